@@ -1,0 +1,105 @@
+internal import Crypto
+
+/// A SHA-256 hash: 32 bytes.
+public struct Hash256: Hashable, Sendable {
+    /// The four quarters of the hash, each big-endian, first to last.
+    let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// Makes a hash of its 32 bytes; `nil` for any other number of bytes.
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var words: [UInt64] = [0, 0, 0, 0]
+        for (index, byte) in bytes.enumerated() {
+            words[index / 8] = words[index / 8] << 8 | UInt64(byte)
+        }
+        self.words = (words[0], words[1], words[2], words[3])
+    }
+
+    init(loading pointer: UnsafeRawPointer) {
+        words = (
+            UInt64(bigEndian: pointer.loadUnaligned(as: UInt64.self)),
+            UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+            UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+            UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+        )
+    }
+
+    /// The hash as 32 bytes.
+    public var bytes: [UInt8] {
+        withBytes { Array($0) }
+    }
+
+    /// The hash as 64 lower-case hex digits.
+    public var hex: String {
+        let digits: [UInt8] = Array("0123456789abcdef".utf8)
+        return withBytes { bytes in
+            String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        }
+    }
+
+    /// Lends the 32 bytes to a closure.
+    public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let bigEndian = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+        return try withUnsafeBytes(of: bigEndian, body)
+    }
+
+    /// Whether all bytes are equal.
+    public static func == (left: Hash256, right: Hash256) -> Bool {
+        left.words == right.words
+    }
+
+    /// Feeds the value to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+    }
+}
+
+extension Hash256: CustomStringConvertible {
+    /// The text that people and scripts read.
+    public var description: String { hex }
+}
+
+/// SHA-256 (FIPS 180-4) over bytes given in pieces.
+public struct Hasher256: Sendable {
+    private var state = SHA256()
+
+    /// Begins a hash over no bytes.
+    public init() {}
+
+    /// Adds bytes.
+    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        state.update(bufferPointer: bytes)
+    }
+
+    /// Adds bytes.
+    public mutating func update(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { state.update(bufferPointer: $0) }
+    }
+
+    /// Adds the 32 bytes of a hash.
+    public mutating func update(_ hash: Hash256) {
+        hash.withBytes { state.update(bufferPointer: $0) }
+    }
+
+    /// The hash over all bytes so far.
+    public consuming func finalize() -> Hash256 {
+        state.finalize().withUnsafeBytes { digest in
+            guard let start = digest.baseAddress else { return Hash256(zero: ()) }
+            return Hash256(loading: start)
+        }
+    }
+
+    /// The hash of one run of bytes.
+    public static func hash(_ bytes: [UInt8]) -> Hash256 {
+        var hasher = Hasher256()
+        hasher.update(bytes)
+        return hasher.finalize()
+    }
+}
+
+extension Hash256 {
+    fileprivate init(zero: Void) {
+        words = (0, 0, 0, 0)
+    }
+}

@@ -1,0 +1,95 @@
+/// The name of the recorder that an event came from, such as `vibe`: 1 … 255 bytes of UTF-8.
+public struct SourceName: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The name as text.
+    public let rawValue: String
+
+    /// The source of acts: what logtool itself does to a log. No recorder may take it (I1).
+    public static let logtool = SourceName(unchecked: "logtool")
+
+    /// Makes a name.
+    ///
+    /// - Throws: `EventLogError` with code `invalidEnvelope` where it is empty or longer than 255 bytes.
+    public init(_ rawValue: String) throws {
+        try checkLength(of: rawValue, atMost: EnvelopeLimits.sourceBytesMax, what: "source")
+        self.rawValue = rawValue
+    }
+
+    init(unchecked rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The text that people and scripts read.
+    public var description: String { rawValue }
+
+    /// Orders names by their UTF-8 bytes.
+    public static func < (left: SourceName, right: SourceName) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    }
+}
+
+/// What a payload is and the version of its format, such as `gateway.frame/1`: 1 … 64 bytes of UTF-8.
+public struct EventKind: Hashable, Sendable, CustomStringConvertible {
+    /// The kind as text.
+    public let rawValue: String
+
+    /// Makes a kind.
+    ///
+    /// - Throws: `EventLogError` with code `invalidEnvelope` where it is empty or longer than 64 bytes.
+    public init(_ rawValue: String) throws {
+        try checkLength(of: rawValue, atMost: EnvelopeLimits.kindBytesMax, what: "kind")
+        self.rawValue = rawValue
+    }
+
+    /// Makes a kind from a literal of the program.
+    public init(_ literal: StaticString) {
+        self.rawValue = literal.description
+        precondition((1...EnvelopeLimits.kindBytesMax).contains(rawValue.utf8.count), "kind has 1 to 64 bytes")
+    }
+
+    /// The text that people and scripts read.
+    public var description: String { rawValue }
+}
+
+/// What identifies a remote change for ever, within its source: 1 … 255 bytes of UTF-8 (I4).
+public struct EventKey: Hashable, Sendable, CustomStringConvertible {
+    /// The key as text.
+    public let rawValue: String
+
+    /// Makes a key.
+    ///
+    /// - Throws: `EventLogError` with code `invalidEnvelope` where it is empty or longer than 255 bytes.
+    public init(_ rawValue: String) throws {
+        try checkLength(of: rawValue, atMost: EnvelopeLimits.keyBytesMax, what: "key")
+        self.rawValue = rawValue
+    }
+
+    /// The text that people and scripts read.
+    public var description: String { rawValue }
+}
+
+/// The limits of an envelope and its payload.
+public enum EnvelopeLimits {
+    /// The longest source name, in bytes.
+    public static let sourceBytesMax = 255
+    /// The longest kind, in bytes.
+    public static let kindBytesMax = 64
+    /// The longest key, in bytes.
+    public static let keyBytesMax = 255
+    /// The most attributes that one event has.
+    public static let attributeCountMax = 16
+    /// The most bytes that all names and values of one event's attributes have together.
+    public static let attributeBytesMax = 4096
+    /// The largest payload, in bytes (16 MiB); what is larger becomes a `recorder.oversize/1`.
+    public static let payloadBytesMax = 16 << 20
+}
+
+private func checkLength(of text: String, atMost limit: Int, what: String) throws {
+    let count = text.utf8.count
+    guard count == 0 || count > limit else { return }
+    throw EventLogError(
+        .invalidEnvelope,
+        operation: "check \(what)",
+        object: String(text.prefix(80)),
+        reason: count == 0 ? "it is empty" : "it has \(count) bytes, at most \(limit) are allowed"
+    )
+}

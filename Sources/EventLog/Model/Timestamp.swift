@@ -1,0 +1,125 @@
+/// An instant: whole seconds since 1970-01-01T00:00:00Z and nanoseconds within that second, UTC, without leap seconds.
+///
+/// Used for `recordedAt` (microsecond precision) and for the times that remotes state (nanoseconds at most). Two
+/// timestamps compare as instants, whatever text or zone they came from.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    /// Whole seconds since 1970, rounded towards the past.
+    public let seconds: Int64
+    /// Nanoseconds within the second, 0 ..< 1,000,000,000.
+    public let nanoseconds: UInt32
+
+    /// Makes an instant; `nanoseconds` must be below 1,000,000,000.
+    public init(seconds: Int64, nanoseconds: UInt32 = 0) {
+        precondition(nanoseconds < 1_000_000_000, "nanoseconds must lie within one second")
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Makes an instant from microseconds since 1970, UTC.
+    public init(microseconds: Int64) {
+        let remainder = Self.floorRemainder(microseconds, 1_000_000)
+        self.seconds = (microseconds - remainder) / 1_000_000
+        self.nanoseconds = UInt32(truncatingIfNeeded: remainder) * 1000
+    }
+
+    /// Makes an instant from milliseconds since 1970, UTC; `nil` where microseconds would leave 64 bits.
+    public init?(milliseconds: Int64) {
+        let (microseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
+        if overflow { return nil }
+        self.init(microseconds: microseconds)
+    }
+
+    /// Microseconds since 1970, rounded towards the past and held within 64 bits at both ends.
+    public var microseconds: Int64 {
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, carry) = scaled.addingReportingOverflow(Int64(nanoseconds / 1000))
+        return carry ? .max : sum
+    }
+
+    /// Orders by place in time or in the log, the earlier first.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+    }
+
+    private static func floorRemainder(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let remainder = value % divisor
+        return remainder < 0 ? remainder + divisor : remainder
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// RFC 3339 in UTC with six digits of fraction, `2026-01-19T08:30:00.000000Z`; digits beyond are cut off.
+    ///
+    /// Years outside 0000 … 9999 are written with a sign and as many digits as they need.
+    public var description: String {
+        let secondOfDay = Self.floorRemainder(seconds, 86_400)
+        let day = CivilDate(daysSince1970: (seconds - secondOfDay) / 86_400)
+        let clock = [secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60].map { Self.padded($0, 2) }
+        return "\(day)T\(clock.joined(separator: ":")).\(Self.padded(Int64(nanoseconds / 1000), 6))Z"
+    }
+
+    static func padded(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+/// A day of the proleptic Gregorian calendar.
+public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
+    /// The astronomical year (0 is 1 BC).
+    public let year: Int64
+    /// 1 … 12.
+    public let month: Int64
+    /// 1 … 31.
+    public let day: Int64
+
+    /// Makes a date; `nil` where the calendar has no such day.
+    public init?(year: Int64, month: Int64, day: Int64) {
+        guard (1...12).contains(month), day >= 1, day <= Self.daysInMonth(year: year, month: month) else { return nil }
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    /// Makes the date that lies the given number of days after 1970-01-01.
+    ///
+    /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
+    public init(daysSince1970: Int64) {
+        let shifted = daysSince1970 + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// Days after 1970-01-01; negative before it. Source: as above, days_from_civil.
+    public var daysSince1970: Int64 {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    /// `YYYY-MM-DD`; years outside 0000 … 9999 carry a sign.
+    public var description: String {
+        let yearText =
+            (0...9999).contains(year)
+            ? Timestamp.padded(year, 4) : (year < 0 ? "-" : "+") + Timestamp.padded(abs(year), 4)
+        return "\(yearText)-\(Timestamp.padded(month, 2))-\(Timestamp.padded(day, 2))"
+    }
+
+    private static func daysInMonth(year: Int64, month: Int64) -> Int64 {
+        switch month {
+        case 2: return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: return 30
+        default: return 31
+        }
+    }
+}

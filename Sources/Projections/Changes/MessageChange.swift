@@ -1,0 +1,72 @@
+import EventLog
+
+/// What can happen to a message.
+enum MessageChange {
+    /// A version of it arrived.
+    case written(MessageWrite)
+    /// It was deleted by name, or vanished from where it stood.
+    case deleted(MessageDeletion)
+    /// It stands under another channel or id now; its history goes with it.
+    case moved(from: MessageKey, to: MessageKey, remoteTime: Timestamp?, by: String?)
+    /// A user put a reaction on it, or took it away.
+    case reaction(MessageKey, emoji: String, user: EntityID, present: Bool)
+}
+
+/// What a message is known by within its source.
+struct MessageKey: Hashable, Sendable {
+    var channel: EntityID
+    var id: EntityID
+}
+
+/// One version of a message.
+struct MessageWrite: Sendable {
+    var key: MessageKey
+    /// The remote's own version. The greatest wins, `nil` is least, of equal ones the later in the log: then order of
+    /// arrival decides only between versions that the remote does not order itself.
+    var version: Timestamp?
+    var order: MessageOrder
+    var author: String?
+    var authorName: String?
+    var createdAt: Timestamp?
+    var editedAt: Timestamp?
+    var content: String
+    /// The id of the message that this one answers, in the same channel.
+    var replyTo: EntityID?
+    var tags: [String]?
+    var files: [String]?
+    var images: [String]?
+    /// Texts or, where the remote says more of an attachment, objects.
+    var attachments: [JSONValue]?
+    var extra = JSONObject()
+    /// Whether the text (false: only what surrounds it, such as front matter) differs from the version before.
+    var changesContent = true
+    /// When the remote says that the change was made, and by whom.
+    var remoteTime: Timestamp?
+    var by: String?
+}
+
+/// Where a message stands in its channel.
+enum MessageOrder: Hashable, Sendable {
+    /// By id, as integers (ids that are none: after those, by their UTF-8 bytes).
+    case byID
+    /// By `createdAt`, then id.
+    case byCreation
+    /// At a place in the remote's own list.
+    case at(Int)
+}
+
+/// The end of a message.
+struct MessageDeletion: Sendable {
+    enum Cause: String, Hashable, Sendable, CaseIterable {
+        case deleted
+        case channelDeleted = "channel_deleted"
+        case guildDeleted = "guild_deleted"
+    }
+
+    var key: MessageKey
+    var cause: Cause = .deleted
+    var permanence: Permanence
+    /// The remote's time, where it gives one.
+    var deletedAt: Timestamp?
+    var deletedBy: String?
+}

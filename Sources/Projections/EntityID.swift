@@ -1,0 +1,81 @@
+/// A handle for an id that a remote gave to a thing: a channel, a message, a user, an item, a row.
+///
+/// Eight bytes, so that tables stay small and fast. A decimal number below 2^63 without leading zeros stands for itself
+/// (snowflakes need no table); every other text is interned in a `Names`, and its handle means something only together
+/// with that `Names`. Handles are never put in order and never stored; see `Names.precedes`.
+public struct EntityID: Hashable, Sendable {
+    /// Top bit clear: the number itself. Top bit set: the place in the table of names.
+    let rawValue: UInt64
+
+    private static let nameBit: UInt64 = 1 << 63
+
+    init(nameIndex: Int) {
+        rawValue = Self.nameBit | UInt64(nameIndex)
+    }
+
+    /// The handle of a number; `nil` from 2^63 on, where the number is interned as text.
+    init?(number: UInt64) {
+        guard number < Self.nameBit else { return nil }
+        rawValue = number
+    }
+
+    /// Stands in for the second half of a key that has one part only.
+    static let none = EntityID(rawValue: .max)
+
+    private init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// The number that the id is, or `nil` if it is no number below 2^63.
+    var number: UInt64? { rawValue & Self.nameBit == 0 ? rawValue : nil }
+
+    var nameIndex: Int? {
+        rawValue & Self.nameBit == 0 || self == .none ? nil : Int(rawValue & ~Self.nameBit)
+    }
+}
+
+/// The texts behind the handles of one state.
+public struct Names: Sendable {
+    private var texts: [String] = []
+    private var indexes: [String: Int] = [:]
+
+    /// Makes an empty table.
+    init() {}
+
+    /// The handle of an id given as text.
+    mutating func id(_ text: String) -> EntityID {
+        if let known = find(text) { return known }
+        indexes[text] = texts.count
+        texts.append(text)
+        return EntityID(nameIndex: texts.count - 1)
+    }
+
+    /// The handle of an id given as a number.
+    mutating func id(_ number: UInt64) -> EntityID {
+        EntityID(number: number) ?? id(String(number))
+    }
+
+    /// The handle of a text that is known or is a number; `nil` for one never seen.
+    func find(_ text: String) -> EntityID? {
+        if let number = Self.plainNumber(text), let id = EntityID(number: number) { return id }
+        return indexes[text].map { EntityID(nameIndex: $0) }
+    }
+
+    /// The id as the remote wrote it; the empty text for `EntityID.none`.
+    func text(_ id: EntityID) -> String {
+        if let number = id.number { return String(number) }
+        return id.nameIndex.map { texts[$0] } ?? ""
+    }
+
+    /// Whether one id stands before another: by UTF-8 bytes.
+    func precedes(_ left: EntityID, _ right: EntityID) -> Bool {
+        left != right && text(left).utf8.lexicographicallyPrecedes(text(right).utf8)
+    }
+
+    private static func plainNumber(_ text: String) -> UInt64? {
+        let bytes = text.utf8
+        guard (1...19).contains(bytes.count), bytes.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        if bytes.first == 0x30 && bytes.count > 1 { return nil }
+        return UInt64(text)
+    }
+}

@@ -1,0 +1,22 @@
+/// The arrays of the state document, in its order.
+public enum Section: String, CaseIterable, Hashable, Sendable {
+    case channels, messages, deletedMessages, guilds, members, roles, bans, presences, typing, voiceStates, readStates
+    case items, sessions, sessionAggregates, prompts, rows, issues
+}
+
+/// What one row of the state document is about, within one source.
+///
+/// `first` and `second` are the row's ids in the order of the document's columns: (channel, id) of a message,
+/// (list, id) of an item, (guild, user) of a member, (table, id) of a row; `second` is `EntityID.none` where one is
+/// enough.
+public struct EntityKey: Hashable, Sendable {
+    let section: Section
+    let first: EntityID
+    let second: EntityID
+
+    init(_ section: Section, _ first: EntityID, _ second: EntityID = .none) {
+        self.section = section
+        self.first = first
+        self.second = second
+    }
+}

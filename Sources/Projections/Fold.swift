@@ -1,0 +1,91 @@
+public import EventLog
+
+/// One part of the state of one source: a value that changes by `apply` alone (I10).
+///
+/// Nothing but the change, the event and the state decides: no clock, no randomness, no locale, no order taken from a
+/// `Set` or a `Dictionary`.
+protocol Fold: Sendable {
+    init()
+
+    /// Applies one change. Total: what cannot be applied becomes an issue in the context.
+    mutating func apply(_ change: Change, in context: inout FoldContext)
+
+    /// The keys of this fold's rows, each section in the document's order.
+    func keys(in section: Section, names: Names) -> [EntityKey]
+
+    /// The row of one key, without its `source`; `nil` where the state has none.
+    func row(for key: EntityKey, context: RowContext) -> JSONValue?
+
+    /// What happened to one entity, oldest first; `nil` where it was never heard of.
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]?
+
+    /// Drops what the policy drops, as a compaction does (C15). Idempotent.
+    mutating func retain(_ policy: RetentionPolicy, names: Names)
+
+    /// Adds the sequence of every event that holds something this state says.
+    func collectNeeded(into sequences: inout Set<UInt64>)
+
+    /// The whole of this fold's state, hidden parts included, as one value that does not depend on handles, on the
+    /// order of arrival where that decides nothing, or on hash seeds. Two folds behave alike for ever exactly if these are equal.
+    func snapshot(names: Names) -> JSONValue
+
+    /// What this (retained) state says and no event with a sequence in `kept` says: the facts that a compaction stores.
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue
+
+    /// Takes over facts into an empty state, before the kept events are applied.
+    mutating func load(facts: JSONValue, names: inout Names) throws
+}
+
+/// What rows are made with.
+struct RowContext {
+    /// The texts behind the handles.
+    let names: Names
+    /// The instant that what passes with time is judged at.
+    let asOf: Timestamp
+}
+
+/// What a compaction keeps.
+public struct RetentionPolicy: Hashable, Sendable {
+    /// How many of the most recent live messages of each channel stay, and how many tombstones.
+    public var messagesPerChannel: Int
+
+    /// Makes a policy.
+    public init(messagesPerChannel: Int = 500) {
+        self.messagesPerChannel = messagesPerChannel
+    }
+}
+
+/// One event that changed what is known of an entity.
+public struct HistoryEntry: Hashable, Sendable {
+    /// The event's place in the log.
+    public var sequence: SequenceNumber
+    /// When the recorder received it.
+    public var recordedAt: Timestamp
+    /// The remote's own time of the change, where it gives one.
+    public var remoteTime: Timestamp?
+    /// What happened, such as `created`, `edited`, `deleted`.
+    public var change: String
+    /// Who did it, as far as the remote says.
+    public var by: String?
+    /// Finer words for the change, such as `retitled`; empty for entities that have none.
+    public var kinds: [String]
+    /// What is known of the entity after it (of a delete: what was known last).
+    public var fields: JSONObject
+
+    init(
+        at event: EventReference,
+        change: String,
+        remoteTime: Timestamp? = nil,
+        by: String? = nil,
+        kinds: [String] = [],
+        fields: JSONObject = JSONObject()
+    ) {
+        self.sequence = event.sequence
+        self.recordedAt = event.recordedAt
+        self.remoteTime = remoteTime
+        self.change = change
+        self.by = by
+        self.kinds = kinds
+        self.fields = fields
+    }
+}

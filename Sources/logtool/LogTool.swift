@@ -1,0 +1,4 @@
+internal import ArgumentParser
+
+@main
+struct LogTool: ParsableCommand {}
