@@ -4,7 +4,7 @@ public import EventLog
 ///
 /// Nothing but the change, the event and the state decides: no clock, no randomness, no locale, no order taken from a
 /// `Set` or a `Dictionary`.
-protocol Fold: Sendable {
+protocol Fold: StatePart {
     init()
 
     /// Applies one change. Total: what cannot be applied becomes an issue in the context.
@@ -21,19 +21,6 @@ protocol Fold: Sendable {
 
     /// Drops what the policy drops, as a compaction does (C15). Idempotent.
     mutating func retain(_ policy: RetentionPolicy, names: Names)
-
-    /// Adds the sequence of every event that holds something this state says.
-    func collectNeeded(into sequences: inout Set<UInt64>)
-
-    /// The whole of this fold's state, hidden parts included, as one value that does not depend on handles, on the
-    /// order of arrival where that decides nothing, or on hash seeds. Two folds behave alike for ever exactly if these are equal.
-    func snapshot(names: Names) -> JSONValue
-
-    /// What this (retained) state says and no event with a sequence in `kept` says: the facts that a compaction stores.
-    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue
-
-    /// Takes over facts into an empty state, before the kept events are applied.
-    mutating func load(facts: JSONValue, names: inout Names) throws
 }
 
 /// What rows are made with.

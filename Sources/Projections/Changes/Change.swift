@@ -34,6 +34,8 @@ struct FoldContext {
     var event: EventReference
     /// The rows that this event may have changed, in order, perhaps repeated; read by the digest.
     var touched: [EntityKey] = []
+    /// When the remote says that the event at hand happened, where the decoder knows it better than its changes tell.
+    var remoteTime: Timestamp?
     /// What this event could not be made sense of.
     var reasons: [String] = []
 
