@@ -6,6 +6,8 @@ enum ChannelChange {
     case stated(ChannelFields)
     /// It is gone, and its messages with it.
     case deleted(EntityID, cause: MessageDeletion.Cause, permanence: Permanence)
+    /// Whether it stands now, though nobody made or removed it now (a branch's tip moved): no history.
+    case stands(EntityID, isPresent: Bool)
 }
 
 /// Whether something deleted can come back.

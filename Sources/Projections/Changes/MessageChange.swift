@@ -10,6 +10,18 @@ enum MessageChange {
     case moved(from: MessageKey, to: MessageKey, remoteTime: Timestamp?, by: String?)
     /// A user put a reaction on it, or took it away.
     case reaction(MessageKey, emoji: String, user: EntityID, present: Bool)
+    /// Which part of what is known stands now, though nobody wrote or deleted it now (a branch's tip moved): no
+    /// revision, no history.
+    case stands(MessageKey, MessageStanding)
+}
+
+/// What stands under a message's key at the tip of a branch.
+enum MessageStanding {
+    case version(MessageWrite)
+    /// Deleted by an earlier event; `last` is the version that was deleted.
+    case deleted(MessageDeletion, since: EventReference, last: MessageWrite?)
+    /// Neither live nor deleted: known from elsewhere only, or no message any more.
+    case nowhere
 }
 
 /// What a message is known by within its source.
@@ -43,6 +55,9 @@ struct MessageWrite: Sendable {
     /// When the remote says that the change was made, and by whom.
     var remoteTime: Timestamp?
     var by: String?
+    /// Whether the log's order is the only order of versions (commits): the later write wins and each one that says
+    /// something new is a revision. Otherwise revisions are the distinct values of `version`.
+    var revisesByArrival = false
 }
 
 /// Where a message stands in its channel.
