@@ -1,4 +1,25 @@
-internal import ArgumentParser
+import ArgumentParser
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The root of all commands: `logtool COMMAND LOG …`.
+struct LogTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logtool",
+        abstract: "Keeps every remote change of chats, items and statuses in a log, and replays them.",
+        version: "logtool 0.1.0"
+    )
+}
+
+/// Where the program begins.
 @main
-struct LogTool: ParsableCommand {}
+enum EntryPoint {
+    static func main() async {
+        Interrupts.install()
+        exit(await Launch.run(Array(CommandLine.arguments.dropFirst())))
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import EventLog
+
+/// The exit codes that scripts rely on.
+enum Outcome {
+    /// The answer is no: states differ, a check failed, a thing is not there.
+    static let no = ExitCode(1)
+    /// Usage, environment, input or I/O trouble.
+    static let trouble = ExitCode(2)
+    /// The log is damaged.
+    static let damaged = ExitCode(3)
+    /// Refused without `--yes`.
+    static let refused = ExitCode(4)
+    /// There is no log.
+    static let noLog = ExitCode(10)
+    /// Another process holds the lock.
+    static let locked = ExitCode(11)
+}
+
+/// An error with its exit code: one line on standard error.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+    let exitCode: ExitCode
+
+    /// Makes a failure: operation and object, what is wrong, what to do next; lower case, no full stop.
+    init(_ description: String, exitCode: ExitCode = Outcome.trouble) {
+        self.description = description
+        self.exitCode = exitCode
+    }
+
+    /// A command line that cannot be understood.
+    static func usage(_ reason: String, command: String?) -> Failure {
+        let help = command.map { "logtool help \($0)" } ?? "logtool help"
+        return Failure("\(sentenceFragment(reason)); see: \(help)")
+    }
+
+    /// Writes one line to standard error and gives the exit code.
+    static func report(_ error: any Error) -> Int32 {
+        if error is BrokenPipe { return ExitCode.success.rawValue }
+        if let code = error as? ExitCode { return code.rawValue }
+        StandardError.line("logtool: " + DisplayText.escaped(oneLine(describe(error))))
+        return exitCode(for: error).rawValue
+    }
+
+    /// Whether an error is ours and needs nothing of the argument parser to be told.
+    static func isOwn(_ error: any Error) -> Bool {
+        error is Failure || error is BrokenPipe || error is EventLogError
+    }
+
+    /// Whether an error came from reading the command line: the parser's own errors and those of `validate()`.
+    static func isUsage(_ error: any Error) -> Bool {
+        LogTool.exitCode(for: error) == .validationFailure
+    }
+
+    static func exitCode(for error: any Error) -> ExitCode {
+        switch error {
+        case let failure as Failure: failure.exitCode
+        case let trouble as EventLogError: exitCode(for: trouble.code)
+        case is CancellationError: ExitCode(130)
+        default: Outcome.trouble
+        }
+    }
+
+    private static func exitCode(for code: EventLogError.Code) -> ExitCode {
+        switch code {
+        case .noLog: Outcome.noLog
+        case .locked: Outcome.locked
+        case .damaged: Outcome.damaged
+        case .notFound: Outcome.no
+        default: Outcome.trouble
+        }
+    }
+
+    private static func describe(_ error: any Error) -> String {
+        error is CancellationError ? "interrupted" : String(describing: error)
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    /// The parser's messages are sentences; ours begin in lower case and end without a full stop.
+    private static func sentenceFragment(_ text: String) -> String {
+        var fragment = oneLine(text)
+        for (sentence, clause) in [(". Did you mean", "; did you mean"), (". Please provide", "; give")] {
+            guard let range = fragment.firstRange(of: sentence) else { continue }
+            fragment.replaceSubrange(range, with: clause)
+        }
+        while fragment.hasSuffix(".") { fragment.removeLast() }
+        guard let first = fragment.first, fragment.dropFirst().first?.isLowercase == true else { return fragment }
+        return first.lowercased() + fragment.dropFirst()
+    }
+}

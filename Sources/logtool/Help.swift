@@ -1,0 +1,98 @@
+import ArgumentParser
+
+/// One line of a help's examples: what to type, and what it does.
+struct Example {
+    let command: String
+    let meaning: String
+
+    init(_ command: String, _ meaning: String) {
+        self.command = command
+        self.meaning = meaning
+    }
+}
+
+/// What every command has: examples, which its help begins with.
+protocol ExplainedCommand: ParsableCommand {
+    static var examples: [Example] { get }
+}
+
+/// The help texts: examples first, then what the parser knows.
+enum Help {
+    private static let rootExamples = [
+        Example("logtool ingest chat.eventlog git ~/chat", "record every commit of a repository"),
+        Example("logtool replay chat.eventlog", "show the channels, threads and items as they are now"),
+        Example("logtool diff chat.eventlog@head~10 chat.eventlog", "show what the last ten events changed"),
+        Example("logtool compact chat.eventlog --dry-run", "say what a compaction would drop"),
+        Example("logtool help replay", "show the options of one command"),
+    ]
+
+    /// The help that `help [COMMAND]` asks for; `nil` where the arguments ask for something else.
+    static func requested(by arguments: [String]) throws -> String? {
+        guard arguments.first == "help" else { return nil }
+        guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else { return text(for: LogTool.self) }
+        guard let command = command(named: name) else {
+            throw Failure.usage("unknown command \"\(name)\"", command: nil)
+        }
+        return text(for: command)
+    }
+
+    /// The whole help of one command.
+    static func text(for command: any ParsableCommand.Type) -> String {
+        withExamples(LogTool.helpMessage(for: command, columns: Terminal.width(of: 1) ?? 80))
+    }
+
+    /// Puts the examples before a help text that the parser made, and the exit codes behind it.
+    static func withExamples(_ text: String) -> String {
+        guard let usage = text.split(separator: "\n").first(where: { $0.hasPrefix("USAGE: logtool") }) else {
+            return text
+        }
+        let words = usage.split(separator: " ")
+        let command = words.count > 2 ? command(named: String(words[2])) : nil
+        let examples = (command as? any ExplainedCommand.Type)?.examples ?? rootExamples
+        let body = text.trimmingTrailingNewlines().replacingFirst("OVERVIEW: ", with: "")
+        return "EXAMPLES:\n\(rendered(examples))\n\n\(body)\n\n\(exitCodes)"
+    }
+
+    /// The command that an argument list names, if it names one.
+    static func commandName(in arguments: [String]) -> String? {
+        arguments.first.flatMap { command(named: $0) == nil ? nil : $0 }
+    }
+
+    /// The first argument where it stands in a command's place and is none.
+    static func unknownCommand(in arguments: [String]) -> String? {
+        arguments.first.flatMap { isCommandLike($0) && command(named: $0) == nil ? $0 : nil }
+    }
+
+    private static func isCommandLike(_ argument: String) -> Bool {
+        !argument.hasPrefix("-") && argument != "help"
+    }
+
+    private static func command(named name: String) -> (any ParsableCommand.Type)? {
+        LogTool.configuration.subcommands.first { $0._commandName == name }
+    }
+
+    private static func rendered(_ examples: [Example]) -> String {
+        examples.map { "  \($0.command)\n      \($0.meaning)" }.joined(separator: "\n")
+    }
+
+    private static let exitCodes = """
+        EXIT CODES:
+          0 done, yes, the same    1 no: states differ, check failed, not found
+          2 usage, input or I/O    3 the log is damaged    4 refused without --yes
+          10 no log there          11 locked by another    130, 143 interrupted
+        """
+}
+
+extension String {
+    fileprivate func trimmingTrailingNewlines() -> Substring {
+        var text = self[...]
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}
+
+extension Substring {
+    fileprivate func replacingFirst(_ prefix: String, with replacement: String) -> String {
+        hasPrefix(prefix) ? replacement + dropFirst(prefix.count) : String(self)
+    }
+}

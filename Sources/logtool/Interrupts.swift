@@ -1,0 +1,16 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What SIGINT, SIGTERM and SIGPIPE do.
+enum Interrupts {
+    /// SIGINT and SIGTERM end the process at once with 130 and 143: what was acknowledged is in the log, and a batch
+    /// under way is not (C5), so nothing needs to be unwound. A reader that closes the pipe shows as a failed write.
+    static func install() {
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGINT) { _exit(128 + $0) }
+        signal(SIGTERM) { _exit(128 + $0) }
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+
+/// Parses a command line, runs its command and turns whatever comes out into an exit code.
+enum Launch {
+    /// Runs one command line (without the program's name) and gives the process's exit code.
+    static func run(_ arguments: [String]) async -> Int32 {
+        do {
+            guard !arguments.isEmpty else { throw Failure.usage("no command is given", command: nil) }
+            if let name = Help.unknownCommand(in: arguments) {
+                throw Failure.usage("unknown command \"\(name)\"", command: nil)
+            }
+            if let help = try Help.requested(by: arguments) {
+                return try show(help)
+            }
+            var command = try LogTool.parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+            return ExitCode.success.rawValue
+        } catch {
+            return finish(error, arguments: arguments)
+        }
+    }
+
+    private static func show(_ text: String) throws -> Int32 {
+        let output = StandardOutput(style: .plain)
+        try output.line(text)
+        try output.flush()
+        return ExitCode.success.rawValue
+    }
+
+    /// Help, version and completion scripts reach us as errors too; they go to standard output.
+    private static func finish(_ error: any Error, arguments: [String]) -> Int32 {
+        if Failure.isOwn(error) { return Failure.report(error) }
+        if let code = error as? ExitCode { return code.rawValue }
+        guard LogTool.exitCode(for: error) != .success else {
+            let text = Help.withExamples(LogTool.fullMessage(for: error))
+            return (try? show(text)) ?? ExitCode.success.rawValue
+        }
+        guard Failure.isUsage(error) else { return Failure.report(error) }
+        return Failure.report(Failure.usage(LogTool.message(for: error), command: Help.commandName(in: arguments)))
+    }
+}

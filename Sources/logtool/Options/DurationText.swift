@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// Durations as the command line writes them: `500ms`, `90s`, `30m`, `12h`, `7d`.
+enum DurationText {
+    /// Reads one; the number has no sign and no fraction.
+    static func parse(_ text: String) throws -> Duration {
+        let units: [(suffix: String, milliseconds: Int64)] = [
+            ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+        ]
+        for unit in units where text.hasSuffix(unit.suffix) {
+            let digits = text.dropLast(unit.suffix.count)
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int64(digits)
+            else { continue }
+            let (milliseconds, overflow) = number.multipliedReportingOverflow(by: unit.milliseconds)
+            if !overflow { return .milliseconds(milliseconds) }
+        }
+        throw ValidationError("\"\(text)\" is no duration: write 500ms, 90s, 30m, 12h or 7d")
+    }
+}

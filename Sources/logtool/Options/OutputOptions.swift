@@ -1,0 +1,47 @@
+import ArgumentParser
+
+/// When output is coloured.
+enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
+    case auto, always, never
+}
+
+/// How a command speaks: colour and progress. Every command has these.
+struct OutputOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Colour the output; auto: on a terminal, unless NO_COLOR is set.", valueName: "when"))
+    var color = ColorChoice.auto
+
+    @Flag(name: .shortAndLong, help: "Print no progress and no warnings.")
+    var quiet = false
+
+    /// Standard output, dressed as the options and the terminal want it.
+    var standardOutput: StandardOutput {
+        StandardOutput(style: Style(hasColor: hasColor, width: Terminal.width(of: 1)))
+    }
+
+    private var hasColor: Bool {
+        switch color {
+        case .always: true
+        case .never: false
+        case .auto: Terminal.isTerminal(1) && (Terminal.environment("NO_COLOR") ?? "").isEmpty
+        }
+    }
+}
+
+/// Machine-readable output as one document.
+struct JSONOption: ParsableArguments {
+    @Flag(help: "Print one JSON document.")
+    var json = false
+}
+
+/// Machine-readable output as one document or as lines.
+struct JSONListOptions: ParsableArguments {
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
+    @Flag(help: "Print one JSON object a line.")
+    var jsonl = false
+
+    func validate() throws {
+        if json && jsonl { throw ValidationError("--json and --jsonl exclude each other") }
+    }
+}

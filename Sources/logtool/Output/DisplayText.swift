@@ -1,0 +1,81 @@
+/// Makes text that came from outside safe and fit for a terminal.
+enum DisplayText {
+    /// The text with every control character written out: C0, DEL, C1, the bidirectional controls and the invisible
+    /// line and paragraph separators become `\u{1b}` and the like, so that no message can move the cursor, recolour
+    /// the screen or turn a line round.
+    static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar) {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    /// The first line that says something, and whether there is more than it.
+    static func firstLine(of text: String) -> (line: String, isCut: Bool) {
+        let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
+        return (lines.first.map(String.init) ?? "", lines.count > 1)
+    }
+
+    /// The text cut to a number of columns, ending in `…` where something was cut.
+    static func cut(_ text: String, to columns: Int) -> String {
+        guard width(of: text) > columns else { return text }
+        var result = ""
+        var used = 1
+        for character in text {
+            used += width(of: character)
+            if used > columns { break }
+            result.append(character)
+        }
+        return result + "…"
+    }
+
+    /// The text with spaces up to a number of columns.
+    static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - width(of: text)))
+    }
+
+    /// How many columns a text takes.
+    static func width(of text: String) -> Int {
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text.utf8.count }
+        return text.reduce(0) { $0 + width(of: $1) }
+    }
+
+    private static func width(of character: Character) -> Int {
+        guard let first = character.unicodeScalars.first else { return 0 }
+        if character.unicodeScalars.contains(where: { $0.value == 0xFE0F || $0.properties.isEmojiPresentation }) {
+            return 2
+        }
+        return isWide(first) ? 2 : (isZeroWidth(first) ? 0 : 1)
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F: true
+        case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
+    }
+
+    /// The blocks that Unicode's EastAsianWidth.txt calls wide or full-width, in whole blocks.
+    private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF: true
+        case 0xA000...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60: true
+        case 0xFFE0...0xFFE6, 0x20000...0x3FFFD: true
+        default: false
+        }
+    }
+
+    private static func isZeroWidth(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: true
+        default: false
+        }
+    }
+}

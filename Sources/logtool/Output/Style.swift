@@ -1,0 +1,32 @@
+/// How human output is dressed: with or without colour, and how wide.
+struct Style {
+    /// The few roles that text has.
+    enum Role: String {
+        case heading = "1"
+        case author = "36"
+        case quiet = "2"
+        case added = "32"
+        case removed = "31"
+        case changed = "33"
+    }
+
+    /// Whether to colour.
+    let hasColor: Bool
+    /// The columns that a line may take; `nil` where nothing needs to be cut, as in a file.
+    let width: Int?
+
+    /// No colour, lines of any length.
+    static let plain = Style(hasColor: false, width: nil)
+
+    /// Text in a role's colour. The text must be escaped already.
+    func text(_ text: String, _ role: Role) -> String {
+        hasColor && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Text from outside, escaped and cut to what is left of a line after `used` columns.
+    func fitted(_ text: String, used: Int) -> String {
+        let escaped = DisplayText.escaped(text)
+        guard let width else { return escaped }
+        return DisplayText.cut(escaped, to: max(width - used, 20))
+    }
+}

@@ -1,0 +1,48 @@
+import EventLog
+
+/// Times as people read them: UTC, without the letters.
+enum TimeText {
+    /// `2026-01-19 08:30:00.250`.
+    static func full(_ time: Timestamp) -> String {
+        spaced(time.description, fractionDigits: 3)
+    }
+
+    /// `2026-01-19 08:30` of an RFC 3339 text of ours; the text itself where it is none.
+    static func minute(_ text: String) -> String {
+        guard let time = Timestamp(rfc3339: text) else { return text }
+        let full = spaced(time.description, fractionDigits: 0)
+        return String(full.dropLast(3))
+    }
+
+    private static func spaced(_ text: String, fractionDigits: Int) -> String {
+        let parts = text.split(separator: ".")
+        guard parts.count == 2 else { return text }
+        let clock = parts[0].split(separator: "T").joined(separator: " ")
+        return fractionDigits == 0 ? clock : "\(clock).\(parts[1].prefix(fractionDigits))"
+    }
+}
+
+/// Sizes as people read them, in powers of 1024.
+enum ByteCountText {
+    /// `812 B`, `3.4 KiB`, `20.0 MiB`.
+    static func text(_ count: some BinaryInteger) -> String {
+        let units = ["KiB", "MiB", "GiB", "TiB"]
+        var tenths = UInt64(clamping: count).multipliedReportingOverflow(by: 10).partialValue
+        guard tenths >= 10_240 else { return "\(count) B" }
+        var unit = -1
+        while tenths >= 10_240, unit + 1 < units.count {
+            tenths /= 1024
+            unit += 1
+        }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+}
+
+extension String {
+    /// The text without the spaces at its end.
+    func trimmingTrailingSpaces() -> String {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}
