@@ -21,7 +21,8 @@ public struct GeneratedBranch {
         messageCount = messages
         random = SeededGenerator(seed: seed)
         for number in 0..<messages {
-            write(number, text: "message \(number)", replyTo: number % 6 == 5 ? live.randomElement(using: &random) : nil)
+            let parent = number % 6 == 5 ? live.randomElement(using: &random) : nil
+            write(number, text: "message \(number)", replyTo: parent)
             live.append(number)
             if number % 7 == 3 { editOne() }
             if number % 17 == 11 { deleteOne() }
