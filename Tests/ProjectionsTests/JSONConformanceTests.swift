@@ -1,0 +1,31 @@
+import Foundation
+import Projections
+import TestSupport
+import Testing
+
+/// Other people's test vectors: JSONTestSuite for reading, the RFC 8785 examples for canonical output.
+@Suite struct JSONConformanceTests {
+    @Test(arguments: files(in: "conformance/json/test_parsing"))
+    func readsWhatTheSuiteSays(file: URL) throws {
+        let accepted = (try? JSONValue.parse(Array(Data(contentsOf: file)))) != nil
+        switch file.lastPathComponent.prefix(2) {
+        case "y_": #expect(accepted)
+        case "n_": #expect(!accepted)
+        default: break
+        }
+    }
+
+    @Test(arguments: files(in: "conformance/jcs/testdata/input"))
+    func writesTheCanonicalForm(file: URL) throws {
+        let expected = file.deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "output").appending(path: file.lastPathComponent)
+        let value = try JSONValue.parse(Array(Data(contentsOf: file)))
+        #expect(value.canonicalBytes == Array(try Data(contentsOf: expected)))
+    }
+
+    static func files(in folder: String) -> [URL] {
+        guard let url = PackageRoot.shared(folder) else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+        return names.sorted().map { url.appending(path: $0) }
+    }
+}
