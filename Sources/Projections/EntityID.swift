@@ -37,7 +37,7 @@ public struct EntityID: Hashable, Sendable {
 /// The texts behind the handles of one state.
 public struct Names: Sendable {
     private var texts: [String] = []
-    private var indexes: [String: Int] = [:]
+    private var indexes: [ExactText: Int] = [:]
 
     /// Makes an empty table.
     init() {}
@@ -45,7 +45,7 @@ public struct Names: Sendable {
     /// The handle of an id given as text.
     mutating func id(_ text: String) -> EntityID {
         if let known = find(text) { return known }
-        indexes[text] = texts.count
+        indexes[ExactText(text)] = texts.count
         texts.append(text)
         return EntityID(nameIndex: texts.count - 1)
     }
@@ -58,7 +58,7 @@ public struct Names: Sendable {
     /// The handle of a text that is known or is a number; `nil` for one never seen.
     func find(_ text: String) -> EntityID? {
         if let number = Self.plainNumber(text), let id = EntityID(number: number) { return id }
-        return indexes[text].map { EntityID(nameIndex: $0) }
+        return indexes[ExactText(text)].map { EntityID(nameIndex: $0) }
     }
 
     /// The id as the remote wrote it; the empty text for `EntityID.none`.

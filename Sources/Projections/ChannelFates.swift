@@ -1,0 +1,125 @@
+import EventLog
+
+/// Which channels are gone for ever, by their own name or with their guild, and by which event.
+///
+/// The answer does not depend on order of arrival: a channel whose guild is gone is gone too, whichever of the two was
+/// heard of first, and being deleted by name is the stronger cause.
+struct ChannelFates: Sendable {
+    /// Why a channel is gone, and since which event.
+    struct Fate: Hashable, Sendable {
+        var cause: MessageDeletion.Cause
+        var event: EventReference
+    }
+
+    private var byName: [EntityID: EventReference] = [:]
+    private var guildOfChannel: [EntityID: EntityID] = [:]
+    private var channelsOfGuild: [EntityID: [EntityID]] = [:]
+    private var deletedGuilds: [EntityID: EventReference] = [:]
+
+    /// Why a channel is gone for ever; `nil` for one that is not.
+    func fate(of channel: EntityID) -> Fate? {
+        if let event = byName[channel] { return Fate(cause: .channelDeleted, event: event) }
+        guard !deletedGuilds.isEmpty, let guild = guildOfChannel[channel] else { return nil }
+        return deletedGuilds[guild].map { Fate(cause: .guildDeleted, event: $0) }
+    }
+
+    /// The guild that a channel is known to be in.
+    func guild(of channel: EntityID) -> EntityID? { guildOfChannel[channel] }
+
+    /// The channels known to be in a guild, in the order in which that became known.
+    func channels(inGuild guild: EntityID) -> [EntityID] { channelsOfGuild[guild] ?? [] }
+
+    /// Takes in one change; answers with the channels whose fate it changed.
+    mutating func apply(_ change: Change, at event: EventReference) -> [EntityID] {
+        switch change {
+        case .channel(let change): apply(change, at: event)
+        case .community(.guildDeleted(let guild)): delete(guild: guild, at: event)
+        case .community, .message, .item, .session, .prompt, .row: []
+        }
+    }
+
+    private mutating func apply(_ change: ChannelChange, at event: EventReference) -> [EntityID] {
+        switch change {
+        case .named(let channel, let guild): return link(channel, to: guild)
+        case .stated(let fields): return link(fields.id, to: fields.guild)
+        case .deleted(let channel, let cause, .forever):
+            let before = fate(of: channel)
+            // A channel that goes with a guild nobody knew it to be in has no stronger cause than its own name.
+            if cause == .guildDeleted, before != nil { return [] }
+            guard byName[channel] == nil else { return [] }
+            byName[channel] = event
+            return [channel]
+        case .deleted, .stands: return []
+        }
+    }
+
+    /// A channel stays in the guild that it was first known to be in.
+    private mutating func link(_ channel: EntityID, to guild: EntityID?) -> [EntityID] {
+        guard let guild, guildOfChannel[channel] == nil else { return [] }
+        guildOfChannel[channel] = guild
+        channelsOfGuild[guild, default: []].append(channel)
+        return deletedGuilds[guild] != nil && byName[channel] == nil ? [channel] : []
+    }
+
+    private mutating func delete(guild: EntityID, at event: EventReference) -> [EntityID] {
+        guard deletedGuilds[guild] == nil else { return [] }
+        deletedGuilds[guild] = event
+        return channels(inGuild: guild).filter { byName[$0] == nil }
+    }
+}
+
+extension ChannelFates {
+    /// Adds the sequences of the events that channels and guilds went with.
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        for event in byName.values { sequences.insert(event.sequence.rawValue) }
+        for event in deletedGuilds.values { sequences.insert(event.sequence.rawValue) }
+    }
+
+    /// Which channel is in which guild: no single event is kept for that.
+    func facts(names: Names) -> JSONValue {
+        let links = guildOfChannel.sorted { names.precedes($0.key, $1.key) }
+        return .array(links.map { .array([.string(names.text($0.key)), .string(names.text($0.value))]) })
+    }
+
+    /// Takes over what `facts` gave.
+    mutating func load(facts: JSONValue?, names: inout Names) {
+        for link in facts?.array ?? [] {
+            guard let pair = link.array, pair.count == 2, let channel = pair[0].string, let guild = pair[1].string
+            else {
+                continue
+            }
+            _ = self.link(names.id(channel), to: names.id(guild))
+        }
+    }
+
+    /// All of it, in an order that depends on nothing but the ids.
+    func snapshot(names: Names) -> JSONValue {
+        .object([
+            "links": facts(names: names),
+            "channels": Self.events(byName, names),
+            "guilds": Self.events(deletedGuilds, names),
+        ])
+    }
+
+    private static func events(_ table: [EntityID: EventReference], _ names: Names) -> JSONValue {
+        .array(
+            table.sorted { names.precedes($0.key, $1.key) }
+                .map { .array([.string(names.text($0.key)), $0.value.snapshot]) }
+        )
+    }
+}
+
+extension EventReference {
+    /// The event's sequence and time as they stand in snapshots and facts.
+    var snapshot: JSONValue {
+        .array([.string(sequence.description), .int(recordedAt.microseconds)])
+    }
+
+    /// Reads what `snapshot` gave; `nil` for anything else.
+    init?(snapshot: JSONValue?) {
+        guard let pair = snapshot?.array, pair.count == 2, let sequence = pair[0].string.flatMap(UInt64.init),
+            let microseconds = pair[1].number?.int64
+        else { return nil }
+        self.init(sequence: SequenceNumber(sequence), recordedAt: Timestamp(microseconds: microseconds))
+    }
+}

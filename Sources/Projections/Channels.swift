@@ -1,0 +1,170 @@
+import EventLog
+
+/// The channels of one source, deleted ones included.
+///
+/// A channel exists from the first change that names it, in whatever role, and is gone for ever once a gateway deleted
+/// it or its guild; a folder's channel lives again when a file is written below it.
+struct Channels: Fold {
+    private var records: [ChannelRecord] = []
+    private var slots: [EntityID: Int] = [:]
+    private var fates = ChannelFates()
+
+    init() {}
+
+    /// The channels known to be in a guild, in the order in which that became known.
+    func channels(inGuild guild: EntityID) -> [EntityID] { fates.channels(inGuild: guild) }
+
+    /// Whether a channel is in the state.
+    func isLive(_ channel: EntityID) -> Bool {
+        guard let slot = slots[channel], fates.fate(of: channel) == nil else { return false }
+        return records[slot].standing == .live
+    }
+
+    mutating func apply(_ change: Change, in context: inout FoldContext) {
+        let fallen = fates.apply(change, at: context.event)
+        switch change {
+        case .channel(let change): apply(change, in: &context)
+        case .message(let change): change.channel.map { name($0, guild: nil, in: &context) }
+        case .community, .item, .session, .prompt, .row: break
+        }
+        for channel in fallen { fall(channel, in: &context) }
+    }
+
+    private mutating func apply(_ change: ChannelChange, in context: inout FoldContext) {
+        switch change {
+        case .named(let channel, let guild): name(channel, guild: guild, in: &context)
+        case .stated(let fields): state(fields, in: &context)
+        case .deleted(let channel, let cause, let permanence):
+            if permanence == .untilWritten { vanish(channel, cause: cause, in: &context) }
+        case .stands(let channel, let isPresent): stand(channel, isPresent: isPresent, in: &context)
+        }
+    }
+
+    private mutating func name(_ channel: EntityID, guild: EntityID?, in context: inout FoldContext) {
+        guard let slot = slots[channel] else {
+            guard fates.fate(of: channel) == nil else { return }
+            let slot = insert(ChannelFields(id: channel, guild: guild))
+            records[slot].enter(.created, at: context.event, isNaming: true)
+            return context.touch(EntityKey(.channels, channel))
+        }
+        guard let guild, records[slot].fields.guild == nil else { return }
+        records[slot].fields.guild = guild
+        records[slot].enter(.edited, at: context.event, isNaming: true)
+        context.touch(EntityKey(.channels, channel))
+    }
+
+    private mutating func state(_ fields: ChannelFields, in context: inout FoldContext) {
+        guard fates.fate(of: fields.id) == nil else { return }
+        var fields = fields
+        let isKnown = slots[fields.id] != nil
+        let slot = slots[fields.id] ?? insert(fields)
+        fields.guild = fields.guild ?? records[slot].fields.guild
+        let standing = records[slot].standing
+        guard !isKnown || standing != .live || records[slot].fields != fields else { return }
+        records[slot].fields = fields
+        records[slot].standing = .live
+        records[slot].enter(isKnown ? (standing == .live ? .edited : .restored) : .created, at: context.event)
+        context.touch(EntityKey(.channels, fields.id))
+    }
+
+    private mutating func vanish(
+        _ channel: EntityID,
+        cause: MessageDeletion.Cause,
+        in context: inout FoldContext
+    ) {
+        guard let slot = slots[channel], records[slot].standing == .live, fates.fate(of: channel) == nil else { return }
+        records[slot].standing = .deleted
+        records[slot].enter(.deleted(cause), at: context.event)
+        context.touch(EntityKey(.channels, channel))
+    }
+
+    private mutating func stand(_ channel: EntityID, isPresent: Bool, in context: inout FoldContext) {
+        guard let slot = slots[channel], fates.fate(of: channel) == nil else { return }
+        records[slot].standing = isPresent ? .live : .deleted
+        context.touch(EntityKey(.channels, channel))
+    }
+
+    /// A channel went for ever: alone or with its guild.
+    private mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
+        guard let fate = fates.fate(of: channel) else { return }
+        let slot = slots[channel] ?? insert(ChannelFields(id: channel, guild: fates.guild(of: channel)))
+        records[slot].fall(fate)
+        context.touch(EntityKey(.channels, channel))
+    }
+
+    private mutating func insert(_ fields: ChannelFields) -> Int {
+        slots[fields.id] = records.count
+        records.append(ChannelRecord(fields: fields))
+        return records.count - 1
+    }
+}
+
+extension Channels {
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        guard section == .channels else { return [] }
+        return records.map(\.fields.id).filter(isLive).sorted { names.precedes($0, $1) }.map {
+            EntityKey(.channels, $0)
+        }
+    }
+
+    func row(for key: EntityKey, context: RowContext) -> JSONValue? {
+        guard key.section == .channels, isLive(key.first), let slot = slots[key.first] else { return nil }
+        return .object(records[slot].fields.row(names: context.names))
+    }
+
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        guard key.section == .channels, let slot = slots[key.first] else { return nil }
+        return records[slot].entries.map { $0.historyEntry(names: context.names) }
+    }
+
+    mutating func retain(_ policy: RetentionPolicy, names: Names) {}
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        fates.collectNeeded(into: &sequences)
+        for record in records where !record.isOnlyNamed {
+            for entry in record.entries { sequences.insert(entry.event.sequence.rawValue) }
+        }
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        let sorted = records.sorted { names.precedes($0.fields.id, $1.fields.id) }
+        return .object([
+            "channels": .array(sorted.map { $0.snapshot(names: names) }),
+            "fates": fates.snapshot(names: names),
+        ])
+    }
+
+    /// The channels that became known by being named in events that are not kept: one event each would be too much.
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
+        let sorted = records.sorted { names.precedes($0.fields.id, $1.fields.id) }
+        let named = sorted.flatMap { $0.namings(keeping: kept) }.map { JSONValue.object($0.namingFact(names: names)) }
+        return .object(["named": .array(named), "links": fates.facts(names: names)])
+    }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {
+        guard !facts.isNull else { return }
+        guard let named = facts["named"]?.array else { throw ProjectionError.facts("channels have no `named`") }
+        for fact in named {
+            guard let id = fact["id"]?.string, let event = EventReference(snapshot: fact["event"]) else {
+                throw ProjectionError.facts("a named channel has no id or event")
+            }
+            let guild = fact["guild"]?.string.map { names.id($0) }
+            var context = FoldContext(names: names, event: event)
+            name(names.id(id), guild: guild, in: &context)
+        }
+        fates.load(facts: facts["links"], names: &names)
+    }
+}
+
+extension MessageChange {
+    /// The channel that the change names; `nil` where it names none for the first time.
+    fileprivate var channel: EntityID? {
+        switch self {
+        case .written(let write): write.key.channel
+        case .deleted(let deletion): deletion.key.channel
+        case .moved(_, let to, _, _): to.channel
+        case .reaction(let key, _, _, _): key.channel
+        case .stands: nil
+        }
+    }
+}

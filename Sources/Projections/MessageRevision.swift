@@ -1,0 +1,121 @@
+import EventLog
+
+/// The text of a message, behind one small type so that it can become a reference into the log.
+struct MessageText: Hashable, Sendable {
+    private let text: ExactText
+
+    init(_ text: String) {
+        self.text = ExactText(text)
+    }
+
+    /// The text itself.
+    var string: String { text.string }
+}
+
+/// One version of a message as the fold keeps it.
+struct MessageRevision: Sendable {
+    /// What a version says: two versions that say the same are repeats of one another.
+    struct Saying: Hashable, Sendable {
+        var text: MessageText
+        var author: String?
+        var authorName: String?
+        var createdAt: Timestamp?
+        var editedAt: Timestamp?
+        var replyTo: EntityID?
+        var tags: [String]?
+        var files: [String]?
+        var images: [String]?
+        var attachments: [JSONValue]?
+        var extra: JSONObject
+    }
+
+    let version: Timestamp?
+    var order: MessageOrder
+    let saying: Saying
+
+    init(_ write: MessageWrite) {
+        version = write.version
+        order = write.order
+        saying = Saying(
+            text: MessageText(write.content),
+            author: write.author,
+            authorName: write.authorName,
+            createdAt: write.createdAt,
+            editedAt: write.editedAt,
+            replyTo: write.replyTo,
+            tags: write.tags,
+            files: write.files,
+            images: write.images,
+            attachments: write.attachments,
+            extra: write.extra
+        )
+    }
+
+    /// Whether this version wins over another: the remote's own order decides, absence is least, and of equal ones the
+    /// later in the log wins.
+    func wins(over other: MessageRevision) -> Bool {
+        switch (version, other.version) {
+        case (let mine?, let theirs?): mine >= theirs
+        case (nil, .some): false
+        case (_, nil): true
+        }
+    }
+}
+
+extension MessageRevision.Saying {
+    /// The members of the state document that come from a version.
+    func members(names: Names) -> JSONObject {
+        [
+            "author": .text(author),
+            "authorName": .text(authorName),
+            "createdAt": .text(createdAt?.description),
+            "editedAt": .text(editedAt?.description),
+            "content": .string(text.string),
+            "replyTo": .text(replyTo.map { names.text($0) }),
+            "tags": tags.map(Self.texts),
+            "files": files.map(Self.texts),
+            "images": images.map(Self.texts),
+            "attachments": attachments.map { .array($0) },
+            "extra": extra.members.isEmpty ? nil : .object(extra),
+        ]
+    }
+
+    private static func texts(_ texts: [String]) -> JSONValue {
+        .array(texts.map { .string($0) })
+    }
+}
+
+extension MessageRevision {
+    /// All of it, times to the nanosecond.
+    func snapshot(names: Names) -> JSONValue {
+        var members = saying.members(names: names)
+        members["version"] = version?.snapshot
+        members["created"] = saying.createdAt?.snapshot
+        members["edited"] = saying.editedAt?.snapshot
+        members["order"] = order.snapshot
+        return .object(members)
+    }
+}
+
+extension Timestamp {
+    /// Seconds and nanoseconds, as they stand in snapshots and facts.
+    var snapshot: JSONValue { .array([.int(seconds), .int(nanoseconds)]) }
+
+    /// Reads what `snapshot` gave; `nil` for anything else.
+    init?(snapshot: JSONValue?) {
+        guard let pair = snapshot?.array, pair.count == 2, let seconds = pair[0].number?.int64,
+            let nanoseconds = pair[1].number?.int64.flatMap(UInt32.init(exactly:)), nanoseconds < 1_000_000_000
+        else { return nil }
+        self.init(seconds: seconds, nanoseconds: nanoseconds)
+    }
+}
+
+extension MessageOrder {
+    fileprivate var snapshot: JSONValue {
+        switch self {
+        case .byID: .string("id")
+        case .byCreation: .string("creation")
+        case .at(let place): .int(place)
+        }
+    }
+}

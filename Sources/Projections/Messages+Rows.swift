@@ -1,0 +1,129 @@
+import EventLog
+
+extension Messages {
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        switch section {
+        case .messages:
+            channels(names).flatMap { sortedLive(in: $0, names) }
+                .map { EntityKey(.messages, $0.key.channel, $0.key.id) }
+        case .deletedMessages:
+            channels(names).flatMap { channel in
+                records(in: channel, being: .deleted).sorted { names.precedes($0.key.id, $1.key.id) }
+            }
+            .map { EntityKey(.deletedMessages, $0.key.channel, $0.key.id) }
+        default: []
+        }
+    }
+
+    func row(for key: EntityKey, context: RowContext) -> JSONValue? {
+        guard let record = record(for: key) else { return nil }
+        switch (key.section, state(of: record)) {
+        case (.messages, .live): return liveRow(record, context.names)
+        case (.deletedMessages, .deleted): return deletedRow(record, context.names)
+        default: return nil
+        }
+    }
+
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        guard let record = record(for: key), !record.entries.isEmpty else { return nil }
+        return record.entries.map { $0.historyEntry(names: context.names) }
+    }
+
+    /// The live messages of one channel in the remote's order.
+    func sortedLive(in channel: EntityID, _ names: Names) -> [MessageRecord] {
+        records(in: channel, being: .live).sorted { MessageOrder.precedes($0, $1, names) }
+    }
+
+    func records(in channel: EntityID, being wanted: State) -> [MessageRecord] {
+        (slotsOfChannel[channel] ?? []).compactMap { records[$0] }.filter { state(of: $0) == wanted }
+    }
+
+    /// All channels that a message was heard of in, by their ids' bytes.
+    func channels(_ names: Names) -> [EntityID] {
+        slotsOfChannel.keys.sorted { names.precedes($0, $1) }
+    }
+
+    private func record(for key: EntityKey) -> MessageRecord? {
+        guard key.section == .messages || key.section == .deletedMessages else { return nil }
+        return slots[MessageKey(channel: key.first, id: key.second)].flatMap { records[$0] }
+    }
+
+    private func liveRow(_ record: MessageRecord, _ names: Names) -> JSONValue? {
+        guard let current = record.current else { return nil }
+        var row = record.key.members(names)
+        for member in current.saying.members(names: names).members { row[member.name] = member.value }
+        row["revisions"] = .int(record.revisionCount)
+        row["replyTo"] = current.saying.replyTo.map { id in
+            let parent = MessageKey(channel: record.key.channel, id: id)
+            return .object(["id": .string(names.text(id)), "state": .string(state(of: parent).rawValue)])
+        }
+        row["reactions"] = record.reactionRows(names)
+        return .object(row)
+    }
+
+    private func deletedRow(_ record: MessageRecord, _ names: Names) -> JSONValue? {
+        guard let end = end(of: record) else { return nil }
+        var row = record.key.members(names)
+        row["cause"] = .string(end.cause.rawValue)
+        row["sequence"] = .string(end.since.sequence.description)
+        row["deletedAt"] = .text(end.deletedAt?.description)
+        row["deletedBy"] = .text(end.deletedBy)
+        row["author"] = .text(record.current?.saying.author)
+        row["createdAt"] = .text(record.current?.saying.createdAt?.description)
+        row["content"] = .text(record.current?.saying.text.string)
+        return .object(row)
+    }
+}
+
+extension MessageKey {
+    func members(_ names: Names) -> JSONObject {
+        ["channel": .string(names.text(channel)), "id": .string(names.text(id))]
+    }
+}
+
+extension MessageRecord {
+    /// `[{"emoji","users"}]`, sorted by emoji, users by their ids; `nil` where there is none.
+    fileprivate func reactionRows(_ names: Names) -> JSONValue? {
+        let present = reactions.filter(\.isPresent)
+        guard !present.isEmpty else { return nil }
+        let users = Dictionary(grouping: present, by: \.emoji)
+        let emojis = users.keys.sorted { $0.string.utf8.lexicographicallyPrecedes($1.string.utf8) }
+        return .array(
+            emojis.map { emoji in
+                let sorted = (users[emoji] ?? []).map(\.user).sorted { names.precedes($0, $1) }
+                return .object([
+                    "emoji": .string(emoji.string), "users": .array(sorted.map { .string(names.text($0)) }),
+                ])
+            }
+        )
+    }
+}
+
+extension MessageRecord.Entry {
+    /// The entry as people and scripts see it; of a delete or move with what was known last.
+    func historyEntry(names: Names) -> HistoryEntry {
+        var fields = revision?.saying.members(names: names) ?? JSONObject()
+        switch happening {
+        case .deleted(let end): fields["cause"] = .string(end.cause.rawValue)
+        case .moved(let from, let to):
+            fields["from"] = .object(from.members(names))
+            fields["to"] = .object(to.members(names))
+        case .created, .edited, .linked, .restored: break
+        }
+        return HistoryEntry(at: event, change: happening.word, remoteTime: remoteTime, by: by, fields: fields)
+    }
+}
+
+extension MessageRecord.Entry.Happening {
+    /// The word of the command line.
+    var word: String {
+        switch self {
+        case .created: "created"
+        case .edited: "edited"
+        case .linked: "linked"
+        case .restored: "restored"
+        case .moved: "moved"
+        case .deleted: "deleted"
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import EventLog
+
+/// The messages of one source: live, deleted, and known only to have been compacted away, with their history.
+///
+/// What is live does not depend on order of arrival wherever the remote gives anything to decide by: versions have
+/// their own order, a message that a gateway deleted stays deleted, and a channel that is gone for ever takes along
+/// what is written into it later.
+struct Messages: Fold {
+    /// One place per message; the place of a message that was compacted away is empty.
+    var records: [MessageRecord?] = []
+    var slots: [MessageKey: Int] = [:]
+    /// What was dropped for good: such an id stays known, and nothing changes it any more.
+    var compacted: Set<MessageKey> = []
+    /// The places of the messages that answer another one. It may hold places that answer it no longer.
+    var answers: [MessageKey: [Int]] = [:]
+    /// The places of the messages of each channel, in order of arrival.
+    var slotsOfChannel: [EntityID: [Int]] = [:]
+    var fates = ChannelFates()
+    /// What was said of circles of replies, by the event that closed them.
+    var circles = ReplyCircles()
+
+    init() {}
+
+    mutating func apply(_ change: Change, in context: inout FoldContext) {
+        circles.repeatKnown(in: &context)
+        let fallen = fates.apply(change, at: context.event)
+        switch change {
+        case .message(let change): apply(change, in: &context)
+        case .channel(.deleted(let channel, let cause, .untilWritten)): empty(channel, cause: cause, in: &context)
+        case .channel, .community, .item, .session, .prompt, .row: break
+        }
+        for channel in fallen { fall(channel, in: &context) }
+    }
+
+    private mutating func apply(_ change: MessageChange, in context: inout FoldContext) {
+        switch change {
+        case .written(let write): self.write(write, in: &context)
+        case .deleted(let deletion): delete(deletion, in: &context)
+        case .moved(let from, let to, let remoteTime, let by):
+            move(from: from, to: to, remoteTime: remoteTime, by: by, in: &context)
+        case .reaction(let key, let emoji, let user, let present):
+            react(key, emoji: emoji, user: user, isPresent: present, in: &context)
+        case .stands(let key, let standing): stand(key, standing, in: &context)
+        }
+    }
+}
+
+extension Messages {
+    /// What a message is to the state document.
+    enum State: String, Hashable, Sendable {
+        case live
+        case deleted
+        case unknown
+        case compacted
+    }
+
+    /// What a key stands for now.
+    func state(of key: MessageKey) -> State {
+        if compacted.contains(key) { return .compacted }
+        guard let slot = slots[key], let record = records[slot] else { return .unknown }
+        return state(of: record)
+    }
+
+    func state(of record: MessageRecord) -> State {
+        if end(of: record) != nil { return .deleted }
+        if case .live = record.standing, record.current != nil { return .live }
+        return .unknown
+    }
+
+    /// How a message was deleted, by name or with its channel; being deleted by name wins.
+    func end(of record: MessageRecord) -> MessageRecord.End? {
+        if case .deleted(let end) = record.standing, end.cause == .deleted { return end }
+        if record.wasWritten || record.current != nil, let fate = fates.fate(of: record.key.channel) {
+            return MessageRecord.End(cause: fate.cause, permanence: .forever, since: fate.event)
+        }
+        if case .deleted(let end) = record.standing { return end }
+        return nil
+    }
+
+    /// The place of a message, made if it was never heard of; `nil` for one that was compacted away.
+    mutating func slot(for key: MessageKey) -> Int? {
+        if let slot = slots[key] { return slot }
+        guard !compacted.contains(key) else { return nil }
+        slots[key] = records.count
+        slotsOfChannel[key.channel, default: []].append(records.count)
+        records.append(MessageRecord(key: key))
+        return records.count - 1
+    }
+
+    /// Changes one record and says which rows that touches.
+    mutating func change(
+        _ slot: Int,
+        in context: inout FoldContext,
+        _ body: (inout MessageRecord) -> Void
+    ) {
+        guard var record = records[slot] else { return }
+        let before = state(of: record)
+        let answered = record.current?.saying.replyTo
+        // The table lets go of the record for the time of the change, so that its arrays are not copied.
+        records[slot] = nil
+        body(&record)
+        records[slot] = record
+        touch(record.key, in: &context)
+        if state(of: record) != before { touchAnswers(to: record.key, in: &context) }
+        if let replyTo = record.current?.saying.replyTo, replyTo != answered {
+            connect(slot, record.key, to: replyTo, in: &context)
+        }
+    }
+
+    func touch(_ key: MessageKey, in context: inout FoldContext) {
+        context.touch(EntityKey(.messages, key.channel, key.id))
+        context.touch(EntityKey(.deletedMessages, key.channel, key.id))
+    }
+
+    func touchAnswers(to key: MessageKey, in context: inout FoldContext) {
+        for slot in answers[key] ?? [] {
+            guard let record = records[slot], record.current?.saying.replyTo == key.id else { continue }
+            context.touch(EntityKey(.messages, record.key.channel, record.key.id))
+        }
+    }
+
+    private mutating func connect(
+        _ slot: Int,
+        _ key: MessageKey,
+        to replyTo: EntityID,
+        in context: inout FoldContext
+    ) {
+        let parent = MessageKey(channel: key.channel, id: replyTo)
+        answers[parent, default: []].append(slot)
+        // Only a message that is answered already, or by itself, can close a circle.
+        guard answers[key] != nil, let circle = circle(through: key) else { return }
+        circles.report(circle, in: &context)
+    }
+
+    /// The keys of the circle of replies that goes through a message, from it on.
+    private func circle(through key: MessageKey) -> [MessageKey]? {
+        var path: [MessageKey] = []
+        var seen: Set<MessageKey> = []
+        var next: MessageKey? = key
+        while let here = next, seen.insert(here).inserted {
+            path.append(here)
+            next = parent(of: here)
+        }
+        return next == key ? path : nil
+    }
+
+    /// The key that a known message answers.
+    func parent(of key: MessageKey) -> MessageKey? {
+        guard let slot = slots[key], let replyTo = records[slot]?.current?.saying.replyTo else { return nil }
+        return MessageKey(channel: key.channel, id: replyTo)
+    }
+}

@@ -1,0 +1,162 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Projections
+
+@Suite struct MessageRetentionTests {
+    @Test func theNewestMessagesAndTombstonesStayAndTheOthersAreKnownAsCompacted() {
+        var scene = ChatScene()
+        for id in 1...10 { scene.apply(scene.message("m", String(id), replyTo: id == 10 ? "1" : nil)) }
+        for id in ["3", "5", "7"] { scene.apply(scene.delete(id)) }
+        scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
+        #expect(scene.ids(.messages) == ["9", "10"])
+        #expect(scene.ids(.deletedMessages) == ["5", "7"])
+        #expect(scene.row(.messages, "7", "10")?["replyTo"]?["state"] == .string("compacted"))
+    }
+
+    @Test func aCompactedIdStaysSoWhateverArrives() {
+        var scene = ChatScene()
+        for id in 1...3 { scene.apply(scene.message("m", String(id))) }
+        scene.messages.retain(RetentionPolicy(messagesPerChannel: 1), names: scene.names)
+        let before = scene.snapshot
+        scene.apply(scene.message("edited", "1", edited: 99))
+        scene.apply(scene.delete("2"))
+        scene.apply(scene.reaction("A", on: "1", by: "5"))
+        scene.apply(.message(.stands(scene.key("7", "1"), .nowhere)))
+        #expect(scene.snapshot == before)
+        #expect(scene.issues.isEmpty)
+    }
+
+    @Test func retainingTwiceDropsNothing() {
+        var scene = ChatScene()
+        for id in 1...9 { scene.apply(scene.message("m", String(id))) }
+        scene.apply(scene.delete("4"))
+        scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
+        let once = scene.snapshot
+        scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
+        #expect(scene.snapshot == once)
+    }
+
+    @Test func aKeptMessageKeepsTheKeyThatItMovedFrom() throws {
+        var scene = ChatScene()
+        var stream: [(sequence: UInt64, changes: [Change])] = []
+        func add(_ changes: [Change]) { stream.append((scene.apply(changes), changes)) }
+        add([.message(.written(scene.file("hi", "a", date: 9)))])
+        add([.message(.moved(from: scene.key("general", "a"), to: scene.key("random", "a"), remoteTime: nil, by: nil))])
+        for id in ["b", "c"] { add([.message(.written(scene.file("m", id, date: 1)))]) }
+        let (retained, refolded) = try scene.compacted(stream, keep: 1)
+        #expect(retained.snapshot == refolded.snapshot)
+        var result = refolded
+        #expect(result.history("random", "a") == ["created", "moved"])
+    }
+
+    @Test func aCircleIsSaidAgainByTheEventThatClosedIt() throws {
+        var scene = ChatScene()
+        var stream: [(sequence: UInt64, changes: [Change])] = []
+        func add(_ changes: [Change]) { stream.append((scene.apply(changes), changes)) }
+        add([scene.message("re", "1", replyTo: "2")])
+        add([scene.message("re", "2", replyTo: "1")])
+        let (retained, refolded) = try scene.compacted(stream, keep: 1)
+        #expect(retained.snapshot == refolded.snapshot)
+        #expect(refolded.issues == scene.issues)
+    }
+
+    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    func foldingFactsAndKeptEventsGivesTheRetainedState(seed: UInt64) throws {
+        var stream = RandomChat(seed: seed)
+        let events = stream.events(160)
+        var scene = stream.scene
+        for event in events.prefix(110) { scene.apply(event.changes, at: event.sequence) }
+        let (retained, refolded) = try scene.compacted(Array(events.prefix(110)), keep: 3)
+        #expect(retained.snapshot == refolded.snapshot, "seed \(seed)")
+        #expect(retained.document == refolded.document, "seed \(seed)")
+        #expect(retained.needed == refolded.needed, "seed \(seed)")
+        #expect(retained.touchesNothingMore(than: refolded, tail: Array(events.suffix(50))), "seed \(seed)")
+        let again = try refolded.compacted(Array(events.prefix(110)), keep: 3)
+        #expect(again.refolded.snapshot == refolded.snapshot, "seed \(seed)")
+    }
+
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func anyOrderOfRepeatedFramesGivesTheSameState(seed: UInt64) {
+        var stream = RandomChat(seed: seed, isGateway: true)
+        let events = stream.events(60)
+        var random = SeededGenerator(seed: seed ^ 77)
+        var (first, second) = (stream.scene, stream.scene)
+        for event in events { first.apply(event.changes) }
+        for event in (events + events.prefix(30)).shuffled(using: &random) { second.apply(event.changes) }
+        #expect(first.document == second.document, "seed \(seed)")
+    }
+}
+
+extension ChatScene {
+    /// Whether folding the same tail keeps two states the same.
+    fileprivate func touchesNothingMore(than other: ChatScene, tail: [(sequence: UInt64, changes: [Change])]) -> Bool {
+        var (left, right) = (self, other)
+        for event in tail {
+            left.apply(event.changes, at: event.sequence)
+            right.apply(event.changes, at: event.sequence)
+            guard left.snapshot == right.snapshot else { return false }
+        }
+        return true
+    }
+}
+
+/// Random changes of a few channels and messages, several to an event now and then.
+struct RandomChat {
+    /// Gives handles to the ids; the states under test start from it.
+    var scene = ChatScene()
+    private var random: SeededGenerator
+    private var isGateway: Bool
+
+    init(seed: UInt64, isGateway: Bool = false) {
+        random = SeededGenerator(seed: seed)
+        self.isGateway = isGateway
+        for number in 0..<40 { _ = scene.names.id("n\(number)") }
+    }
+
+    mutating func events(_ count: Int) -> [(sequence: UInt64, changes: [Change])] {
+        (1...count).map { number in
+            let several = Int.random(in: 0..<5, using: &random) == 0 ? 3 : 1
+            return (UInt64(number), (0..<several).map { _ in change() })
+        }
+    }
+
+    private mutating func change() -> Change {
+        let channel = ["7", "8"].randomElement(using: &random) ?? "7"
+        let id = String(Int.random(in: 1...20, using: &random))
+        let user = String(Int.random(in: 1...3, using: &random))
+        switch Int.random(in: 0..<(isGateway ? 40 : 48), using: &random) {
+        case 0..<22: return write(id, channel)
+        case 22..<27: return scene.delete(id, in: channel)
+        case 27..<37:
+            return isGateway
+                ? write(id, channel) : scene.reaction("A", on: id, by: user, in: channel, Bool.random(using: &random))
+        case 37: return scene.named(channel, guild: channel == "7" ? "3" : "4")
+        case 38: return isGateway ? scene.deleteGuild("4") : scene.named("9")
+        case 39: return isGateway ? scene.named("9") : scene.stated(channel, name: "n\(user)")
+        case 40..<43: return .message(.written(scene.file("t\(user)", "f\(id)", in: "general", date: Int64(user) ?? 0)))
+        case 43: return scene.delete("f\(id)", in: "general", .untilWritten)
+        case 44, 45:
+            let target = String(Int.random(in: 1...20, using: &random))
+            return .message(
+                .moved(
+                    from: scene.key("general", "f\(id)"),
+                    to: scene.key("general", "f\(target)"),
+                    remoteTime: nil,
+                    by: nil
+                )
+            )
+        case 46: return Int.random(in: 0..<6, using: &random) == 0 ? scene.deleteChannel(channel) : scene.named("5")
+        default: return scene.deleteChannel("general", .untilWritten)
+        }
+    }
+
+    /// A version whose text follows from its id and version, as a remote's does.
+    private mutating func write(_ id: String, _ channel: String) -> Change {
+        let chosen = Int64.random(in: 0...3, using: &random) * 10
+        let edited = chosen == 0 ? nil : chosen
+        let parent = (Int(id) ?? 0) % 3 == 0 ? String((Int(id) ?? 0) * 7 % 20 + 1) : nil
+        return scene.message("text \(id) at \(edited ?? 0)", id, in: channel, edited: edited, replyTo: parent)
+    }
+}
