@@ -5,8 +5,8 @@ enum ItemChange {
     case snapshot(list: EntityID, items: [ItemFields], isWhole: Bool)
     /// One item was stated by itself (a row).
     case stated(list: EntityID, item: ItemFields)
-    /// One item is gone.
-    case removed(EntityID)
+    /// One item is gone from a list.
+    case removed(list: EntityID, id: EntityID)
 }
 
 /// An item as a remote states it.
@@ -17,5 +17,6 @@ struct ItemFields: Hashable, Sendable {
     var status: String?
     /// As written.
     var created: String?
+    /// What the remote says beyond the members above.
     var extra = JSONObject()
 }

@@ -1,0 +1,41 @@
+/// The lines of one Server-Sent Event as the standard reads them: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
+///
+/// Lines end with CR LF, LF or CR; one space after the colon is no part of the value; a line that begins with a colon is
+/// a comment; a line without a colon is a field with an empty value; unknown fields are passed over.
+struct ServerSentEvent {
+    /// Whether an `id` field stands in it, be it empty.
+    private(set) var hasID = false
+    /// The values of the `data` fields, in order.
+    private(set) var data: [[UInt8]] = []
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let colon = UInt8(ascii: ":")
+    private static let space = UInt8(ascii: " ")
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        if rest.starts(with: Self.byteOrderMark) { rest = rest.dropFirst(Self.byteOrderMark.count) }
+        while let line = Self.nextLine(&rest) { read(line) }
+    }
+
+    private mutating func read(_ line: Slice<UnsafeRawBufferPointer>) {
+        let name = line.prefix { $0 != Self.colon }
+        var value = line.dropFirst(name.count).dropFirst()
+        if value.first == Self.space { value = value.dropFirst() }
+        if name.elementsEqual("data".utf8) {
+            data.append(Array(value))
+        } else if name.elementsEqual("id".utf8), !value.contains(0) {
+            hasID = true
+        }
+    }
+
+    private static func nextLine(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
+        if rest.isEmpty { return nil }
+        let line = rest.prefix { $0 != 0x0A && $0 != 0x0D }
+        rest = rest.dropFirst(line.count)
+        let endsWithReturn = rest.first == 0x0D
+        rest = rest.dropFirst()
+        if endsWithReturn, rest.first == 0x0A { rest = rest.dropFirst() }
+        return line
+    }
+}

@@ -1,0 +1,107 @@
+import EventLog
+
+/// Reads item lists: `items.message/1` (a WebSocket message) and `sse.event/1` (one Server-Sent Event).
+///
+/// A snapshot is a JSON array, an object with `project` and `items`, or an event with one ticket a `data` line. The
+/// list is the project that the payload names, else the source. The name of an event (`event:`) plays no part, since
+/// the remote gives none. Nothing that went out is a snapshot.
+struct ItemsDecoder: EventDecoder {
+    init() {}
+
+    mutating func decode(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        if envelope.attributes["dir"] == "out" { return }
+        let source = context.names.id(envelope.source.rawValue)
+        switch envelope.kind.rawValue {
+        case "sse.event/1":
+            readEvent(payload, source: source, into: &changes, context: &context)
+        default:
+            guard let value = try? JSONValue.parse(payload) else {
+                return context.issue("items message: not one JSON text")
+            }
+            guard !readList(value, source: source, into: &changes, context: &context) else { return }
+            if value["type"]?.string != "agent" { context.issue("items message: no snapshot of a list") }
+        }
+    }
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {}
+
+    func snapshot(names: Names) -> JSONValue { .null }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+extension ItemsDecoder {
+    /// Several `data` lines that together are one JSON text are that text; else each line stands for itself.
+    private func readEvent(
+        _ payload: UnsafeRawBufferPointer,
+        source: EntityID,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        let event = ServerSentEvent(payload)
+        let lines = event.data.filter { !$0.isEmpty }
+        if lines.isEmpty {
+            guard event.hasID else { return }
+            return changes.append(.item(.snapshot(list: source, items: [], isWhole: true)))
+        }
+        let joined = Array(event.data.joined(separator: [0x0A]))
+        if let value = joined.withUnsafeBytes({ try? JSONValue.parse($0) }),
+            readList(value, source: source, into: &changes, context: &context)
+        {
+            return
+        }
+        let values = lines.map { line in line.withUnsafeBytes { try? JSONValue.parse($0) } }
+        readTickets(values, what: "data line", list: source, into: &changes, context: &context)
+    }
+
+    /// Reads a value that states a list by itself; false where it does not.
+    private func readList(
+        _ value: JSONValue,
+        source: EntityID,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) -> Bool {
+        if let elements = value.array {
+            readTickets(elements, what: "element", list: source, into: &changes, context: &context)
+            return true
+        }
+        guard let project = value["project"]?.string, let elements = value["items"]?.array else { return false }
+        let list = context.names.id(project)
+        readTickets(elements, what: "element", list: list, into: &changes, context: &context)
+        return true
+    }
+
+    private func readTickets(
+        _ values: [JSONValue?],
+        what: String,
+        list: EntityID,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        var items: [ItemFields] = []
+        var seen: Set<EntityID> = []
+        var isWhole = true
+        var otherCount = 0
+        for (index, value) in values.enumerated() {
+            switch Ticket(value, names: &context.names) {
+            case .item(let item):
+                if seen.insert(item.id).inserted { items.append(item); continue }
+                context.issue("items snapshot: \(what) \(index + 1): the id stands twice; the first counts")
+            case .notATicket:
+                otherCount += 1
+            case .fault(let reason):
+                isWhole = false
+                context.issue("items snapshot: \(what) \(index + 1): \(reason)")
+            }
+        }
+        if items.isEmpty && otherCount > 0 { return }
+        changes.append(.item(.snapshot(list: list, items: items, isWhole: isWhole)))
+    }
+}

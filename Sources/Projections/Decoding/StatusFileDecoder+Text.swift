@@ -1,0 +1,85 @@
+import EventLog
+
+/// What a status or prompt file's text says.
+enum StatusText {
+    /// Why a text says nothing.
+    struct Fault: Error {
+        let reason: String
+    }
+
+    static func object(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
+        if payload.isEmpty { return .failure(Fault(reason: "empty")) }
+        guard let value = try? JSONValue.parse(payload) else {
+            return .failure(Fault(reason: "malformed: not one JSON text"))
+        }
+        return value.object.map(Result.success) ?? .failure(Fault(reason: "rejected: no object"))
+    }
+
+    /// Why a session's text is rejected; `nil` where it is accepted. Null counts as absent.
+    static func sessionFault(in object: JSONObject) -> String? {
+        guard let state = object["state"]?.string, states.contains(state) else {
+            return "state is none of working, idle, needs_input, not_running"
+        }
+        if let value = present(object["timestamp"]), value.string.flatMap(instant) == nil {
+            return "timestamp is no time of the form YYYY-MM-DDThh:mm:ss with a zone"
+        }
+        for name in ["project", "message"] {
+            if let value = present(object[name]), value.string == nil { return "\(name) is no text" }
+        }
+        return pidFault(in: object)
+    }
+
+    /// Why a prompt's text is rejected. A time stamp that cannot be read is taken for the time of receipt.
+    static func promptFault(in object: JSONObject) -> String? {
+        for name in ["session_id", "project", "prompt_message", "notification_type", "timestamp"] {
+            if object[name]?.string == nil { return "\(name) is missing or no text" }
+        }
+        for name in ["transcript_path", "transcript_excerpt", "transcript_excerpt_base64"] {
+            if let value = present(object[name]), value.string == nil { return "\(name) is no text" }
+        }
+        return pidFault(in: object)
+    }
+
+    /// The instant of `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, no fraction, of a real date and time; `nil` else.
+    static func instant(_ text: String) -> Timestamp? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[17] < UInt8(ascii: "6")
+        else { return nil }
+        let zoneStarts: [UInt8] = bytes.count == 20 ? [UInt8(ascii: "Z")] : [UInt8(ascii: "+"), UInt8(ascii: "-")]
+        guard zoneStarts.contains(bytes[19]) else { return nil }
+        return Timestamp(rfc3339: text)
+    }
+
+    private static func pidFault(in object: JSONObject) -> String? {
+        guard let value = present(object["pid"]) else { return nil }
+        return value.number?.wholeInt64 == nil ? "pid is no whole number of 64 bits" : nil
+    }
+
+    private static func present(_ value: JSONValue?) -> JSONValue? {
+        value?.isNull == true ? nil : value
+    }
+
+    private static let states: Set<String> = ["working", "idle", "needs_input", "not_running"]
+}
+
+extension JSONNumber {
+    /// The value if it is whole and fits, also where it is spelled with a fraction of zeros or an exponent (`47e2`).
+    var wholeInt64: Int64? {
+        if let plain = int64 { return plain }
+        let parts = text.lowercased().split(separator: "e", omittingEmptySubsequences: false)
+        let digits = (parts.first ?? "").split(separator: ".", omittingEmptySubsequences: false)
+        let fraction = digits.count > 1 ? digits[1] : ""
+        guard let whole = digits.first, parts.count < 2 || Int(parts[1]) != nil else { return nil }
+        var mantissa = String(whole) + fraction
+        if mantissa.utf8.allSatisfy({ $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "-") }) { return 0 }
+        let (exponent, overflow) = (parts.count < 2 ? 0 : Int(parts[1]) ?? 0).subtractingReportingOverflow(fraction.count)
+        guard !overflow, exponent <= 20 else { return nil }
+        if exponent >= 0 { return Int64(mantissa + String(repeating: "0", count: exponent)) }
+        var lost = exponent
+        while lost < 0, mantissa.utf8.last == UInt8(ascii: "0") {
+            mantissa.removeLast()
+            lost += 1
+        }
+        return lost == 0 ? Int64(mantissa) : nil
+    }
+}

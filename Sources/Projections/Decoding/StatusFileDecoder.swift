@@ -1,0 +1,116 @@
+import EventLog
+
+/// Reads observations of status files: `status.file/1`, attributes `path` and `op` (`write` or `remove`).
+///
+/// Only files directly in the watched folder count: the attribute `folder` where a recorder gives it, else `/tmp`. A
+/// name `vibestatus-prompt-….json` is a prompt, another `vibestatus-….json` a session; anything else is neither, which
+/// is no fault. The id is the file's name.
+struct StatusFileDecoder: EventDecoder {
+    init() {}
+
+    mutating func decode(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        guard let path = envelope.attributes["path"] else { return context.issue("status file: path is missing") }
+        let folder = envelope.attributes["folder"] ?? "/tmp"
+        guard let file = StatusFileName(path: path, folder: folder) else { return }
+        switch envelope.attributes["op"] {
+        case "remove":
+            let id = context.names.id(file.name)
+            changes.append(file.isPrompt ? .prompt(.removed(id)) : .session(.removed(id)))
+        case "write" where file.isPrompt:
+            readPrompt(payload, name: file.name, into: &changes, context: &context)
+        case "write":
+            readSession(payload, name: file.name, into: &changes, context: &context)
+        default:
+            context.issue("status file: op is neither write nor remove")
+        }
+    }
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {}
+
+    func snapshot(names: Names) -> JSONValue { .null }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+extension StatusFileDecoder {
+    /// Only an accepted text changes a session; every other is an issue and ends nothing.
+    private func readSession(
+        _ payload: UnsafeRawBufferPointer,
+        name: String,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        switch StatusText.object(payload) {
+        case .failure(let fault):
+            context.issue("status file: \(fault.reason)")
+        case .success(let object):
+            if let reason = StatusText.sessionFault(in: object) {
+                return context.issue("status file: rejected: \(reason)")
+            }
+            let timestamp = object["timestamp"]?.string
+            let fields = SessionFields(
+                id: context.names.id(name),
+                project: object["project"]?.string ?? "Unknown",
+                status: object["state"]?.string ?? "",
+                timestamp: timestamp,
+                instant: timestamp.flatMap(StatusText.instant) ?? context.event.recordedAt,
+                pid: object["pid"]?.number?.wholeInt64
+            )
+            changes.append(.session(.observed(fields)))
+        }
+    }
+
+    /// What cannot be read is an issue, and known as unreadable until another text stands there.
+    private func readPrompt(
+        _ payload: UnsafeRawBufferPointer,
+        name: String,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        let id = context.names.id(name)
+        switch StatusText.object(payload) {
+        case .failure(let fault):
+            context.issue("prompt file: \(fault.reason)")
+            changes.append(.prompt(.unreadable(id)))
+        case .success(let object):
+            if let reason = StatusText.promptFault(in: object) {
+                context.issue("prompt file: rejected: \(reason)")
+                return changes.append(.prompt(.unreadable(id)))
+            }
+            let fields = PromptFields(
+                id: id,
+                session: object["session_id"]?.string,
+                project: object["project"]?.string,
+                text: object["prompt_message"]?.string,
+                askedAt: object["timestamp"]?.string.flatMap(StatusText.instant) ?? context.event.recordedAt
+            )
+            changes.append(.prompt(.asked(fields)))
+        }
+    }
+}
+
+/// The name of a file that is a session's or a prompt's.
+struct StatusFileName {
+    /// The file's name without its folder.
+    let name: String
+    let isPrompt: Bool
+
+    /// `nil` where the file is not directly in the folder, or is neither.
+    init?(path: String, folder: String) {
+        let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+        guard path.utf8.starts(with: prefix.utf8) else { return nil }
+        let name = String(path.utf8.dropFirst(prefix.utf8.count)) ?? ""
+        guard !name.utf8.contains(UInt8(ascii: "/")), name.utf8.starts(with: "vibestatus-".utf8),
+            name.utf8.suffix(5).elementsEqual(".json".utf8)
+        else { return nil }
+        self.name = name
+        isPrompt = name.utf8.starts(with: "vibestatus-prompt-".utf8)
+    }
+}

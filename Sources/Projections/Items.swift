@@ -1,0 +1,150 @@
+import EventLog
+
+/// The items of every list, in the order of the remote, and what happened to each.
+///
+/// Changes are derived from consecutive snapshots by id. `kinds` says what changed: `retitled`; `done`, `reopened`
+/// (whether it is done); `blocked`, `unblocked`, `started`, `resolved`, else `status` (another status with the same
+/// `done`); `reprioritised`, `described`, `triaged`, `retagged`, `assigned`, `snoozed`, `questioned`, `relinked` (members
+/// beyond), else `updated`; `bumped`, where nothing but its time of change differs and it now stands before an item that
+/// stood before it, of those whose `done`, `status` and `priority` are as they were; `touched`, where the time of change
+/// is all that differs.
+///
+/// A list that is made of items stated one by one (rows) is ordered by their `created`, then id.
+struct Items: Fold {
+    private var lists: [EntityID: ItemList] = [:]
+    private var histories = EntityHistories()
+
+    init() {}
+
+    mutating func apply(_ change: Change, in context: inout FoldContext) {
+        guard case .item(let change) = change else { return }
+        switch change {
+        case .snapshot(let list, let items, let isWhole):
+            replace(list, with: items, isWhole: isWhole, in: &context)
+        case .stated(let list, let item):
+            state(item, in: list, context: &context)
+        case .removed(let list, let id):
+            remove(id, from: list, context: &context)
+        }
+    }
+
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        guard section == .items else { return [] }
+        return lists.keys.sorted(by: names.precedes).flatMap { list in
+            (lists[list]?.order ?? []).map { EntityKey(.items, list, $0) }
+        }
+    }
+
+    func row(for key: EntityKey, context: RowContext) -> JSONValue? {
+        guard key.section == .items, let list = lists[key.first], let item = list.items[key.second],
+            let position = list.order.firstIndex(of: key.second)
+        else { return nil }
+        var row = item.fields(position: position)
+        row["list"] = .string(context.names.text(key.first))
+        row["id"] = .string(context.names.text(key.second))
+        return .object(row)
+    }
+
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        key.section == .items ? histories[key] : nil
+    }
+
+    /// Nothing goes: what a compaction drops of item lists are the snapshots that changed nothing.
+    mutating func retain(_ policy: RetentionPolicy, names: Names) {}
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        for list in lists.values { sequences.formUnion(list.changedAt) }
+        histories.collectNeeded(into: &sequences)
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        let lists = self.lists.keys.sorted(by: names.precedes).map { list in
+            JSONValue.object([
+                "list": .string(names.text(list)),
+                "state": self.lists[list]?.snapshot(names: names),
+            ])
+        }
+        return .object(["lists": .array(lists), "histories": histories.snapshot(names: names)])
+    }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+extension Items {
+    private mutating func replace(
+        _ id: EntityID,
+        with incoming: [ItemFields],
+        isWhole: Bool,
+        in context: inout FoldContext
+    ) {
+        let before = lists[id] ?? ItemList()
+        let after = before.replaced(with: incoming, isWhole: isWhole)
+        guard !after.isSame(as: before) else { return }
+        let bumped = before.bumped(in: after)
+        for item in after.order {
+            note(item, of: id, before: before, after: after, isBumped: bumped.contains(item), context: context)
+        }
+        for item in before.order where after.items[item] == nil {
+            note(item, of: id, before: before, after: after, isBumped: false, context: context)
+        }
+        settle(id, before: before, after: after, context: &context)
+    }
+
+    private mutating func state(_ item: ItemFields, in list: EntityID, context: inout FoldContext) {
+        let before = lists[list] ?? ItemList()
+        let after = before.stating(item, names: context.names)
+        guard !after.isSame(as: before) else { return }
+        note(item.id, of: list, before: before, after: after, isBumped: false, context: context)
+        settle(list, before: before, after: after, context: &context)
+    }
+
+    private mutating func remove(_ id: EntityID, from list: EntityID, context: inout FoldContext) {
+        guard let before = lists[list], before.items[id] != nil else { return }
+        let after = before.removing(id)
+        note(id, of: list, before: before, after: after, isBumped: false, context: context)
+        settle(list, before: before, after: after, context: &context)
+    }
+
+    /// Enters what an event changed of one item into its history.
+    private mutating func note(
+        _ item: EntityID,
+        of list: EntityID,
+        before: ItemList,
+        after: ItemList,
+        isBumped: Bool,
+        context: FoldContext
+    ) {
+        let key = EntityKey(.items, list, item)
+        switch (before.items[item], after.items[item]) {
+        case (nil, let new?):
+            let fields = new.fields(position: after.order.firstIndex(of: item))
+            histories.add(HistoryEntry(at: context.event, change: "added", fields: fields), to: key)
+        case (let old?, nil):
+            let fields = old.fields(position: before.order.firstIndex(of: item))
+            histories.add(HistoryEntry(at: context.event, change: "removed", fields: fields), to: key)
+        case (let old?, let new?):
+            let kinds = old.kinds(of: new, isBumped: isBumped)
+            guard !kinds.isEmpty else { return }
+            let fields = new.fields(position: after.order.firstIndex(of: item))
+            histories.add(HistoryEntry(at: context.event, change: "changed", kinds: kinds, fields: fields), to: key)
+        case (nil, nil):
+            break
+        }
+    }
+
+    private mutating func settle(
+        _ id: EntityID,
+        before: ItemList,
+        after: ItemList,
+        context: inout FoldContext
+    ) {
+        for (position, item) in after.order.enumerated() where !after.holdsSame(item, at: position, as: before) {
+            context.touch(EntityKey(.items, id, item))
+        }
+        for item in before.order where after.items[item] == nil { context.touch(EntityKey(.items, id, item)) }
+        lists[id] = after
+        lists[id]?.changedAt.append(context.event.sequence.rawValue)
+    }
+}

@@ -1,0 +1,81 @@
+import EventLog
+
+extension ItemFields {
+    /// The members that a row and a history entry have in common.
+    func fields(position: Int?) -> JSONObject {
+        [
+            "position": position.map { .int($0) },
+            "text": .text(text),
+            "done": .bool(done),
+            "status": .text(status),
+            "created": .text(created),
+            "extra": extra.members.isEmpty ? nil : .object(extra),
+        ]
+    }
+
+    /// Whether both say the same, whatever the order of members beyond.
+    func isSame(as other: ItemFields) -> Bool {
+        id == other.id && done == other.done && Sameness.areSame(text, other.text)
+            && Sameness.areSame(status, other.status) && Sameness.areSame(created, other.created)
+            && JSONValue.object(extra).isSameJSON(as: .object(other.extra))
+    }
+
+    /// Whether nothing that a remote sorts by, other than time, differs.
+    func hasSameRank(as other: ItemFields) -> Bool {
+        done == other.done && status == other.status && extra["priority"] == other.extra["priority"]
+    }
+
+    /// Whether this item stands before another in a list that the remote gives no order.
+    func precedes(_ other: ItemFields, names: Names) -> Bool {
+        let instants = (created.flatMap { Timestamp(rfc3339: $0) }, other.created.flatMap { Timestamp(rfc3339: $0) })
+        switch instants {
+        case (let mine?, let theirs?) where mine != theirs: return mine < theirs
+        case (.some, nil): return true
+        case (nil, .some): return false
+        default: return names.precedes(id, other.id)
+        }
+    }
+
+    /// What the next version of an item changed, in a fixed order; see `Items`.
+    func kinds(of next: ItemFields, isBumped: Bool) -> [String] {
+        var kinds = Sameness.areSame(text, next.text) ? [] : ["retitled"]
+        kinds += statusKinds(of: next)
+        if !Sameness.areSame(created, next.created) { kinds.append("updated") }
+        var isTouched = false
+        for name in Self.changedNames(extra, next.extra) {
+            if Self.timeNames.contains(name) { isTouched = true; continue }
+            let kind = Self.kindsByName[name] ?? "updated"
+            if !kinds.contains(kind) { kinds.append(kind) }
+        }
+        if kinds.isEmpty && isBumped { return ["bumped"] }
+        return kinds.isEmpty && isTouched ? ["touched"] : kinds
+    }
+
+    private func statusKinds(of next: ItemFields) -> [String] {
+        var kinds = done == next.done ? [] : [next.done ? "done" : "reopened"]
+        guard status != next.status, !next.done || kinds.isEmpty else { return kinds }
+        if status == "blocked" { kinds.append("unblocked") }
+        switch next.status {
+        case "blocked": kinds.append("blocked")
+        case "in_progress": kinds.append("started")
+        case "resolved": kinds.append("resolved")
+        default: if kinds.isEmpty { kinds.append("status") }
+        }
+        return kinds
+    }
+
+    /// The members that differ: those of the older in their order, then new ones.
+    private static func changedNames(_ old: JSONObject, _ new: JSONObject) -> [String] {
+        let changed = old.members.filter { !$0.value.isSameJSON(as: new[$0.name]) }.map(\.name)
+        return (changed + new.members.filter { old[$0.name] == nil }.map(\.name))
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private static let timeNames: Set<String> = ["modified", "updated_at"]
+
+    private static let kindsByName = [
+        "priority": "reprioritised", "description": "described", "body": "described", "notes": "described",
+        "triage": "triaged", "tags": "retagged", "assignee": "assigned", "snooze": "snoozed", "deadline": "snoozed",
+        "plan-questions": "questioned", "deps": "relinked", "hasUnresolvedDep": "relinked", "parent": "relinked",
+    ]
+}

@@ -1,0 +1,101 @@
+import EventLog
+
+/// One list of items.
+struct ItemList: Sendable {
+    /// The ids in the remote's order; those that the last snapshot lacked (for a line of it was lost) come last.
+    private(set) var order: [EntityID] = []
+    private(set) var items: [EntityID: ItemFields] = [:]
+    /// How many at the end of `order` the last snapshot lacked.
+    private var carriedCount = 0
+    /// The events that changed anything above, ascending.
+    var changedAt: [UInt64] = []
+
+    private var carried: Set<EntityID> { Set(order.suffix(carriedCount)) }
+
+    /// Whether both hold the same items in the same order.
+    func isSame(as other: ItemList) -> Bool {
+        order == other.order && carriedCount == other.carriedCount
+            && order.allSatisfy { isSame(items[$0], other.items[$0]) }
+    }
+
+    /// Whether both hold the same item at one place.
+    func holdsSame(_ id: EntityID, at position: Int, as other: ItemList) -> Bool {
+        position < other.order.count && other.order[position] == id && isSame(items[id], other.items[id])
+    }
+
+    private func isSame(_ left: ItemFields?, _ right: ItemFields?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.isSame(as: right)
+    }
+
+    /// The list after a snapshot of it.
+    func replaced(with incoming: [ItemFields], isWhole: Bool) -> ItemList {
+        var after = ItemList()
+        after.changedAt = changedAt
+        for item in incoming where after.items[item.id] == nil {
+            after.order.append(item.id)
+            after.items[item.id] = items[item.id].flatMap { $0.isSame(as: item) ? $0 : nil } ?? item
+        }
+        if isWhole { return after }
+        for id in order where after.items[id] == nil {
+            after.order.append(id)
+            after.items[id] = items[id]
+            after.carriedCount += 1
+        }
+        return after
+    }
+
+    /// The list with one item stated by itself, in its place by creation and id.
+    func stating(_ item: ItemFields, names: Names) -> ItemList {
+        if let known = items[item.id], known.isSame(as: item) { return self }
+        var after = removing(item.id)
+        let place = after.order.firstIndex { other in
+            after.items[other].map { item.precedes($0, names: names) } ?? false
+        }
+        after.order.insert(item.id, at: place ?? after.order.endIndex)
+        after.items[item.id] = item
+        return after
+    }
+
+    /// The list without one item.
+    func removing(_ id: EntityID) -> ItemList {
+        var after = self
+        if let index = order.firstIndex(of: id) {
+            if index >= order.count - carriedCount { after.carriedCount -= 1 }
+            after.order.remove(at: index)
+        }
+        after.items[id] = nil
+        return after
+    }
+
+    /// The items that now stand before one that stood before them. Only items whose done, status and priority are the
+    /// same are looked at (others move for that reason), and only pairs that one earlier snapshot put in order.
+    func bumped(in after: ItemList) -> Set<EntityID> {
+        let carriedBefore = carried
+        let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($0.element, $0.offset) })
+        var least = [Int.max, Int.max]
+        var bumped: Set<EntityID> = []
+        for id in after.order.dropLast(after.carriedCount).reversed() {
+            guard let place = places[id], let old = items[id], let new = after.items[id], old.hasSameRank(as: new)
+            else { continue }
+            let group = carriedBefore.contains(id) ? 1 : 0
+            if least[group] < place { bumped.insert(id) }
+            least[group] = min(least[group], place)
+        }
+        return bumped
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        .object([
+            "items": .array(
+                order.enumerated().map { position, id in
+                    var fields = items[id]?.fields(position: position) ?? JSONObject()
+                    fields["id"] = .string(names.text(id))
+                    return .object(fields)
+                }
+            ),
+            "carried": .int(carriedCount),
+            "changedAt": .array(changedAt.map { .int($0) }),
+        ])
+    }
+}

@@ -1,0 +1,108 @@
+import EventLog
+
+/// The questions that stand open, answered or unreadable, and what happened to each.
+///
+/// A prompt file is a message on its way: whoever shows it takes the file away. So a prompt whose file is gone is no
+/// longer in the state, as a session is not; its past stays in the history (`asked`, `answered`, `unreadable`,
+/// `removed`). Of what cannot be read nothing but the id is known.
+struct Prompts: Fold {
+    private enum Standing: Hashable {
+        case readable(PromptFields)
+        case unreadable
+    }
+
+    private var present: [EntityID: Standing] = [:]
+    private var histories = EntityHistories()
+
+    init() {}
+
+    mutating func apply(_ change: Change, in context: inout FoldContext) {
+        guard case .prompt(let change) = change else { return }
+        switch change {
+        case .asked(let fields): settle(fields.id, .readable(fields), in: &context)
+        case .unreadable(let id): settle(id, .unreadable, in: &context)
+        case .removed(let id): settle(id, nil, in: &context)
+        }
+    }
+
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        section == .prompts ? present.keys.sorted(by: names.precedes).map { EntityKey(.prompts, $0) } : []
+    }
+
+    func row(for key: EntityKey, context: RowContext) -> JSONValue? {
+        guard key.section == .prompts, let standing = present[key.first] else { return nil }
+        var row = Self.members(of: standing)
+        row["id"] = .string(context.names.text(key.first))
+        return .object(row)
+    }
+
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        key.section == .prompts ? histories[key] : nil
+    }
+
+    /// Nothing goes: what a compaction drops are repeats.
+    mutating func retain(_ policy: RetentionPolicy, names: Names) {}
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        histories.collectNeeded(into: &sequences)
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        let prompts = present.keys.sorted(by: names.precedes).compactMap { id -> JSONValue? in
+            guard let standing = present[id] else { return nil }
+            var members = Self.members(of: standing)
+            members["id"] = .string(names.text(id))
+            return .object(members)
+        }
+        return .object(["prompts": .array(prompts), "histories": histories.snapshot(names: names)])
+    }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+extension Prompts {
+    private mutating func settle(_ id: EntityID, _ standing: Standing?, in context: inout FoldContext) {
+        let before = present[id]
+        guard !Self.areSame(before, standing), let known = standing ?? before else { return }
+        present[id] = standing
+        let key = EntityKey(.prompts, id)
+        context.touch(key)
+        let entry = HistoryEntry(
+            at: context.event,
+            change: Self.word(for: standing),
+            remoteTime: Self.remoteTime(of: standing),
+            fields: Self.members(of: known)
+        )
+        histories.add(entry, to: key)
+    }
+
+    private static func areSame(_ left: Standing?, _ right: Standing?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return JSONValue.object(members(of: left)).isSameJSON(as: .object(members(of: right)))
+    }
+
+    private static func word(for standing: Standing?) -> String {
+        switch standing {
+        case .readable(let fields): fields.isAnswered ? "answered" : "asked"
+        case .unreadable: "unreadable"
+        case nil: "removed"
+        }
+    }
+
+    private static func remoteTime(of standing: Standing?) -> Timestamp? {
+        guard case .readable(let fields) = standing else { return nil }
+        return fields.isAnswered ? fields.answeredAt : fields.askedAt
+    }
+
+    private static func members(of standing: Standing) -> JSONObject {
+        guard case .readable(let fields) = standing else { return ["state": .string("unreadable")] }
+        return [
+            "session": .text(fields.session), "project": .text(fields.project), "text": .text(fields.text),
+            "askedAt": .text(fields.askedAt?.description), "answer": .text(fields.answer),
+            "answeredAt": .text(fields.answeredAt?.description),
+            "state": .string(fields.isAnswered ? "answered" : "pending"),
+        ]
+    }
+}

@@ -1,0 +1,140 @@
+import EventLog
+
+/// The sessions of a source: what was last written of each, how old that is, and what happened.
+///
+/// The order of observation decides, not the time stamps. A session's history has an entry for each accepted write that
+/// starts a span (`started`) or changes the status (`changed`), and one for each removal (`ended`, with what was written
+/// last); age makes none. A session is stale from 1800 s, expired from 7200 s after its last accepted write, judged at
+/// the context's `asOf`; an expired one stays in the state.
+///
+/// A source that ever had a session has an aggregate: over no live session at all it is `not_running`.
+struct Sessions: Fold {
+    private var present: [EntityID: Written] = [:]
+    private var histories = EntityHistories()
+    /// The last write before each removal, which the history shows.
+    private var lastWrites: Set<UInt64> = []
+
+    private static let staleSeconds: Int64 = 1800
+    private static let expiredSeconds: Int64 = 7200
+    private static let aggregateKey = EntityKey(.sessionAggregates, .none)
+
+    private struct Written {
+        var fields: SessionFields
+        var sequence: UInt64
+    }
+
+    init() {}
+
+    mutating func apply(_ change: Change, in context: inout FoldContext) {
+        guard case .session(let change) = change else { return }
+        switch change {
+        case .observed(let fields): observe(fields, in: &context)
+        case .removed(let id): remove(id, in: &context)
+        }
+    }
+
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        switch section {
+        case .sessions: present.keys.sorted(by: names.precedes).map { EntityKey(.sessions, $0) }
+        case .sessionAggregates: histories.isEmpty ? [] : [Self.aggregateKey]
+        default: []
+        }
+    }
+
+    func row(for key: EntityKey, context: RowContext) -> JSONValue? {
+        if key == Self.aggregateKey {
+            return histories.isEmpty ? nil : .object(["status": .string(aggregate(asOf: context.asOf))])
+        }
+        guard key.section == .sessions, let fields = present[key.first]?.fields else { return nil }
+        let age = Self.age(of: fields, asOf: context.asOf)
+        var row = fields.members
+        row["id"] = .string(context.names.text(fields.id))
+        row["state"] = .string(age >= Self.expiredSeconds ? "expired" : "live")
+        row["stale"] = .bool(age >= Self.staleSeconds)
+        return .object(row)
+    }
+
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        key.section == .sessions ? histories[key] : nil
+    }
+
+    /// Nothing goes: what a compaction drops are the writes that only renewed a session.
+    mutating func retain(_ policy: RetentionPolicy, names: Names) {}
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        for written in present.values { sequences.insert(written.sequence) }
+        sequences.formUnion(lastWrites)
+        histories.collectNeeded(into: &sequences)
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        let sessions = present.keys.sorted(by: names.precedes).compactMap { id -> JSONValue? in
+            guard let written = present[id] else { return nil }
+            var members = written.fields.members
+            members["id"] = .string(names.text(id))
+            members["instant"] = written.fields.instant.snapshotValue
+            members["sequence"] = .int(written.sequence)
+            return .object(members)
+        }
+        return .object([
+            "sessions": .array(sessions),
+            "lastWrites": .array(lastWrites.sorted().map { .int($0) }),
+            "histories": histories.snapshot(names: names),
+        ])
+    }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+extension Sessions {
+    private mutating func observe(_ fields: SessionFields, in context: inout FoldContext) {
+        let key = EntityKey(.sessions, fields.id)
+        let before = present[fields.id]?.fields
+        present[fields.id] = Written(fields: fields, sequence: context.event.sequence.rawValue)
+        context.touch(key)
+        context.touch(Self.aggregateKey)
+        if let before, before.status == fields.status { return }
+        let entry = HistoryEntry(
+            at: context.event,
+            change: before == nil ? "started" : "changed",
+            remoteTime: fields.timestamp == nil ? nil : fields.instant,
+            fields: fields.members
+        )
+        histories.add(entry, to: key)
+    }
+
+    private mutating func remove(_ id: EntityID, in context: inout FoldContext) {
+        guard let written = present.removeValue(forKey: id) else { return }
+        lastWrites.insert(written.sequence)
+        let key = EntityKey(.sessions, id)
+        histories.add(HistoryEntry(at: context.event, change: "ended", fields: written.fields.members), to: key)
+        context.touch(key)
+        context.touch(Self.aggregateKey)
+    }
+
+    /// Any `needs_input`, else any `working`, else any `idle` of the live sessions, else `not_running`.
+    private func aggregate(asOf: Timestamp) -> String {
+        let live = present.values.filter { Self.age(of: $0.fields, asOf: asOf) < Self.expiredSeconds }
+        let statuses = Set(live.map(\.fields.status))
+        return ["needs_input", "working", "idle"].first(where: statuses.contains) ?? "not_running"
+    }
+
+    /// Whole seconds since the last accepted write; negative where its time stamp lies ahead.
+    private static func age(of fields: SessionFields, asOf: Timestamp) -> Int64 {
+        let (seconds, overflow) = asOf.seconds.subtractingReportingOverflow(fields.instant.seconds)
+        if overflow { return asOf < fields.instant ? .min : .max }
+        return asOf.nanoseconds < fields.instant.nanoseconds && seconds > .min ? seconds - 1 : seconds
+    }
+}
+
+extension SessionFields {
+    /// The members that a row and a history entry have in common.
+    fileprivate var members: JSONObject {
+        [
+            "project": .string(project), "status": .string(status), "timestamp": .text(timestamp),
+            "pid": pid.map { .int($0) }, "device": .text(device),
+        ]
+    }
+}

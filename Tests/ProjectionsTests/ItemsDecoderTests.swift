@@ -1,0 +1,136 @@
+import EventLog
+import Testing
+
+@testable import Projections
+
+@Suite struct ItemsDecoderTests {
+    private func decoded(_ event: TestEvent) -> SourceHarness {
+        var source = SourceHarness()
+        source.apply(event)
+        return source
+    }
+
+    private let ticket = #"{"id":"wrk-1","title":"Buy milk","status":"open","priority":2}"#
+
+    @Test func aBareArrayIsTheListOfTheSource() throws {
+        let event = try TestEvent.message(
+            1,
+            #"[{"id":"1","text":"Milk","done":false,"created":"2026-02-18T13:08:54Z"}]"#
+        )
+        let source = decoded(event)
+        #expect(
+            source.rows(in: .items) == [
+                #"{"created":"2026-02-18T13:08:54Z","done":false,"id":"1","list":"app","position":0,"text":"Milk"}"#
+            ]
+        )
+        #expect(source.issues.isEmpty)
+    }
+
+    @Test func anObjectNamesItsList() throws {
+        let source = decoded(try .message(1, #"{"project":"work","items":[{"id":7,"text":"A","done":true}]}"#))
+        #expect(source.rows(in: .items) == [#"{"done":true,"id":"7","list":"work","position":0,"text":"A"}"#])
+    }
+
+    @Test(arguments: [
+        "id: 0\ndata: TICKET\n\n", "id: 0\r\ndata: TICKET\r\n\r\n", "id: 0\rdata: TICKET\r\r", "data:TICKET\n\n",
+        "\u{FEFF}id: 0\n: a comment\ndata: TICKET\n\n", "event: message\nretry: 3000\nid\ndata: TICKET\n\n",
+        #"data: {"type":"agent","running":false}"# + "\ndata: {\"type\":\"ticket\",\"ticket\":TICKET}\n\n",
+        "data: [\ndata: TICKET\ndata: ]\n\n", "data: TICKET\ndata\n\n", "data:  TICKET\nfoo: bar\n\n",
+    ])
+    func everySpellingOfAnEventGivesTheTicket(_ frame: String) throws {
+        let source = decoded(
+            try .sse(
+                1,
+                frame.split(separator: "TICKET", omittingEmptySubsequences: false)
+                    .joined(separator: ticket)
+            )
+        )
+        #expect(
+            source.rows(in: .items) == [
+                #"{"done":false,"extra":{"priority":2},"id":"wrk-1","list":"app","position":0,"status":"open","#
+                    + #""text":"Buy milk"}"#
+            ]
+        )
+        #expect(source.issues.isEmpty)
+    }
+
+    @Test(arguments: ["id: 4\n\n", "id\n\n", "id: 4\ndata:\n\n"])
+    func anIdWithoutDataEmptiesTheList(_ frame: String) throws {
+        var source = SourceHarness()
+        source.apply(try .sse(1, "id: 0\ndata: \(ticket)\n\n"))
+        source.apply(try .sse(2, frame))
+        #expect(source.rows(in: .items).isEmpty)
+        #expect(source.history(.items, "app", "wrk-1") == ["1 added", "2 removed"])
+    }
+
+    @Test(arguments: [
+        "retry: 3000\n\n", ": still there\n\n", "\n", "data:\n\n", "data: {\"type\":\"agent\",\"running\":true}\n\n",
+        "id: 9\ndata: {\"type\":\"agent\"}\ndata: {\"type\":\"agent\"}\n\n",
+    ])
+    func aFrameWithoutTicketsChangesNothing(_ frame: String) throws {
+        var source = SourceHarness()
+        source.apply(try .sse(1, "id: 0\ndata: \(ticket)\n\n"))
+        source.apply(try .sse(2, frame))
+        #expect(source.rows(in: .items).count == 1)
+        #expect(source.history(.items, "app", "wrk-1") == ["1 added"])
+        #expect(source.issues.isEmpty)
+    }
+
+    @Test(arguments: [
+        (#"{"id":"a"}"#, "false"), (#"{"id":"a","status":"closed"}"#, "true"),
+        (#"{"id":"a","status":"resolved"}"#, "false"), (#"{"id":"a","status":"closed","done":false}"#, "false"),
+        (#"{"id":"a","status":"Closed"}"#, "false"), (#"{"id":"a","done":null,"status":"closed"}"#, "true"),
+    ])
+    func doneIsTheMemberElseTheStatusClosed(_ item: String, _ done: String) throws {
+        let source = decoded(try .message(1, "[\(item)]"))
+        #expect(source.rows(in: .items).first?.contains("\"done\":\(done)") == true)
+    }
+
+    @Test func aLostLineLeavesTheRestAndCarriesWhatIsMissing() throws {
+        var source = SourceHarness()
+        source.apply(try .sse(1, #"data: [{"id":"a"},{"id":"b"},{"id":"c"}]"# + "\n\n"))
+        source.apply(try .sse(2, "id: 2\ndata: {\"id\":\"c\"}\ndata: {\"id\":\ndata: {\"id\":\"a\"}\n\n"))
+        #expect(
+            source.rows(in: .items).map { String($0.dropFirst(14).prefix(8)) } == [
+                "\"id\":\"c\"", "\"id\":\"a\"", "\"id\":\"b\"",
+            ]
+        )
+        #expect(
+            source.issues == [
+                Issue(sequence: SequenceNumber(2), reason: "items snapshot: data line 2: not one JSON text")
+            ]
+        )
+        source.apply(try .sse(3, #"data: [{"id":"c"},{"id":"a"}]"# + "\n\n"))
+        #expect(source.rows(in: .items).count == 2)
+    }
+
+    @Test(arguments: [
+        "", "{", "null", "7", #""x""#, #"{"project":"work"}"#, #"{"project":7,"items":[]}"#, "[1,]", "\u{0}",
+        #"{"items":[]}"#,
+    ])
+    func aMessageThatIsNoSnapshotIsAnIssue(_ text: String) throws {
+        let source = decoded(try .message(1, text))
+        #expect(source.issues.count == 1)
+        #expect(source.changes.isEmpty)
+    }
+
+    @Test func bytesThatAreNoTextAreAnIssue() throws {
+        let source = decoded(try TestEvent(1, kind: EventKind("items.message/1"), payload: [0x5B, 0xFF, 0x5D]))
+        #expect(source.issues.count == 1)
+    }
+
+    @Test func nothingThatWentOutIsASnapshot() throws {
+        let source = decoded(try .message(1, #"{"project":"work","items":[{"id":"a"}]}"#, dir: "out"))
+        #expect(source.changes.isEmpty && source.issues.isEmpty)
+    }
+
+    @Test(arguments: [
+        #"{"text":"no id"}"#, #"{"id":null}"#, #"{"id":1.5}"#, #"{"id":"a","title":5}"#, #"{"id":"a","done":"yes"}"#,
+        #"{"id":"a","created":1}"#, #"{"id":"a","status":[]}"#, "5", #"{"type":"ticket","ticket":"a"}"#,
+    ])
+    func anElementOfTheWrongShapeIsAnIssueOfItsOwn(_ element: String) throws {
+        let source = decoded(try .message(1, #"[{"id":"x"},"# + element + "]"))
+        #expect(source.rows(in: .items).count == 1)
+        #expect(source.issues.count == 1)
+    }
+}
