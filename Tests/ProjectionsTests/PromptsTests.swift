@@ -6,7 +6,8 @@ import Testing
 @Suite struct PromptsTests {
     private static let path = "/tmp/vibestatus-prompt-3f2a.json"
 
-    private func prompt(_ message: String = "Run the tests?", timestamp: String = "2026-01-19T08:30:00+01:00") -> String {
+    private func prompt(_ message: String = "Run the tests?", timestamp: String = "2026-01-19T08:30:00+01:00") -> String
+    {
         #"{"session_id":"3f2a","project":"garden","prompt_message":"\#(message)","notification_type":"idle_prompt","#
             + #""timestamp":"\#(timestamp)","pid":4711}"#
     }
@@ -25,7 +26,8 @@ import Testing
 
     @Test(arguments: [
         ("", "prompt file: empty"), ("{\"session_id\":\"a\nb\"}", "prompt file: malformed: not one JSON text"),
-        (#"{"state":"idle"}"#, "prompt file: rejected: session_id is missing or no text"), ("[]", "prompt file: rejected: no object"),
+        (#"{"state":"idle"}"#, "prompt file: rejected: session_id is missing or no text"),
+        ("[]", "prompt file: rejected: no object"),
     ])
     func whatCannotBeReadIsAnIssueAndKnown(_ text: String, _ reason: String) throws {
         var source = SourceHarness()
@@ -46,7 +48,9 @@ import Testing
         for (index, text) in steps.enumerated() { source.apply(try .status(UInt64(index + 1), Self.path, text)) }
         #expect(source.rows(in: .prompts).isEmpty)
         #expect(
-            source.history(.prompts, "vibestatus-prompt-3f2a.json") == ["1 asked", "3 unreadable", "4 asked", "5 removed"]
+            source.history(.prompts, "vibestatus-prompt-3f2a.json") == [
+                "1 asked", "3 unreadable", "4 asked", "5 removed",
+            ]
         )
     }
 }

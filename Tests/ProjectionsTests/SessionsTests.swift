@@ -33,11 +33,13 @@ import Testing
         #expect(source.issues.count == 3)
     }
 
-    @Test(arguments: [
-        (1799, #""stale":false,"state":"live""#), (1800, #""stale":true,"state":"live""#),
-        (7199, #""stale":true,"state":"live""#), (7200, #""stale":true,"state":"expired""#),
-        (-5, #""stale":false,"state":"live""#),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (1799, #""stale":false,"state":"live""#), (1800, #""stale":true,"state":"live""#),
+            (7199, #""stale":true,"state":"live""#), (7200, #""stale":true,"state":"expired""#),
+            (-5, #""stale":false,"state":"live""#),
+        ] as [(Int64, String)]
+    )
     func ageIsJudgedAtAsOf(_ age: Int64, _ expected: String) throws {
         var source = SourceHarness()
         let text = #"{"state":"working","timestamp":"1970-01-01T03:00:00Z"}"#
@@ -81,7 +83,9 @@ import Testing
     @Test func orderOfObservationDecidesNotTheTimeStamp() throws {
         var source = SourceHarness()
         source.apply(try .status(1, "/tmp/vibestatus-a.json", #"{"state":"idle","timestamp":"2026-01-19T08:30:05Z"}"#))
-        source.apply(try .status(2, "/tmp/vibestatus-a.json", #"{"state":"working","timestamp":"2026-01-19T08:30:00Z"}"#))
+        source.apply(
+            try .status(2, "/tmp/vibestatus-a.json", #"{"state":"working","timestamp":"2026-01-19T08:30:00Z"}"#)
+        )
         #expect(source.rows(in: .sessions).first?.contains(#""status":"working""#) == true)
     }
 
@@ -123,7 +127,8 @@ import Testing
         let name = ["a", "b", "prompt-a"].randomElement(using: &random) ?? "a"
         let state = ["idle", "working", "needs_input", "paused"].randomElement(using: &random) ?? ""
         let project = ["p", "q"].randomElement(using: &random) ?? ""
-        let prompt = #""session_id":"a","prompt_message":"\#(state)","notification_type":"","timestamp":"2026-01-19T08:30:00Z""#
+        let prompt =
+            #""session_id":"a","prompt_message":"\#(state)","notification_type":"","timestamp":"2026-01-19T08:30:00Z""#
         let text = #"{"state":"\#(state)","project":"\#(project)",\#(prompt)}"#
         let shown: [String?] = [text, text, text, nil, "", "{"]
         return try .status(sequence, "/tmp/vibestatus-\(name).json", shown.randomElement(using: &random) ?? nil)

@@ -145,7 +145,10 @@ struct TestEvent {
 
     static func message(_ sequence: UInt64, _ text: String, dir: String = "in") throws -> TestEvent {
         try TestEvent(
-            sequence, kind: EventKind("items.message/1"), attributes: ["dir": dir], payload: Array(text.utf8)
+            sequence,
+            kind: EventKind("items.message/1"),
+            attributes: ["dir": dir],
+            payload: Array(text.utf8)
         )
     }
 
@@ -154,19 +157,31 @@ struct TestEvent {
     }
 
     static func status(
-        _ sequence: UInt64, _ path: String, _ text: String?, seconds: Int64? = nil
+        _ sequence: UInt64,
+        _ path: String,
+        _ text: String?,
+        seconds: Int64? = nil
     ) throws -> TestEvent {
         try TestEvent(
-            sequence, kind: EventKind("status.file/1"), seconds: seconds,
-            attributes: ["path": path, "op": text == nil ? "remove" : "write"], payload: Array((text ?? "").utf8)
+            sequence,
+            kind: EventKind("status.file/1"),
+            seconds: seconds,
+            attributes: ["path": path, "op": text == nil ? "remove" : "write"],
+            payload: Array((text ?? "").utf8)
         )
     }
 
     static func frame(
-        _ sequence: UInt64, _ text: String, dir: String = "in", seconds: Int64? = nil
+        _ sequence: UInt64,
+        _ text: String,
+        dir: String = "in",
+        seconds: Int64? = nil
     ) throws -> TestEvent {
         try TestEvent(
-            sequence, kind: EventKind("realtime.frame/1"), seconds: seconds, attributes: ["dir": dir],
+            sequence,
+            kind: EventKind("realtime.frame/1"),
+            seconds: seconds,
+            attributes: ["dir": dir],
             payload: Array(text.utf8)
         )
     }

@@ -84,7 +84,8 @@ import Testing
 
     @Test func aRecorderMaySayWhichFolderItWatches() throws {
         let event = try TestEvent(
-            1, kind: EventKind("status.file/1"),
+            1,
+            kind: EventKind("status.file/1"),
             attributes: ["path": "/home/ann/run/vibestatus-.json", "folder": "/home/ann/run", "op": "write"],
             payload: Array(#"{"state":"idle"}"#.utf8)
         )
@@ -93,7 +94,9 @@ import Testing
         #expect(source.rows(in: .sessions).count == 1)
     }
 
-    @Test(arguments: [["op": "write"], ["path": "/tmp/vibestatus-a.json"], ["path": "/tmp/vibestatus-a.json", "op": "x"]])
+    @Test(arguments: [
+        ["op": "write"], ["path": "/tmp/vibestatus-a.json"], ["path": "/tmp/vibestatus-a.json", "op": "x"],
+    ])
     func anObservationWithoutPathOrOperationIsAnIssue(_ attributes: [String: String]) throws {
         let pairs = attributes.map { Attributes.Pair(name: $0.key, value: $0.value) }
         let event = try TestEvent(1, kind: EventKind("status.file/1"), attributes: Attributes(pairs), payload: [])
@@ -102,11 +105,14 @@ import Testing
         #expect(source.issues.count == 1)
     }
 
-    @Test(arguments: [
-        ("0", 0), ("-0", 0), ("12", 12), ("12.0", 12), ("120e-1", 12), ("1.2e1", 12), ("1.25e1", nil), ("0e999999999999999999", 0),
-        ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("1e19", nil), ("1e400", nil),
-        ("-9223372036854775808.0", Int64.min), ("1e-400", nil), ("0.00", 0), ("1E3", 1000), ("10e+2", 1000),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("0", 0), ("-0", 0), ("12", 12), ("12.0", 12), ("120e-1", 12), ("1.2e1", 12), ("1.25e1", nil),
+            ("0e999999999999999999", 0),
+            ("9223372036854775807", Int64.max), ("9223372036854775808", nil), ("1e19", nil), ("1e400", nil),
+            ("-9223372036854775808.0", Int64.min), ("1e-400", nil), ("0.00", 0), ("1E3", 1000), ("10e+2", 1000),
+        ] as [(String, Int64?)]
+    )
     func aWholeNumberIsReadWithoutFloatingPoint(_ text: String, _ value: Int64?) {
         #expect(JSONNumber(unchecked: text).wholeInt64 == value)
     }

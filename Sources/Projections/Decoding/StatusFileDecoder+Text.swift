@@ -72,7 +72,9 @@ extension JSONNumber {
         guard let whole = digits.first, parts.count < 2 || Int(parts[1]) != nil else { return nil }
         var mantissa = String(whole) + fraction
         if mantissa.utf8.allSatisfy({ $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "-") }) { return 0 }
-        let (exponent, overflow) = (parts.count < 2 ? 0 : Int(parts[1]) ?? 0).subtractingReportingOverflow(fraction.count)
+        let (exponent, overflow) = (parts.count < 2 ? 0 : Int(parts[1]) ?? 0).subtractingReportingOverflow(
+            fraction.count
+        )
         guard !overflow, exponent <= 20 else { return nil }
         if exponent >= 0 { return Int64(mantissa + String(repeating: "0", count: exponent)) }
         var lost = exponent
