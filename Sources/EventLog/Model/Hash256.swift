@@ -37,6 +37,12 @@ public struct Hash256: Hashable, Sendable {
         }
     }
 
+    /// The hex digit at a place, 0 ..< 64 from the left, as a number 0 ..< 16.
+    package func nibble(_ place: Int) -> Int {
+        let word = place < 16 ? words.0 : place < 32 ? words.1 : place < 48 ? words.2 : words.3
+        return Int(word >> UInt64(60 - place % 16 * 4) & 15)
+    }
+
     /// Lends the 32 bytes to a closure.
     public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let bigEndian = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
