@@ -1,0 +1,176 @@
+import Foundation
+
+/// A capture as a file that can be read several times: the file itself, or a nameless copy of what cannot be.
+final class CaptureFile {
+    /// The name in messages.
+    let name: String
+    /// The bytes that were there when it was opened; what is added later belongs to the next run.
+    let size: Int
+    let descriptor: Int32
+
+    /// Opens a file; `-` is standard input.
+    ///
+    /// - Throws: `IngestError` with code `io` where it cannot be read, and `invalidCapture` where it is a directory or
+    ///   empty.
+    init(path: String) throws {
+        name = path == "-" ? "standard input" : path
+        let opened = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard opened >= 0 else { throw Self.systemError(name) }
+        var status = stat()
+        guard fstat(opened, &status) == 0 else {
+            defer { close(opened) }
+            throw Self.systemError(name)
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR:
+            close(opened)
+            throw Self.error(
+                .invalidCapture,
+                name,
+                "it is a directory, not a file of JSON lines",
+                advice: "name a file; for a git repository use: logtool ingest LOG git REPO"
+            )
+        case S_IFREG where path != "-":
+            descriptor = opened
+            size = Int(status.st_size)
+        default:
+            defer { close(opened) }
+            (descriptor, size) = try Self.spool(opened, name)
+        }
+        guard size > 0 else {
+            close(descriptor)
+            throw Self.error(.invalidCapture, name, "it is empty")
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Reads the lines from the beginning.
+    func lines() -> CaptureLineReader {
+        CaptureLineReader(self)
+    }
+
+    static func error(_ code: IngestError.Code, _ name: String, _ reason: String, advice: String = "") -> IngestError {
+        IngestError(code, operation: "ingest capture", object: name, reason: reason, advice: advice)
+    }
+
+    static func systemError(_ name: String) -> IngestError {
+        error(.io, name, String(cString: strerror(errno)))
+    }
+
+    /// Copies all bytes into a temporary file that has no name any more when this returns.
+    private static func spool(_ input: Int32, _ name: String) throws -> (descriptor: Int32, size: Int) {
+        let template = FileManager.default.temporaryDirectory.appendingPathComponent("capture.XXXXXX").path
+        var path = Array(template.utf8CString)
+        let copy = mkstemp(&path)
+        guard copy >= 0 else { throw systemError(name) }
+        unlink(path)
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        var size = 0
+        while true {
+            let count = read(input, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0, writeAll(copy, buffer, count) else {
+                defer { close(copy) }
+                throw systemError(name)
+            }
+            if count == 0 { return (copy, size) }
+            size += count
+        }
+    }
+
+    private static func writeAll(_ descriptor: Int32, _ bytes: [UInt8], _ count: Int) -> Bool {
+        bytes.withUnsafeBytes { buffer in
+            var offset = 0
+            while offset < count {
+                let written = write(descriptor, buffer.baseAddress.map { $0 + offset }, count - offset)
+                if written < 0, errno != EINTR { return false }
+                offset += max(0, written)
+            }
+            return true
+        }
+    }
+}
+
+/// Reads a capture line by line in constant memory.
+struct CaptureLineReader {
+    /// One line, without LF or CRLF.
+    struct Line {
+        /// From 1.
+        let number: Int
+        let bytes: [UInt8]
+        /// Whether the file ends without a line's end.
+        let isUnterminated: Bool
+        /// Whether the line has more bytes than are held; `bytes` is then empty.
+        let isTooLong: Bool
+    }
+
+    /// Held in memory at once. A payload of 16 MiB takes at most six times as much as JSON text, and a larger one must
+    /// be decoded to get its hash.
+    static let lineBytesMax = 256 << 20
+
+    private let file: CaptureFile
+    private var offset = 0
+    private var number = 0
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    init(_ file: CaptureFile) {
+        self.file = file
+    }
+
+    /// The next line; `nil` at the end.
+    mutating func next() throws -> Line? {
+        var line: [UInt8] = []
+        var length = 0
+        while true {
+            if start == buffer.count, try !fill() {
+                guard length > 0 else { return nil }
+                return finish(line, length, isUnterminated: true)
+            }
+            let end = Self.lineEnd(in: buffer, from: start)
+            length += end - start
+            if length <= Self.lineBytesMax { line.append(contentsOf: buffer[start..<end]) } else { line = [] }
+            start = end
+            guard start < buffer.count else { continue }
+            start += 1
+            return finish(line, length, isUnterminated: false)
+        }
+    }
+
+    private mutating func finish(_ line: [UInt8], _ length: Int, isUnterminated: Bool) -> Line {
+        number += 1
+        let isTooLong = length > Self.lineBytesMax
+        let bytes = line.last == 0x0D ? Array(line.dropLast()) : line
+        return Line(number: number, bytes: bytes, isUnterminated: isUnterminated, isTooLong: isTooLong)
+    }
+
+    /// The index of the next LF, or the count.
+    private static func lineEnd(in buffer: [UInt8], from start: Int) -> Int {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, let found = memchr(base + start, 0x0A, bytes.count - start) else {
+                return bytes.count
+            }
+            return UnsafeRawPointer(found) - base
+        }
+    }
+
+    private mutating func fill() throws -> Bool {
+        let wanted = min(256 << 10, file.size - offset)
+        guard wanted > 0 else { return false }
+        let offset = offset
+        var count = 0
+        buffer = [UInt8](unsafeUninitializedCapacity: wanted) { bytes, initialized in
+            repeat {
+                count = pread(file.descriptor, bytes.baseAddress, wanted, off_t(offset))
+            } while count < 0 && errno == EINTR
+            initialized = max(0, count)
+        }
+        start = 0
+        guard count >= 0 else { throw CaptureFile.systemError(file.name) }
+        self.offset += count
+        return count > 0
+    }
+}

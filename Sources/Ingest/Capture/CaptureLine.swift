@@ -1,0 +1,66 @@
+import EventLog
+
+/// One line of a capture.
+struct CaptureLine {
+    enum Direction: String {
+        case `in`, out
+    }
+
+    enum Content {
+        /// A frame, or a piece of a stream.
+        case frame(Direction, [UInt8])
+        /// A file that was written, with its bytes, or removed.
+        case file(path: String, isRemoval: Bool, [UInt8])
+        /// A connection that was opened or closed.
+        case link(state: String, code: String?)
+    }
+
+    /// When it was received, in milliseconds since 1970.
+    let milliseconds: Int64
+    let recordedAt: Timestamp
+    let content: Content
+
+    /// Why a capture of a kind cannot have this line; `nil` if it can.
+    func fault(in kind: CaptureKind) -> String? {
+        switch (content, kind) {
+        case (.link, _), (.file, .status): nil
+        case (.frame, .status): "a line of a status capture has \"path\" and \"op\", not \"dir\""
+        case (.frame(.out, _), .sse): "\"dir\" is \"out\", but a stream of events has nothing outgoing"
+        case (.frame, _): nil
+        case (.file, _): "a line with \"path\" and \"op\" belongs to a status capture, not to kind \(kind.rawValue)"
+        }
+    }
+}
+
+/// Why a line is no capture line.
+struct CaptureFault: Error, Hashable {
+    let reason: String
+}
+
+extension CaptureLine {
+    /// Reads one line, without its end. Members that are not known are passed over; one that stands twice is a fault.
+    init(parsing line: UnsafeBufferPointer<UInt8>) throws(CaptureFault) {
+        guard UTF8Text.firstFault(in: line) == line.count else {
+            throw CaptureFault(
+                reason: "byte \(UTF8Text.firstFault(in: line) + 1) is not UTF-8; such frames need \"rawBase64\""
+            )
+        }
+        var members = CaptureMembers()
+        do throws(JSONFault) {
+            try members.read(line)
+        } catch {
+            throw CaptureFault(reason: "it is not one JSON object: \(error.reason) (byte \(error.offset + 1))")
+        }
+        try self.init(members)
+    }
+
+    private init(_ members: CaptureMembers) throws(CaptureFault) {
+        guard let time = members.milliseconds else { throw CaptureFault(reason: "\"t_ms\" is missing") }
+        guard let milliseconds = Int64(time), let recordedAt = Timestamp(milliseconds: milliseconds) else {
+            throw CaptureFault(reason: "\"t_ms\" is not a whole number of milliseconds within range")
+        }
+        self.milliseconds = milliseconds
+        self.recordedAt = recordedAt
+        content = try members.content()
+    }
+}

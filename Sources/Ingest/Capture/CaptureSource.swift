@@ -1,0 +1,184 @@
+public import EventLog
+
+/// Records a capture: JSON lines, one frame or file observation a line (docs/events.md).
+///
+/// Every event is keyed by the capture's first time and its line, so a capture that has grown adds only what is new.
+public struct CaptureSource: EventSource {
+    /// The recorder's name in the log.
+    public let name: SourceName
+    private let path: String
+    private let kind: CaptureKind?
+    private let keepGoing: Bool
+
+    /// Makes a source.
+    ///
+    /// - Parameters:
+    ///   - path: the file; `-` is standard input.
+    ///   - kind: what the frames are; `nil` to take the one kind that fits.
+    ///   - keepGoing: whether a line that is no capture line is passed over instead of refusing the capture.
+    public init(path: String, kind: CaptureKind? = nil, name: SourceName, keepGoing: Bool = false) {
+        self.path = path
+        self.kind = kind
+        self.name = name
+        self.keepGoing = keepGoing
+    }
+
+    /// Reads the whole capture once, so that nothing is appended of one that is broken, and begins again.
+    ///
+    /// - Throws: `IngestError` with code `io`, `invalidCapture` naming file and line, or `unknownKind`.
+    public func drafts(after history: RecordedHistory) throws -> CaptureDrafts {
+        let file = try CaptureFile(path: path)
+        let check = try CaptureCheck(file, kind: kind, keepGoing: keepGoing)
+        return CaptureDrafts(file, kind: check.kind, firstTime: check.firstTime, source: name)
+    }
+}
+
+/// What a first reading of a capture finds.
+struct CaptureCheck {
+    let kind: CaptureKind
+    /// The first line's `t_ms`.
+    let firstTime: Int64
+
+    init(_ file: CaptureFile, kind: CaptureKind?, keepGoing: Bool) throws {
+        var guess = CaptureKindGuess()
+        var firstTime: Int64?
+        var lines = file.lines()
+        while let line = try lines.next() {
+            do throws(CaptureFault) {
+                let parsed = try line.parsed()
+                if let fault = kind.flatMap(parsed.fault) { throw CaptureFault(reason: fault) }
+                firstTime = firstTime ?? parsed.milliseconds
+                if kind == nil { guess.look(at: parsed) }
+            } catch {
+                guard !keepGoing else { continue }
+                throw CaptureFile.error(
+                    .invalidCapture,
+                    "\(file.name):\(line.number)",
+                    "\(error.reason); nothing was appended",
+                    advice: "mend the line, or pass over it with --keep-going"
+                )
+            }
+        }
+        self.kind = try kind ?? guess.kind(of: file.name)
+        self.firstTime = firstTime ?? 0
+    }
+}
+
+extension CaptureLineReader.Line {
+    func parsed() throws(CaptureFault) -> CaptureLine {
+        if isTooLong {
+            throw CaptureFault(reason: "the line is longer than \(CaptureLineReader.lineBytesMax >> 20) MiB")
+        }
+        if bytes.isEmpty { throw CaptureFault(reason: "the line is empty") }
+        let result = bytes.withUnsafeBufferPointer { line in
+            Result { () throws(CaptureFault) in try CaptureLine(parsing: line) }
+        }
+        do throws(CaptureFault) {
+            return try result.get()
+        } catch {
+            throw isUnterminated ? CaptureFault(reason: "the file ends within the line: \(error.reason)") : error
+        }
+    }
+}
+
+/// The drafts of one run over a capture.
+public struct CaptureDrafts: DraftSequence {
+    private let file: CaptureFile
+    private let kind: CaptureKind
+    private let firstTime: Int64
+    private let source: SourceName
+    private var lines: CaptureLineReader
+    private var stream = EventStreamSplitter()
+    private var streamEventCount = 0
+    private var waiting: ArraySlice<SourceItem> = []
+
+    init(_ file: CaptureFile, kind: CaptureKind, firstTime: Int64, source: SourceName) {
+        self.file = file
+        self.kind = kind
+        self.firstTime = firstTime
+        self.source = source
+        lines = file.lines()
+    }
+
+    /// The next event, or a line that is none.
+    public mutating func next() throws -> SourceItem? {
+        while waiting.isEmpty {
+            guard let line = try lines.next() else {
+                waiting = try finishStream()[...]
+                return waiting.popFirst()
+            }
+            waiting = try items(of: line)[...]
+        }
+        return waiting.popFirst()
+    }
+
+    private mutating func items(of line: CaptureLineReader.Line) throws -> [SourceItem] {
+        let parsed: CaptureLine
+        do throws(CaptureFault) {
+            parsed = try line.parsed()
+            if let fault = parsed.fault(in: kind) { throw CaptureFault(reason: fault) }
+        } catch {
+            return [.skipped(IngestIssue(place: "\(file.name):\(line.number)", reason: error.reason))]
+        }
+        switch parsed.content {
+        case .link(let state, let code):
+            let link = try self.link(state, code, parsed, line.number)
+            return try finishStream() + [.draft(link)]
+        case .frame(let direction, let bytes):
+            if kind == .sse { return try push(bytes, at: parsed.recordedAt) }
+            let attributes = [Attributes.Pair(name: "dir", value: direction.rawValue)]
+            return [.draft(try frame(parsed, line.number, attributes).redacted(payload: bytes))]
+        case .file(let path, let isRemoval, let bytes):
+            let attributes = [
+                Attributes.Pair(name: "path", value: path),
+                Attributes.Pair(name: "op", value: isRemoval ? "remove" : "write"),
+            ]
+            return [.draft(try frame(parsed, line.number, attributes).redacted(payload: bytes))]
+        }
+    }
+
+    private mutating func push(_ bytes: [UInt8], at time: Timestamp) throws -> [SourceItem] {
+        try bytes.withUnsafeBufferPointer { stream.push($0, at: time) }.map { try streamItem($0) }
+    }
+
+    /// Ends a connection: what is unfinished is discarded.
+    private mutating func finishStream() throws -> [SourceItem] {
+        try stream.end().map { [try streamItem($0)] } ?? []
+    }
+
+    private mutating func streamItem(_ event: EventStreamSplitter.Event) throws -> SourceItem {
+        streamEventCount += 1
+        let frame = FrameDraft(
+            recordedAt: event.completedAt,
+            source: source,
+            kind: .serverSentEvent,
+            key: "\(firstTime)/e/\(streamEventCount)"
+        )
+        switch event.content {
+        case .whole(let bytes): return .draft(try frame.redacted(payload: bytes))
+        case .oversize(let length, let hash): return .draft(try frame.oversize(length: length, hash: hash))
+        }
+    }
+
+    private func frame(_ line: CaptureLine, _ number: Int, _ attributes: [Attributes.Pair]) -> FrameDraft {
+        FrameDraft(
+            recordedAt: line.recordedAt,
+            source: source,
+            kind: kind.eventKind,
+            key: "\(firstTime)/\(number)",
+            attributes: attributes
+        )
+    }
+
+    private func link(_ state: String, _ code: String?, _ line: CaptureLine, _ number: Int) throws -> DraftEvent {
+        var attributes = [Attributes.Pair(name: "link", value: state)]
+        if let code { attributes.append(Attributes.Pair(name: "code", value: code)) }
+        return try FrameDraft(
+            recordedAt: line.recordedAt,
+            source: source,
+            kind: .recorderLink,
+            key: "\(firstTime)/\(number)",
+            attributes: attributes
+        ).draft(payload: [])
+    }
+}

@@ -1,0 +1,51 @@
+/// A path whose mode or object differs between two trees.
+struct GitChange: Equatable {
+    /// What a tree holds at a path.
+    struct Entry: Equatable {
+        /// Octal, such as `100644`.
+        let mode: String
+        let object: String
+
+        /// Whether it is a commit of another repository.
+        var isSubmodule: Bool { mode == "160000" }
+    }
+
+    /// The path's bytes, in whatever encoding.
+    let path: [UInt8]
+    /// Before; `nil` if the path is new.
+    let from: Entry?
+    /// After; `nil` if the path is gone.
+    let to: Entry?
+
+    /// Reads one raw entry of `git diff-tree`: `MODE MODE ID ID STATUS` without the leading colon.
+    init?(rawEntry: [UInt8], path: [UInt8]) {
+        let fields = rawEntry.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+        guard fields.count == 5 else { return nil }
+        self.path = path
+        from = fields[0] == "000000" ? nil : Entry(mode: fields[0], object: fields[2])
+        to = fields[1] == "000000" ? nil : Entry(mode: fields[1], object: fields[3])
+    }
+}
+
+extension PipeReader {
+    /// The changes that `git diff-tree --stdin -z` prints for one line of input; `nil` where the output is not what was
+    /// asked for.
+    func readDiff(header: String) throws(IngestError) -> [GitChange]? {
+        guard let found = try read(upTo: 0), found.elementsEqual(header.utf8) else { return nil }
+        return try readChanges()
+    }
+
+    /// The changes that `git diff-tree -z` prints for one pair of trees, in the order of the paths' bytes; `nil` where
+    /// the output ends within one.
+    func readChanges() throws(IngestError) -> [GitChange]? {
+        var changes: [GitChange] = []
+        while try peek() == 0x3A {
+            guard let entry = try read(upTo: 0), let path = try read(upTo: 0),
+                let change = GitChange(rawEntry: Array(entry.dropFirst()), path: path)
+            else { return nil }
+            changes.append(change)
+        }
+        let isSorted = zip(changes, changes.dropFirst()).allSatisfy { $0.path.lexicographicallyPrecedes($1.path) }
+        return isSorted ? changes : changes.sorted { $0.path.lexicographicallyPrecedes($1.path) }
+    }
+}

@@ -1,0 +1,73 @@
+/// A commit as git stores it, read without judging: what is malformed is read as absent.
+struct GitCommitObject {
+    /// Who, and when.
+    struct Person: Equatable {
+        var name: [UInt8] = []
+        var email: [UInt8] = []
+        /// Seconds since 1970; `nil` where the commit does not say or the number leaves 64 bits.
+        var time: Int64?
+    }
+
+    private(set) var parents: [String] = []
+    private(set) var author = Person()
+    private(set) var committer = Person()
+    /// The message as stored, in whatever encoding.
+    private(set) var message: [UInt8] = []
+
+    /// Reads the bytes of a commit object (gitformat: headers, an empty line, the message).
+    init(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: 0x0A) {
+            let line = rest[..<end]
+            rest = rest[(end + 1)...]
+            if line.isEmpty { break }
+            readHeader(line)
+        }
+        message = Array(rest)
+    }
+
+    /// The first paragraph on one line, as git's `%s` gives it.
+    var subject: [UInt8] {
+        var lines: [ArraySlice<UInt8>] = []
+        for line in message.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            let trimmed = Self.trimmingEnd(line)
+            if trimmed.isEmpty {
+                if lines.isEmpty { continue }
+                break
+            }
+            lines.append(trimmed)
+        }
+        return Array(lines.joined(separator: [0x20]))
+    }
+
+    private mutating func readHeader(_ line: ArraySlice<UInt8>) {
+        guard let space = line.firstIndex(of: 0x20) else { return }
+        let value = line[(space + 1)...]
+        switch String(decoding: line[..<space], as: UTF8.self) {
+        case "parent": parents.append(String(decoding: value, as: UTF8.self))
+        case "author": author = Self.person(value)
+        case "committer": committer = Self.person(value)
+        default: return
+        }
+    }
+
+    /// Reads `NAME <EMAIL> SECONDS ZONE`, as git's `split_ident_line` takes it apart.
+    private static func person(_ line: ArraySlice<UInt8>) -> Person {
+        guard let mailStart = line.firstIndex(of: 0x3C) else { return Person(name: Array(trimmingEnd(line))) }
+        var person = Person(name: Array(trimmingEnd(line[..<mailStart])))
+        guard let mailEnd = line[mailStart...].firstIndex(of: 0x3E), let last = line.lastIndex(of: 0x3E) else {
+            person.email = Array(line[(mailStart + 1)...])
+            return person
+        }
+        person.email = Array(line[(mailStart + 1)..<mailEnd])
+        let date = line[(last + 1)...].split(separator: 0x20).first
+        person.time = date.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+        return person
+    }
+
+    private static func trimmingEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var line = line
+        while let last = line.last, last == 0x20 || (0x09...0x0D).contains(last) { line = line.dropLast() }
+        return line
+    }
+}

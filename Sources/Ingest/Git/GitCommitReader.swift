@@ -1,0 +1,153 @@
+import EventLog
+
+/// Turns a list of commits into their documents, one at a time, while `git` works ahead on the next ones.
+///
+/// Three programs live as long as the reader: one lists commits, one compares trees, one reads objects. Requests are
+/// sent a window ahead and answers are read in the order of the requests.
+final class GitCommitReader {
+    /// One commit's document.
+    struct Document {
+        let commit: String
+        let payload: [UInt8]
+    }
+
+    private struct Listed {
+        let id: String
+        /// The parents that the repository has; of a shallow clone's oldest commits none.
+        let parents: [String]
+    }
+
+    private struct Compared {
+        let commit: Listed
+        let comparisons: [GitDocument.Comparison]
+        let files: [GitChange]
+    }
+
+    /// Commits whose requests are under way together: enough to keep three programs busy, little enough memory.
+    private static let windowSize = 128
+
+    private let repository: GitRepository
+    private let list: GitProcess
+    private let diffs: GitProcess
+    private let objects: GitProcess
+    private var listIsOpen = true
+    /// Asked to be compared, not read yet.
+    private var ahead: [Listed] = []
+    /// Compared, and their objects asked for.
+    private var ready: ArraySlice<Compared> = []
+
+    init(_ repository: GitRepository, to tip: String, excluding old: String?) throws {
+        self.repository = repository
+        list = try repository.listCommits(to: tip, excluding: old)
+        diffs = try repository.startDiffs()
+        objects = try repository.startObjects()
+        try requestDiffs()
+    }
+
+    /// The next commit's document, parents before children; `nil` at the tip.
+    ///
+    /// - Throws: `IngestError` with code `brokenRepository` where an object is missing or cannot be read.
+    func next() throws -> Document? {
+        if ready.isEmpty { try advance() }
+        guard let compared = ready.popFirst() else { return nil }
+        // The programs work on the window after this one while its documents are put together.
+        return Document(commit: compared.commit.id, payload: try document(compared))
+    }
+
+    private func advance() throws {
+        guard !ahead.isEmpty else { return }
+        let window = ahead
+        ready = try window.map(readDiffs)[...]
+        guard try diffs.output.read(upTo: 0x0A) == [0x2E] else { throw failure(of: diffs, "git diff-tree") }
+        requestObjects(ready)
+        try requestDiffs()
+    }
+}
+
+extension GitCommitReader {
+    private func requestDiffs() throws {
+        ahead = try readList()
+        guard !ahead.isEmpty else { return diffs.finishInput() }
+        var lines = ""
+        for commit in ahead {
+            if commit.parents.isEmpty { lines += "\(commit.id)\n" }
+            for parent in commit.parents { lines += "\(commit.id) \(parent)\n" }
+        }
+        diffs.submit(Array("\(lines).\n".utf8))
+    }
+
+    private func readList() throws -> [Listed] {
+        var window: [Listed] = []
+        while listIsOpen, window.count < Self.windowSize {
+            guard let line = try list.output.read(upTo: 0x0A) else {
+                listIsOpen = false
+                let ending = list.finish()
+                if ending.status != 0 { throw repository.broken("git rev-list: \(ending.complaint)") }
+                break
+            }
+            let ids = line.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+            guard let id = ids.first, ids.allSatisfy(GitRepository.isObjectID) else {
+                throw repository.broken("git rev-list gave a line that is no list of commits")
+            }
+            window.append(Listed(id: id, parents: Array(ids.dropFirst())))
+        }
+        return window
+    }
+
+    private func readDiffs(of commit: Listed) throws -> Compared {
+        let parents: [String?] = commit.parents.isEmpty ? [nil] : commit.parents
+        let comparisons = try parents.map { parent in
+            guard let changes = try diffs.output.readDiff(header: commit.id) else {
+                throw failure(of: diffs, "compare commit \(commit.id)")
+            }
+            return GitDocument.Comparison(parent: parent, changes: changes)
+        }
+        return Compared(commit: commit, comparisons: comparisons, files: Self.files(of: comparisons))
+    }
+
+    /// Each path that is there after the commit and differs from a parent, once, in the order of the paths' bytes.
+    private static func files(of comparisons: [GitDocument.Comparison]) -> [GitChange] {
+        if comparisons.count == 1 { return comparisons[0].changes.filter { $0.to != nil } }
+        var files: [[UInt8]: GitChange] = [:]
+        for change in comparisons.lazy.flatMap(\.changes) where change.to != nil { files[change.path] = change }
+        return files.values.sorted { $0.path.lexicographicallyPrecedes($1.path) }
+    }
+
+    private func requestObjects(_ window: ArraySlice<Compared>) {
+        var lines = ""
+        for compared in window {
+            lines += "\(compared.commit.id)\n"
+            for file in compared.files {
+                if let entry = file.to, !entry.isSubmodule { lines += "\(entry.object)\n" }
+            }
+        }
+        objects.submit(Array(lines.utf8))
+    }
+
+    private func document(_ compared: Compared) throws -> [UInt8] {
+        let id = compared.commit.id
+        let reader = GitObjectReader(output: objects.output)
+        guard let header = try reader.header(), header.type == "commit", let bytes = try reader.bytes(header) else {
+            throw failure(of: objects, "read commit \(id)")
+        }
+        let commit = GitCommitObject(bytes)
+        var document = GitDocument()
+        document.addCommit(id, commit)
+        document.addParents(
+            compared.comparisons,
+            missing: compared.commit.parents.isEmpty ? commit.parents : []
+        )
+        try document.addFiles(compared.files) { sizeMax in
+            guard let blob = try reader.blob(sizeMax: sizeMax) else {
+                throw failure(of: objects, "read a file of commit \(id)")
+            }
+            return blob
+        }
+        return document.bytes
+    }
+
+    private func failure(of process: GitProcess, _ what: String) -> IngestError {
+        let complaint = process.finish().complaint
+        return repository.broken(complaint.isEmpty ? "\(what): an object is missing" : "\(what): \(complaint)")
+    }
+}

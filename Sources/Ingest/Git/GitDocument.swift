@@ -1,0 +1,159 @@
+import EventLog
+
+/// Writes the documents of commits and rewritten branches (docs/events.md): the same repository gives the same bytes.
+struct GitDocument {
+    /// What differs from one parent; `parent` is `nil` for the empty tree.
+    struct Comparison {
+        let parent: String?
+        let changes: [GitChange]
+    }
+
+    private var json = JSONWriter()
+    private let limit: Int
+
+    init(limit: Int = EnvelopeLimits.payloadBytesMax) {
+        self.limit = limit
+        json.begin("{")
+    }
+
+    var bytes: [UInt8] { json.bytes }
+
+    mutating func addCommit(_ id: String, _ commit: GitCommitObject) {
+        member("commit", id)
+        addPerson("author", commit.author)
+        addPerson("committer", commit.committer)
+        json.name("subject")
+        json.string(UTF8Text.percentEncodingFaults(commit.subject).bytes)
+        json.name("message")
+        json.string(UTF8Text.percentEncodingFaults(commit.message).bytes)
+    }
+
+    /// - Parameter missing: parents that the commit names and the repository does not have.
+    mutating func addParents(_ comparisons: [Comparison], missing: [String]) {
+        json.name("parents")
+        json.begin("[")
+        for comparison in comparisons {
+            json.begin("{")
+            if let parent = comparison.parent { member("commit", parent) }
+            addChanges(comparison.changes)
+            json.end("}")
+        }
+        json.end("]")
+        guard !missing.isEmpty else { return }
+        json.name("missingParents")
+        json.begin("[")
+        missing.forEach { json.string($0) }
+        json.end("]")
+    }
+
+    mutating func addRewrite(from: String, to: String, fromIsMissing: Bool, changes: [GitChange]) {
+        member("from", from)
+        member("to", to)
+        if fromIsMissing {
+            json.name("fromMissing")
+            json.literal(true)
+        }
+        addChanges(changes)
+    }
+
+    /// Adds the files, in order, and closes the document. `next` gives the size of each blob in turn, and its bytes if
+    /// it is not larger than asked for.
+    ///
+    /// A text is taken while the document, with every size counted as 20 bytes, stays within the limit.
+    mutating func addFiles(
+        _ files: [GitChange],
+        next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
+    ) throws {
+        var room = limit - json.bytes.count - 16
+        for file in files { room -= Self.lengthWithoutText(of: file) }
+        json.name("files")
+        json.begin("[")
+        for file in files {
+            json.begin("{")
+            addPath(file.path)
+            if let entry = file.to {
+                member("blob", entry.object)
+                if !entry.isSubmodule { try addContent(room: &room, next: next) }
+            }
+            json.end("}")
+        }
+        json.end("]")
+        json.end("}")
+    }
+}
+
+extension GitDocument {
+    private mutating func addContent(
+        room: inout Int,
+        next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
+    ) throws {
+        let (size, bytes) = try next(max(0, room))
+        json.name("size")
+        json.number(size)
+        guard let bytes else { return }
+        bytes.withUnsafeBufferPointer { text in
+            guard !text.contains(0), UTF8Text.firstFault(in: text) == text.count else { return }
+            let length = JSONWriter.length(ofString: text) + 8
+            guard length <= room else { return }
+            room -= length
+            json.name("text")
+            json.string(text)
+        }
+    }
+
+    /// An upper bound of the bytes of a file's entry without its text, the same whatever its size.
+    private static func lengthWithoutText(of file: GitChange) -> Int {
+        let path = UTF8Text.percentEncodingFaults(file.path).bytes
+        return path.withUnsafeBufferPointer { JSONWriter.length(ofString: $0) } + (file.to?.object.utf8.count ?? 0) + 72
+    }
+
+    private mutating func addChanges(_ changes: [GitChange]) {
+        json.name("changes")
+        json.begin("[")
+        for change in changes {
+            json.begin("{")
+            addPath(change.path)
+            if let entry = change.from { addEntry("from", entry) }
+            if let entry = change.to { addEntry("to", entry) }
+            json.end("}")
+        }
+        json.end("]")
+    }
+
+    private mutating func addEntry(_ name: StaticString, _ entry: GitChange.Entry) {
+        json.name(name)
+        json.begin("{")
+        member("mode", entry.mode)
+        member("blob", entry.object)
+        json.end("}")
+    }
+
+    private mutating func addPath(_ path: [UInt8]) {
+        let (bytes, isEncoded) = UTF8Text.percentEncodingFaults(path)
+        json.name("path")
+        json.string(bytes)
+        if isEncoded {
+            json.name("encoded")
+            json.literal(true)
+        }
+    }
+
+    private mutating func addPerson(_ name: StaticString, _ person: GitCommitObject.Person) {
+        json.name(name)
+        json.begin("{")
+        json.name("name")
+        json.string(UTF8Text.percentEncodingFaults(person.name).bytes)
+        json.name("email")
+        json.string(UTF8Text.percentEncodingFaults(person.email).bytes)
+        if let time = person.time {
+            json.name("time")
+            json.number(time)
+        }
+        json.end("}")
+    }
+
+    private mutating func member(_ name: StaticString, _ value: String) {
+        json.name(name)
+        json.string(value)
+    }
+}

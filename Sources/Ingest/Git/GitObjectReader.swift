@@ -1,0 +1,43 @@
+/// Reads what `git cat-file --batch` prints.
+struct GitObjectReader {
+    /// The line before an object's bytes.
+    struct Header {
+        let type: String
+        let size: Int
+    }
+
+    let output: PipeReader
+
+    /// The header of the next object; `nil` where it is missing or the output ends.
+    func header() throws(IngestError) -> Header? {
+        guard let line = try output.read(upTo: 0x0A) else { return nil }
+        let fields = line.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
+        guard fields.count == 3, let size = Int(fields[2]), size >= 0 else { return nil }
+        return Header(type: fields[1], size: size)
+    }
+
+    /// The bytes after a header.
+    func bytes(_ header: Header) throws(IngestError) -> [UInt8]? {
+        guard let bytes = try output.read(count: header.size), try output.skip(count: 1) else { return nil }
+        return bytes
+    }
+
+    /// Passes over the bytes after a header.
+    func skip(_ header: Header) throws(IngestError) -> Bool {
+        guard try output.skip(count: header.size) else { return false }
+        return try output.skip(count: 1)
+    }
+}
+
+extension GitObjectReader {
+    /// The size of the next object, and its bytes if there are at most `sizeMax`; `nil` where it cannot be read.
+    func blob(sizeMax: Int) throws(IngestError) -> (size: Int, bytes: [UInt8]?)? {
+        guard let found = try header() else { return nil }
+        if found.size > sizeMax {
+            let isSkipped = try skip(found)
+            return isSkipped ? (found.size, nil) : nil
+        }
+        guard let content = try bytes(found) else { return nil }
+        return (found.size, content)
+    }
+}

@@ -1,0 +1,126 @@
+/// What a recorder asks a git repository: where a branch stands, and which commits lie behind it.
+struct GitRepository: Sendable {
+    let program: GitProgram
+
+    /// Opens the repository at a directory: a work tree's top, a `.git` directory or a bare repository.
+    ///
+    /// - Throws: `IngestError` with code `gitMissing` or `notARepository`.
+    init(at path: String, environment: [String: String]) throws {
+        program = try GitProgram(repository: path, environment: environment)
+        let process = try program.start(["rev-parse", "--git-dir"])
+        _ = try process.output.readToEnd(limit: 1 << 16)
+        let ending = process.finish()
+        guard ending.status == 0 else {
+            throw IngestError(
+                .notARepository,
+                operation: "ingest git",
+                object: path,
+                reason: "there is no git repository (\(ending.complaint))",
+                advice: "name the top directory of a work tree or a bare repository; clone a bundle or URL first"
+            )
+        }
+    }
+
+    /// The commit at the tip of a branch; without a name, of the branch (or commit) that is checked out.
+    ///
+    /// A name is tried as a local branch, then as a branch of `origin`, then below `refs/remotes`; a name that starts
+    /// with `refs/` stands for itself. It is never read as a revision expression or an option.
+    func tip(ofBranch branch: String?) throws -> String {
+        guard let branch else { return try currentTip() }
+        let names =
+            branch.hasPrefix("refs/")
+            ? [branch] : ["refs/heads/\(branch)", "refs/remotes/origin/\(branch)", "refs/remotes/\(branch)"]
+        for name in names {
+            guard let id = try program.answer(["show-ref", "--verify", "--hash", "--", name]) else { continue }
+            if let commit = try commit(id) { return commit }
+        }
+        let branches = try branchNames()
+        throw noSuchBranch(
+            "there is no branch \"\(branch)\"",
+            advice: branches.isEmpty ? "" : "use --branch with one of: \(branches.joined(separator: ", "))"
+        )
+    }
+
+    /// Whether the repository still has a commit.
+    func hasCommit(_ id: String) throws -> Bool {
+        try Self.isObjectID(id) && commit(id) != nil
+    }
+
+    /// Whether the first commit is the second or behind it.
+    func isAncestor(_ id: String, of tip: String) throws -> Bool {
+        try program.answer(["merge-base", "--is-ancestor", id, tip]) != nil
+    }
+
+    /// Lists the commits reachable from a tip, parents first, one line each: the commit and then its parents.
+    func listCommits(to tip: String, excluding old: String?) throws -> GitProcess {
+        let excluded = old.map { ["--not", $0] } ?? []
+        return try program.start(["rev-list", "--topo-order", "--reverse", "--parents", tip] + excluded + ["--"])
+    }
+
+    /// Compares trees: of each line `COMMIT [PARENT]`, what differs; a line `.` is printed back and flushes.
+    func startDiffs() throws -> GitProcess {
+        try program.start(["diff-tree", "--stdin", "--always", "--root"] + Self.diffOptions, takesInput: true)
+    }
+
+    /// Compares the trees of two commits; without the first one, the empty tree with the second's.
+    func diff(from old: String?, to tip: String) throws -> GitProcess {
+        let emptyTree = try old == nil ? program.answer(["hash-object", "-t", "tree", "/dev/null"]) : nil
+        let trees = [old.map { "\($0)^{tree}" } ?? emptyTree ?? "", "\(tip)^{tree}"]
+        return try program.start(["diff-tree"] + Self.diffOptions + trees + ["--"])
+    }
+
+    private static let diffOptions = [
+        "-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-relative",
+        "--ignore-submodules=none",
+    ]
+
+    /// Reads objects: of each line `ID`, a header `ID TYPE SIZE` and the bytes.
+    func startObjects() throws -> GitProcess {
+        try program.start(["cat-file", "--batch"], takesInput: true)
+    }
+
+    /// What went wrong with the repository itself.
+    func broken(_ reason: String) -> IngestError {
+        IngestError(
+            .brokenRepository,
+            operation: "ingest git",
+            object: program.repository,
+            reason: reason,
+            advice: "see: git -C REPO fsck; in a partial clone fetch the missing objects first"
+        )
+    }
+
+    /// Whether a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256).
+    static func isObjectID(_ text: String) -> Bool {
+        (text.utf8.count == 40 || text.utf8.count == 64) && text.utf8.allSatisfy { JSONEscape.hexValue($0) != nil }
+    }
+
+    private func currentTip() throws -> String {
+        if let id = try program.answer(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]) { return id }
+        let branch = try program.answer(["symbolic-ref", "--quiet", "--short", "HEAD"]) ?? "HEAD"
+        let branches = try branchNames()
+        throw noSuchBranch(
+            "the current branch \"\(branch)\" has no commit",
+            advice: branches.isEmpty ? "" : "use --branch with one of: \(branches.joined(separator: ", "))"
+        )
+    }
+
+    private func commit(_ id: String) throws -> String? {
+        try program.answer(["rev-parse", "--verify", "--quiet", "\(id)^{commit}"])
+    }
+
+    private func branchNames() throws -> [String] {
+        let list = try program.answer(["for-each-ref", "--count=8", "--format=%(refname:short)", "refs/heads"])
+        return (list ?? "").split(separator: "\n").map(String.init)
+    }
+
+    private func noSuchBranch(_ reason: String, advice: String) -> IngestError {
+        IngestError(
+            .noSuchBranch,
+            operation: "ingest git",
+            object: program.repository,
+            reason: reason,
+            advice: advice
+        )
+    }
+}

@@ -1,0 +1,34 @@
+/// Writes the document of a branch whose tip was set to something that new commits alone do not lead to.
+struct GitRewriteReader {
+    let repository: GitRepository
+
+    /// The net change from the old tip's tree to the new tip's; from the empty tree if the repository has lost the old
+    /// tip.
+    func document(from old: String, to tip: String) throws -> [UInt8] {
+        let oldIsThere = try repository.hasCommit(old)
+        let process = try repository.diff(from: oldIsThere ? old : nil, to: tip)
+        let changes = try process.output.readChanges()
+        let ending = process.finish()
+        guard let changes, ending.status == 0 else {
+            throw repository.broken("compare \(old) and \(tip): \(ending.complaint)")
+        }
+        var document = GitDocument()
+        document.addRewrite(from: old, to: tip, fromIsMissing: !oldIsThere, changes: changes)
+        try addFiles(changes.filter { $0.to != nil }, to: &document)
+        return document.bytes
+    }
+
+    private func addFiles(_ files: [GitChange], to document: inout GitDocument) throws {
+        let objects = try repository.startObjects()
+        let blobs = files.compactMap(\.to).filter { !$0.isSubmodule }
+        objects.submit(Array(blobs.map { "\($0.object)\n" }.joined().utf8))
+        objects.finishInput()
+        let reader = GitObjectReader(output: objects.output)
+        try document.addFiles(files) { sizeMax in
+            guard let blob = try reader.blob(sizeMax: sizeMax) else {
+                throw repository.broken("read a file of the branch's tip: \(objects.finish().complaint)")
+            }
+            return blob
+        }
+    }
+}

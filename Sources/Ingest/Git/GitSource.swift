@@ -1,0 +1,147 @@
+public import EventLog
+import Foundation
+
+/// Records the commits of one branch of a git repository, read with the `git` program.
+///
+/// Every commit reachable from the branch's tip becomes a `git.commit/1`, parents first, keyed by its id. Where the new
+/// tip is not the last of the commits that are new (force push, a branch made again, a tip set back), a `git.rewrite/1`
+/// follows them.
+public struct GitSource: EventSource {
+    /// The recorder's name in the log.
+    public let name: SourceName
+    private let path: String
+    private let branch: String?
+    private let environment: [String: String]
+    private let clock: @Sendable () -> Timestamp
+
+    /// Makes a source.
+    ///
+    /// - Parameters:
+    ///   - repository: the top directory of a work tree, or a bare repository.
+    ///   - branch: a branch's name; `nil` for the one that is checked out.
+    ///   - environment: where `PATH` says where `git` is; `nil` for this process's own. Variables that start with
+    ///     `GIT_` are not passed on.
+    ///   - clock: what is recorded as the time of receipt.
+    public init(
+        repository: String,
+        branch: String? = nil,
+        name: SourceName,
+        environment: [String: String]? = nil,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.path = repository
+        self.branch = branch
+        self.name = name
+        self.environment = environment ?? ProcessInfo.processInfo.environment
+        self.clock = clock
+    }
+
+    /// Finds the repository and the branch, and begins to list what is new.
+    ///
+    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `noSuchBranch` or `brokenRepository`.
+    public func drafts(after history: RecordedHistory) throws -> GitDrafts {
+        let repository = try GitRepository(at: path, environment: environment)
+        let tip = try repository.tip(ofBranch: branch)
+        let old = try Self.recordedTip(history)
+        return try GitDrafts(
+            repository,
+            from: old,
+            to: tip,
+            history: history,
+            source: name,
+            clock: clock
+        )
+    }
+
+    /// The tip that the log stands at: what the bookmark says, else the source's last event.
+    private static func recordedTip(_ history: RecordedHistory) throws -> String? {
+        if let bookmark = history.bookmark {
+            let id = String(decoding: bookmark, as: UTF8.self)
+            if GitRepository.isObjectID(id) { return id }
+        }
+        guard let key = try history.latestKey()?.rawValue else { return nil }
+        let parts = key.split(separator: "/")
+        let id = parts.count == 4 && parts[0] == "rewrite" ? String(parts[2]) : String(key.prefix { $0 != "~" })
+        return GitRepository.isObjectID(id) ? id : nil
+    }
+}
+
+/// The drafts of one run over a branch.
+public struct GitDrafts: DraftSequence {
+    private enum Stage {
+        case commits, rewrite, done
+    }
+
+    private let repository: GitRepository
+    private let reader: GitCommitReader?
+    private let old: String?
+    private let tip: String
+    private let history: RecordedHistory
+    private let source: SourceName
+    private let clock: @Sendable () -> Timestamp
+    private var stage: Stage
+    /// Whether appending the commits alone leaves the log at the tip.
+    private let endsAtTip: Bool
+
+    init(
+        _ repository: GitRepository,
+        from old: String?,
+        to tip: String,
+        history: RecordedHistory,
+        source: SourceName,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws {
+        self.repository = repository
+        self.old = old
+        self.tip = tip
+        self.history = history
+        self.source = source
+        self.clock = clock
+        guard old != tip else {
+            (reader, stage, endsAtTip) = (nil, .done, true)
+            return
+        }
+        let oldIsThere = try old.map(repository.hasCommit) ?? false
+        reader = try GitCommitReader(repository, to: tip, excluding: oldIsThere ? old : nil)
+        stage = .commits
+        guard let old else {
+            endsAtTip = true
+            return
+        }
+        let isForward = try oldIsThere && repository.isAncestor(old, of: tip)
+        // A tip that was recorded once is not appended again, so the log would still stand at the old one.
+        endsAtTip = try isForward && !history.holds(EventKey(tip))
+    }
+
+    /// The next commit, and at the end the rewrite if there is one.
+    public mutating func next() throws -> SourceItem? {
+        switch stage {
+        case .done: return nil
+        case .rewrite:
+            stage = .done
+            return try old.map { try rewrite(from: $0) }
+        case .commits:
+            guard let document = try reader?.next() else {
+                stage = endsAtTip ? .done : .rewrite
+                return try next()
+            }
+            let isLast = endsAtTip && document.commit == tip
+            return .draft(
+                try draft(.gitCommit, key: document.commit, payload: document.payload),
+                bookmark: isLast ? Array(tip.utf8) : nil
+            )
+        }
+    }
+
+    private func rewrite(from old: String) throws -> SourceItem {
+        let payload = try GitRewriteReader(repository: repository).document(from: old, to: tip)
+        var number = 1
+        while try history.holds(EventKey("rewrite/\(old)/\(tip)/\(number)")) { number += 1 }
+        let draft = try draft(.gitRewrite, key: "rewrite/\(old)/\(tip)/\(number)", payload: payload)
+        return .draft(draft, bookmark: Array(tip.utf8))
+    }
+
+    private func draft(_ kind: EventKind, key: String, payload: [UInt8]) throws -> DraftEvent {
+        try FrameDraft(recordedAt: clock(), source: source, kind: kind, key: key).draft(payload: payload)
+    }
+}

@@ -1,0 +1,46 @@
+public import EventLog
+
+/// Something that a recorder passed over, and why.
+public struct IngestIssue: Hashable, Sendable, CustomStringConvertible {
+    /// Where it stands, such as `capture.ndjson:17`.
+    public let place: String
+    /// What is wrong with it.
+    public let reason: String
+
+    /// Makes an issue.
+    public init(place: String, reason: String) {
+        self.place = place
+        self.reason = reason
+    }
+
+    /// The text that people and scripts read.
+    public var description: String { "\(place): \(reason)" }
+}
+
+/// What one run of a recorder did to a log.
+public struct IngestSummary: Hashable, Sendable {
+    /// Events that were new.
+    public var appended = 0
+    /// Events that the log held already.
+    public var duplicates = 0
+    /// Pieces of input that were passed over; `issues` says why.
+    public var skipped = 0
+    /// The first sequence appended; `nil` if nothing was.
+    public var first: SequenceNumber?
+    /// The last sequence appended; `nil` if nothing was.
+    public var last: SequenceNumber?
+    /// Why pieces of input were passed over, in input order; at most `issueCountMax` of them.
+    public var issues: [IngestIssue] = []
+
+    /// The most issues that a summary lists, so that a large broken input does not fill memory.
+    public static let issueCountMax = 1_000
+
+    /// Makes the summary of a run that did nothing.
+    public init() {}
+
+    mutating func skip(_ issue: IngestIssue) {
+        skipped += 1
+        if issues.count < Self.issueCountMax { issues.append(issue) }
+    }
+
+}

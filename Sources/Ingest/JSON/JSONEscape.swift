@@ -1,0 +1,71 @@
+/// The escapes of JSON strings (RFC 8259, section 7).
+enum JSONEscape {
+    /// The code unit of `\uXXXX` at an index; `nil` where none stands there.
+    static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt16? {
+        guard bytes.count - index >= 6, bytes[index] == 0x5C, bytes[index + 1] == 0x75 else { return nil }
+        var value: UInt16 = 0
+        for offset in 2..<6 {
+            guard let digit = hexValue(bytes[index + offset]) else { return nil }
+            value = value << 4 | UInt16(digit)
+        }
+        return value
+    }
+
+    /// The scalar that the escape at an index stands for and the bytes it takes; `nil` for half a surrogate pair and
+    /// for what is no escape.
+    static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> (scalar: Unicode.Scalar, length: Int)? {
+        guard index + 1 < bytes.count else { return nil }
+        if let simple = simpleEscape(bytes[index + 1]) { return (Unicode.Scalar(simple), 2) }
+        guard let unit = codeUnit(bytes, at: index) else { return nil }
+        if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
+        guard UTF16.isLeadSurrogate(unit), let trail = codeUnit(bytes, at: index + 6), UTF16.isTrailSurrogate(trail)
+        else { return nil }
+        let value = 0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(trail) - 0xDC00)
+        return Unicode.Scalar(value).map { ($0, 12) }
+    }
+
+    /// The bytes that a string stands for. Throws where an escape is half a surrogate pair: such a string stands for no
+    /// bytes.
+    static func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ token: JSONScanner.Token) throws(JSONFault) -> [UInt8] {
+        let raw = UnsafeBufferPointer(rebasing: bytes[token.range])
+        guard token.hasEscapes else { return Array(raw) }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(raw.count)
+        var index = 0
+        while index < raw.count {
+            let plainEnd = raw[index...].firstIndex(of: 0x5C) ?? raw.count
+            decoded.append(contentsOf: raw[index..<plainEnd])
+            guard plainEnd < raw.count else { break }
+            guard let escape = scalar(raw, at: plainEnd) else {
+                throw JSONFault(
+                    offset: token.range.lowerBound + plainEnd,
+                    reason: "an escape is half a surrogate pair, which stands for no bytes"
+                )
+            }
+            decoded.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
+            index = plainEnd + escape.length
+        }
+        return decoded
+    }
+
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
+    private static func simpleEscape(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x22, 0x5C, 0x2F: byte
+        case 0x62: 0x08
+        case 0x66: 0x0C
+        case 0x6E: 0x0A
+        case 0x72: 0x0D
+        case 0x74: 0x09
+        default: nil
+        }
+    }
+}

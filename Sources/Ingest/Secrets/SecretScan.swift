@@ -1,0 +1,125 @@
+/// Finds the secrets of one JSON text by its tokens.
+struct SecretScan {
+    /// What the names above a value say about it.
+    private enum Standing: Int {
+        case plain, suspicious
+        /// A secret if the frame is an IDENTIFY or RESUME, which the op says; it may stand after.
+        case gatewayToken
+        case secret
+    }
+
+    private struct Container {
+        let isObject: Bool
+        /// What holds for every value within.
+        let inherited: Standing
+        /// The name of the member that comes next, as decoded, without case.
+        var name = ""
+        var standing = Standing.plain
+        /// Whether the container is the member `d` of the whole frame.
+        var isGatewayData = false
+    }
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let isGateway: Bool
+    private var containers: [Container] = []
+    private var found: [SecretPlace] = []
+    private var gatewayTokens: [SecretPlace] = []
+    private var ops: [Substring] = []
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) {
+        self.bytes = bytes
+        self.isGateway = isGateway
+    }
+
+    /// What was found up to a fault; every candidate counts.
+    var placesSoFar: [SecretPlace] { found + gatewayTokens }
+
+    /// Reads the whole text.
+    mutating func run() throws(JSONFault) -> [SecretPlace] {
+        let markLength = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var scanner = JSONScanner(bytes, from: markLength)
+        while let token = try scanner.next() { take(token) }
+        return opMayCarryToken ? placesSoFar : found
+    }
+
+    /// Whether the frame may be an IDENTIFY or RESUME; only plain numbers that are neither say no.
+    private var opMayCarryToken: Bool {
+        ops.isEmpty || !ops.allSatisfy { $0.allSatisfy(\.isNumber) && $0 != "2" && $0 != "6" }
+    }
+}
+
+extension SecretScan {
+    private mutating func take(_ token: JSONScanner.Token) {
+        switch token.kind {
+        case .beginObject, .beginArray: open(isObject: token.kind == .beginObject)
+        case .endObject, .endArray: containers.removeLast()
+        case .name: takeName(token)
+        case .string: takeString(token)
+        case .number: takeNumber(token)
+        case .literal: noteOp(token)
+        }
+    }
+
+    private mutating func open(isObject: Bool) {
+        let parent = containers.last
+        let isData = isGateway && containers.count == 1 && parent?.isObject == true && parent?.name == "d"
+        containers.append(Container(isObject: isObject, inherited: standing, isGatewayData: isData))
+    }
+
+    /// What the names above the value that comes next say.
+    private var standing: Standing {
+        guard let container = containers.last else { return .plain }
+        return container.inherited.rawValue > container.standing.rawValue ? container.inherited : container.standing
+    }
+
+    private mutating func takeName(_ token: JSONScanner.Token) {
+        guard let container = containers.last else { return }
+        let name = SecretText(string: token, in: bytes).text
+        let normal = SecretName.normalized(name)
+        containers[containers.count - 1].name = normal
+        containers[containers.count - 1].standing =
+            switch SecretName(name) {
+            case .secret: .secret
+            case .suspicious: container.isGatewayData && normal == "token" ? .gatewayToken : .suspicious
+            case .plain: .plain
+            }
+    }
+
+    private mutating func takeString(_ token: JSONScanner.Token) {
+        let place = SecretPlace(range: token.range)
+        switch standing {
+        case .secret: found.append(place)
+        case .gatewayToken: gatewayTokens.append(place)
+        case .suspicious, .plain:
+            let text = SecretText(string: token, in: bytes)
+            if case .suspicious = standing, SecretName.looksLikeWebToken(text.text) {
+                found.append(place)
+            } else {
+                found += text.parameters() + text.credentials()
+            }
+            noteOp(token)
+        }
+        noteHeader(token)
+    }
+
+    private mutating func takeNumber(_ token: JSONScanner.Token) {
+        let place = SecretPlace(range: token.range, needsQuotes: true)
+        switch standing {
+        case .secret: found.append(place)
+        case .gatewayToken: gatewayTokens.append(place)
+        case .suspicious, .plain: noteOp(token)
+        }
+    }
+
+    private mutating func noteOp(_ token: JSONScanner.Token) {
+        guard isGateway, containers.count == 1, containers[0].isObject, containers[0].name == "op" else { return }
+        ops.append(Substring(decoding: bytes[token.range], as: UTF8.self))
+    }
+
+    /// In a list such as `["Authorization","Bearer …"]` the element after the name is the secret.
+    private mutating func noteHeader(_ token: JSONScanner.Token) {
+        guard let container = containers.last, !container.isObject else { return }
+        let isName = SecretName(SecretText(string: token, in: bytes).text) == .secret
+        containers[containers.count - 1].standing = isName ? .secret : .plain
+    }
+}

@@ -1,0 +1,184 @@
+/// A text as decoded, with the place of each of its bytes in the frame, and the secrets that stand within it.
+struct SecretText {
+    private(set) var text: [UInt8] = []
+    /// For each byte of `text`, and for its end, where it stands in the frame; `nil` if `text` stands there as it is.
+    private var places: [Int]?
+    private var start = 0
+
+    /// A string of a JSON text.
+    init(string token: JSONScanner.Token, in bytes: UnsafeBufferPointer<UInt8>) {
+        start = token.range.lowerBound
+        let raw = UnsafeBufferPointer(rebasing: bytes[token.range])
+        if token.hasEscapes {
+            decode(raw) { JSONEscape.scalar(raw, at: $0) }
+        } else {
+            text = Array(raw)
+        }
+    }
+
+    /// Bytes that are no JSON text. Only escapes that could hide a name are decoded: an escaped quote must not end a
+    /// value.
+    init(tolerating bytes: UnsafeBufferPointer<UInt8>) {
+        decode(bytes) { index in
+            guard let escape = JSONEscape.scalar(bytes, at: index), escape.scalar.isASCII,
+                escape.scalar != "\"", escape.scalar != "\\", escape.scalar.value >= 0x20
+            else { return nil }
+            return escape
+        }
+    }
+
+    static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
+        default: false
+        }
+    }
+
+    private mutating func decode(
+        _ raw: UnsafeBufferPointer<UInt8>,
+        escape: (Int) -> (scalar: Unicode.Scalar, length: Int)?
+    ) {
+        var places: [Int] = []
+        var index = 0
+        while index < raw.count {
+            if raw[index] == 0x5C, let escape = escape(index) {
+                for byte in UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter {
+                    text.append(byte)
+                    places.append(start + index)
+                }
+                index += escape.length
+            } else {
+                text.append(raw[index])
+                places.append(start + index)
+                index += 1
+            }
+        }
+        places.append(start + raw.count)
+        self.places = places
+    }
+
+    private func place(_ range: Range<Int>) -> SecretPlace {
+        guard let places else { return SecretPlace(range: start + range.lowerBound..<start + range.upperBound) }
+        return SecretPlace(range: places[range.lowerBound]..<places[range.upperBound])
+    }
+}
+
+extension SecretText {
+    /// The values of secret parameters of URLs: after `?`, `&`, `#` or `;`, a name, `=`.
+    func parameters() -> [SecretPlace] {
+        var found: [SecretPlace] = []
+        var index = 0
+        while let equals = text[index...].firstIndex(of: 0x3D) {
+            index = equals + 1
+            guard let name = parameterName(before: equals), SecretName(name, tokenIsSecret: true) != .plain else {
+                continue
+            }
+            let end = text[index...].firstIndex { Self.endsParameter($0) } ?? text.count
+            let isSecret = SecretName(name, tokenIsSecret: true) == .secret
+            if end > index, isSecret || SecretName.looksLikeWebToken(text[index..<end]) {
+                found.append(place(index..<end))
+            }
+            index = end
+        }
+        return found
+    }
+
+    /// The credentials of Authorization headers: the name, a colon, a scheme, and what follows it.
+    func credentials() -> [SecretPlace] {
+        var found: [SecretPlace] = []
+        var index = 0
+        while let end = wordEnd("authorization", from: index) {
+            index = end
+            let colon = skip(from: end) { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 || $0 == 0x5C }
+            guard colon < text.count, text[colon] == 0x3A || text[colon] == 0x3D else { continue }
+            let wordStart = skip(from: colon + 1) { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 || $0 == 0x5C }
+            let first = wordStart..<skip(from: wordStart) { !Self.endsWord($0) }
+            let next = skip(from: first.upperBound) { $0 == 0x20 }
+            let second = next..<skip(from: next) { !Self.endsWord($0) }
+            if Self.schemes.contains(SecretName.normalized(text[first])) {
+                if !second.isEmpty { found.append(place(second)) }
+            } else if first.count >= Self.credentialBytesMin {
+                found.append(place(first))
+            }
+        }
+        return found
+    }
+
+    /// The values of secret members in a text that is no JSON, beside what stands in URLs and headers.
+    func members(isGateway: Bool) -> [SecretPlace] {
+        var found: [SecretPlace] = parameters() + credentials()
+        var index = 0
+        while index < text.count {
+            let start = skip(from: index) { !Self.isNameByte($0) }
+            let end = skip(from: start) { Self.isNameByte($0) }
+            index = end
+            let judged = SecretName(text[start..<end], tokenIsSecret: isGateway)
+            guard judged != .plain, let value = memberValue(after: end), !value.isEmpty else { continue }
+            if judged == .secret || SecretName.looksLikeWebToken(text[value]) { found.append(place(value)) }
+        }
+        return found
+    }
+}
+
+extension SecretText {
+    private static let schemes: Set<String> = ["bearer", "basic", "token", "digest", "negotiate", "bot", "apikey"]
+    /// A single word after the header's name that is shorter is rather a word of a sentence.
+    private static let credentialBytesMin = 16
+
+    private func parameterName(before equals: Int) -> [UInt8]? {
+        var start = equals
+        while start > 0, Self.isNameByte(text[start - 1]) || text[start - 1] == 0x25 { start -= 1 }
+        guard start > 0, start < equals, [0x3F, 0x26, 0x23, 0x3B].contains(text[start - 1]) else { return nil }
+        return Self.percentDecoded(text[start..<equals])
+    }
+
+    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap(JSONEscape.hexValue)
+            if byte == 0x25, digits.count == 2 {
+                decoded.append(digits[0] << 4 | digits[1])
+                rest = rest.dropFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+
+    /// The value after a member's name: what follows a colon or equals sign, up to the closing quote if there is an
+    /// opening one.
+    private func memberValue(after end: Int) -> Range<Int>? {
+        let isFiller: (UInt8) -> Bool = { $0 == 0x22 || $0 == 0x27 || $0 == 0x5C || $0 <= 0x20 }
+        let colon = skip(from: end, while: isFiller)
+        guard colon < text.count, text[colon] == 0x3A || text[colon] == 0x3D else { return nil }
+        let start = skip(from: colon + 1, while: isFiller)
+        let quote = text[(colon + 1)..<start].last { $0 == 0x22 || $0 == 0x27 }
+        guard let quote else { return start..<skip(from: start) { !Self.endsWord($0) } }
+        return start..<skip(from: start) { $0 != quote }
+    }
+
+    private func wordEnd(_ word: String, from start: Int) -> Int? {
+        let letters = Array(word.utf8)
+        guard text.count - start >= letters.count else { return nil }
+        for index in start...(text.count - letters.count) {
+            if zip(letters, text[index...]).allSatisfy({ $0 == $1 | 0x20 }) { return index + letters.count }
+        }
+        return nil
+    }
+
+    private func skip(from start: Int, while condition: (UInt8) -> Bool) -> Int {
+        var index = start
+        while index < text.count, condition(text[index]) { index += 1 }
+        return index
+    }
+
+    private static func endsParameter(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || [0x26, 0x23, 0x3B, 0x22, 0x27, 0x3C, 0x3E, 0x60, 0x29, 0x5D, 0x7D, 0x7C, 0x5C].contains(byte)
+    }
+
+    private static func endsWord(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || [0x22, 0x27, 0x2C, 0x7D, 0x5D, 0x5C].contains(byte)
+    }
+}
