@@ -223,7 +223,8 @@ private struct JSONParser {
         guard index + 4 <= bytes.count else { throw fail("a \\u escape has four hex digits") }
         var value: UInt32 = 0
         for offset in 0..<4 {
-            guard let digit = Character(Unicode.Scalar(bytes[index + offset])).hexDigitValue, bytes[index + offset] < 0x80
+            guard let digit = Character(Unicode.Scalar(bytes[index + offset])).hexDigitValue,
+                bytes[index + offset] < 0x80
             else { throw fail("a \\u escape has four hex digits") }
             value = value << 4 | UInt32(digit)
         }

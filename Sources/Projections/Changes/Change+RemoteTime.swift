@@ -1,0 +1,18 @@
+import EventLog
+
+extension Change {
+    /// When the remote says that the change was made; `nil` where it does not say.
+    var remoteTime: Timestamp? {
+        switch self {
+        case .message(.written(let write)): write.remoteTime
+        case .message(.deleted(let deletion)): deletion.deletedAt
+        case .message(.moved(_, _, let remoteTime, _)): remoteTime
+        case .session(.observed(let fields)): fields.timestamp == nil ? nil : fields.instant
+        case .prompt(.asked(let fields)): fields.answeredAt ?? fields.askedAt
+        case .row(let row): row.committedAt
+        case .message(.reaction), .message(.stands), .session(.removed), .prompt(.unreadable), .prompt(.removed), .channel, .community,
+            .item:
+            nil
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import EventLog
+
+/// Reads the times that remotes write, each form exactly as far as the remote's rules go.
+enum RemoteTime {
+    /// A date in VibeChannel front matter: RFC 3339; a YAML 1.1 time stamp (a date alone is midnight UTC, without a zone
+    /// it is UTC; https://yaml.org/type/timestamp.html); RFC 2822 with a zone; the text of a JavaScript `Date`
+    /// (ECMA-262, 21.4.4.41). `nil` for anything else, also for days that no calendar has.
+    static func vibeChannelDate(_ text: String) -> Timestamp? {
+        Timestamp(rfc3339: text) ?? yaml(text) ?? javaScript(text) ?? rfc2822(text)
+    }
+
+    /// A Postgres `timestamptz` as row events show it, such as `2026-02-01T10:00:00.12+00:00`; `+00` and a space in
+    /// place of the `T` are accepted.
+    static func postgres(_ text: String) -> Timestamp? {
+        var scanner = TimeScanner(text)
+        guard let date = scanner.date(loose: false), scanner.take("T "), let clock = scanner.clock() else { return nil }
+        let nanoseconds = scanner.take(".") ? scanner.nanoseconds() : 0
+        guard let offset = scanner.take("Z") ? 0 : scanner.offset(), scanner.isAtEnd else { return nil }
+        return Timestamp(date, clock: clock, offset: offset, nanoseconds: nanoseconds)
+    }
+
+    /// A status file's `timestamp`: exactly `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, of a real date and time.
+    static func statusFile(_ text: String) -> Timestamp? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[19] != UInt8(ascii: "z"),
+            Array(bytes[17..<19]) != Array("60".utf8)
+        else { return nil }
+        return Timestamp(rfc3339: text)
+    }
+
+    private static func yaml(_ text: String) -> Timestamp? {
+        var scanner = TimeScanner(text)
+        guard let date = scanner.date(loose: true) else { return nil }
+        if scanner.isAtEnd { return text.utf8.count == 10 ? Timestamp(date, clock: 0, offset: 0) : nil }
+        guard scanner.take("Tt") || scanner.takeSpace(), let clock = scanner.clock(loose: true) else { return nil }
+        let nanoseconds = scanner.take(".") ? scanner.nanoseconds() : 0
+        _ = scanner.takeSpace()
+        if scanner.isAtEnd { return Timestamp(date, clock: clock, offset: 0, nanoseconds: nanoseconds) }
+        guard let offset = scanner.take("Zz") ? 0 : scanner.offset(hourDigits: 1), scanner.isAtEnd else { return nil }
+        return Timestamp(date, clock: clock, offset: offset, nanoseconds: nanoseconds)
+    }
+
+    /// `Sat Nov 29 2025 12:35:33 GMT-0500 (Eastern Standard Time)`, the name of the zone being optional.
+    private static func javaScript(_ text: String) -> Timestamp? {
+        var scanner = TimeScanner(text)
+        guard scanner.weekday(), scanner.takeSpace(), let month = scanner.monthName(), scanner.takeSpace(),
+            let day = scanner.number(1, 2), scanner.takeSpace(), let year = scanner.number(4, 4),
+            let date = CivilDate(year: year, month: month, day: day), scanner.takeSpace(),
+            let clock = scanner.clock(), scanner.takeSpace(), scanner.take(word: "GMT"), let offset = scanner.offset()
+        else { return nil }
+        guard scanner.isAtEnd || scanner.takeSpace() && scanner.comment() else { return nil }
+        return Timestamp(date, clock: clock, offset: offset)
+    }
+
+    /// `Tue, 04 Mar 2025 05:06:07 GMT` (RFC 2822, 3.3; zone names of 4.3), the weekday and the seconds being optional.
+    private static func rfc2822(_ text: String) -> Timestamp? {
+        var scanner = TimeScanner(text)
+        if scanner.weekday() {
+            guard scanner.take(",") else { return nil }
+            _ = scanner.takeSpace()
+        }
+        guard let day = scanner.number(1, 2), scanner.takeSpace(), let month = scanner.monthName(), scanner.takeSpace(),
+            let year = scanner.number(4, 4), let date = CivilDate(year: year, month: month, day: day),
+            scanner.takeSpace(), let clock = scanner.clock(secondsOptional: true), scanner.takeSpace(),
+            let offset = zone(&scanner)
+        else { return nil }
+        guard scanner.isAtEnd || scanner.takeSpace() && scanner.comment() else { return nil }
+        return Timestamp(date, clock: clock, offset: offset)
+    }
+
+    private static func zone(_ scanner: inout TimeScanner) -> Int64? {
+        if let offset = scanner.offset() { return offset }
+        let names: [(String, Int64)] = [
+            ("GMT", 0), ("UTC", 0), ("UT", 0), ("EST", -5), ("EDT", -4), ("CST", -6), ("CDT", -5), ("MST", -7),
+            ("MDT", -6), ("PST", -8), ("PDT", -7),
+        ]
+        return names.first { scanner.take(word: $0.0) }.map { $0.1 * 3600 }
+    }
+}
+
+extension TimeScanner {
+    /// Takes `YYYY-MM-DD`; months and days may have one digit where `loose`.
+    mutating func date(loose: Bool) -> CivilDate? {
+        let least = loose ? 1 : 2
+        guard let year = number(4, 4), take("-"), let month = number(least, 2), take("-"), let day = number(least, 2)
+        else { return nil }
+        return CivilDate(year: year, month: month, day: day)
+    }
+}

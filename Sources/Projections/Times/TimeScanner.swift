@@ -1,0 +1,114 @@
+import EventLog
+
+/// Reads the pieces that written times are made of, from left to right; each piece is taken whole or not at all.
+struct TimeScanner {
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ text: some StringProtocol) {
+        bytes = Array(text.utf8)
+    }
+
+    var isAtEnd: Bool { index == bytes.count }
+
+    /// Takes one of the given characters.
+    mutating func take(_ characters: StaticString) -> Bool {
+        guard index < bytes.count else { return false }
+        for offset in 0..<characters.utf8CodeUnitCount where characters.utf8Start[offset] == bytes[index] {
+            index += 1
+            return true
+        }
+        return false
+    }
+
+    /// Takes a word, whatever its case.
+    mutating func take(word: String) -> Bool {
+        let wanted = Array(word.lowercased().utf8)
+        guard index + wanted.count <= bytes.count else { return false }
+        for (offset, byte) in wanted.enumerated() {
+            let found = bytes[index + offset]
+            guard found == byte || (0x41...0x5A).contains(found) && found | 0x20 == byte else { return false }
+        }
+        index += wanted.count
+        return true
+    }
+
+    /// Takes spaces and tabs; false where there are none.
+    mutating func takeSpace() -> Bool {
+        let start = index
+        while take(" \t") {}
+        return index > start
+    }
+
+    /// Takes a number that has between `least` and `most` digits.
+    mutating func number(_ least: Int, _ most: Int) -> Int64? {
+        var end = index
+        var value: Int64 = 0
+        while end < bytes.count, end - index < most, (0x30...0x39).contains(bytes[end]) {
+            value = value * 10 + Int64(bytes[end] - 0x30)
+            end += 1
+        }
+        guard end - index >= least else { return nil }
+        index = end
+        return value
+    }
+
+    /// Takes the digits of a fraction, perhaps none, as nanoseconds; digits beyond the ninth are cut off.
+    mutating func nanoseconds() -> UInt32 {
+        var value: UInt32 = 0
+        var count = 0
+        while let digit = number(1, 1) {
+            if count < 9 { value = value * 10 + UInt32(digit) }
+            count += 1
+        }
+        for _ in min(count, 9)..<9 { value *= 10 }
+        return value
+    }
+
+    /// Takes a month's English short name: 1 … 12.
+    mutating func monthName() -> Int64? {
+        let names = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+        return names.firstIndex { take(word: $0) }.map { Int64($0) + 1 }
+    }
+
+    /// Takes a weekday's English short name.
+    mutating func weekday() -> Bool {
+        ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains { take(word: $0) }
+    }
+
+    /// Takes `hh:mm:ss`; hours and seconds may be left with one digit where `loose`, seconds left out where
+    /// `secondsOptional`. Seconds since midnight; a 60th second belongs to the next minute.
+    mutating func clock(loose: Bool = false, secondsOptional: Bool = false) -> Int64? {
+        guard let hour = number(loose ? 1 : 2, 2), hour < 24, take(":"), let minute = number(2, 2), minute < 60 else {
+            return nil
+        }
+        guard take(":") else { return secondsOptional ? hour * 3600 + minute * 60 : nil }
+        guard let second = number(2, 2), second <= 60 else { return nil }
+        return hour * 3600 + minute * 60 + second
+    }
+
+    /// Takes `+hh`, `+hhmm` or `+hh:mm` (or with `-`): seconds east of UTC.
+    mutating func offset(hourDigits: Int = 2) -> Int64? {
+        let sign: Int64 = take("+") ? 1 : (take("-") ? -1 : 0)
+        guard sign != 0, let hours = number(hourDigits, 2), hours < 24 else { return nil }
+        let hasColon = take(":")
+        let minutes = number(2, 2)
+        if hasColon && minutes == nil { return nil }
+        guard (minutes ?? 0) < 60 else { return nil }
+        return sign * (hours * 3600 + (minutes ?? 0) * 60)
+    }
+
+    /// Takes the rest if it is a comment in parentheses.
+    mutating func comment() -> Bool {
+        guard take("("), bytes.last == UInt8(ascii: ")") else { return false }
+        index = bytes.count
+        return true
+    }
+}
+
+extension Timestamp {
+    /// The instant at a clock time of a day, in a zone so many seconds east of UTC.
+    init(_ date: CivilDate, clock: Int64, offset: Int64, nanoseconds: UInt32 = 0) {
+        self.init(seconds: date.daysSince1970 * 86_400 + clock - offset, nanoseconds: nanoseconds)
+    }
+}
