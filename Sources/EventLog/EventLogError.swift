@@ -35,9 +35,19 @@ public struct EventLogError: Error, Hashable, Sendable {
     public let reason: String
     /// What to do next; empty where there is nothing to do.
     public let advice: String
+    /// The event that the error is about, where there is one: of a `keyConflict` the holder of the key.
+    public let sequence: SequenceNumber?
 
     /// Makes an error.
-    public init(_ code: Code, operation: String, object: String, reason: String, advice: String = "") {
+    public init(
+        _ code: Code,
+        operation: String,
+        object: String,
+        reason: String,
+        advice: String = "",
+        sequence: SequenceNumber? = nil
+    ) {
+        self.sequence = sequence
         self.code = code
         self.operation = operation
         self.object = object

@@ -91,7 +91,7 @@ public struct Hasher256: Sendable {
     /// The hash over all bytes so far.
     public consuming func finalize() -> Hash256 {
         state.finalize().withUnsafeBytes { digest in
-            guard let start = digest.baseAddress else { return Hash256(zero: ()) }
+            guard let start = digest.baseAddress else { return .zero }
             return Hash256(loading: start)
         }
     }
@@ -105,7 +105,10 @@ public struct Hasher256: Sendable {
 }
 
 extension Hash256 {
-    fileprivate init(zero: Void) {
+    private init(zero: Void) {
         words = (0, 0, 0, 0)
     }
+
+    /// Thirty-two zero bytes: the hash of nothing that anybody knows.
+    static let zero = Hash256(zero: ())
 }

@@ -1,0 +1,114 @@
+extension EventStore {
+    /// Appends drafts in order: all of them or none, durable on return (I5).
+    ///
+    /// A draft whose source and key are held already with the same kind and payload appends nothing and gets the
+    /// sequence of that event (I4). Appends of several threads share a commit.
+    ///
+    /// - Parameter bookmark: stored in the same transaction, also where every draft is a duplicate.
+    /// - Throws: `EventLogError` with code `keyConflict` (a key is held with another payload), `invalidEnvelope` (a
+    ///   payload over 16 MiB, or the source `logtool`), `locked`, `io` or `damaged`. Nothing is appended then.
+    public func append(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) throws -> AppendResult {
+        for draft in drafts { try check(draft) }
+        let ticket = AppendTicket(events: prepare(drafts), bookmark: bookmark)
+        if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
+        return try core.queue.submit(ticket) { commit($0) }
+    }
+
+    /// Computes everything that needs no lock.
+    func prepare(_ drafts: [DraftEvent]) -> [PreparedEvent] {
+        var last: Lane?
+        return options.salt.salts(drafts.count).withUnsafeBytes { salts in
+            drafts.enumerated().map { index, draft in
+                let lane =
+                    last.flatMap { $0.matches(draft) ? $0 : nil }
+                    ?? core.interner.lane(source: draft.source, kind: draft.kind, attributes: draft.attributes)
+                last = lane
+                let start = index * Record.saltBytes
+                let salt = UnsafeRawBufferPointer(rebasing: salts[start..<start + Record.saltBytes])
+                return PreparedEvent(draft, lane: lane, salt: salt)
+            }
+        }
+    }
+
+    private func check(_ draft: DraftEvent) throws {
+        let reason: String
+        if draft.source == .logtool {
+            reason = "the source \"logtool\" is reserved for what is done to the log itself"
+        } else if draft.payload.count > EnvelopeLimits.payloadBytesMax {
+            reason = "a payload has \(draft.payload.count) bytes, at most \(EnvelopeLimits.payloadBytesMax) are allowed"
+        } else {
+            return
+        }
+        throw EventLogError(.invalidEnvelope, operation: "append to", object: path, reason: reason)
+    }
+
+    /// Commits a group of batches and settles each of them.
+    private func commit(_ tickets: [AppendTicket]) {
+        do {
+            let results = try EventLogError.wrapping("append to", path) {
+                try core.writer.locked(core.directory, wait: options.wait) { try commitLocked(tickets) }
+            }
+            for (ticket, result) in zip(tickets, results) { ticket.settle(.done(result)) }
+        } catch {
+            for ticket in tickets { ticket.settle(.done(.failure(error))) }
+        }
+    }
+
+    private func commitLocked(_ tickets: [AppendTicket]) throws -> [Result<AppendResult, any Error>] {
+        for attempt in 0..<8 {
+            let generation = try newestForWriting()
+            do {
+                return try attemptCommit(tickets, generation)
+            } catch let error as LMDBError {
+                core.writer.state = nil
+                guard error.isMapFull, attempt < 7 else {
+                    // After a failed commit or sync nothing of the old environment is believed.
+                    try? generation.environment.reopen()
+                    throw error
+                }
+                try generation.environment.growMap()
+            }
+        }
+        throw LMDBError(0, "grow the map")
+    }
+
+    private func attemptCommit(
+        _ tickets: [AppendTicket],
+        _ generation: Generation
+    ) throws -> [Result<AppendResult, any Error>] {
+        let transaction = try generation.environment.beginWrite()
+        let reader = LogReader(transaction.view, of: generation)
+        var state = try core.writer.state(for: generation, reader)
+        core.writer.state = nil
+        try state.catchUp(reader)
+        var append = try AppendTransaction(transaction, generation: generation, state: state)
+        var results: [Result<AppendResult, any Error>] = []
+        for ticket in tickets {
+            do {
+                results.append(.success(try append.place(ticket)))
+            } catch let error as EventLogError where error.code == .keyConflict {
+                results.append(.failure(error))
+            }
+        }
+        core.writer.state = try append.commit()
+        return results
+    }
+
+    /// The generation that nothing has replaced. Under the write lock no other can take its place.
+    func newestForWriting() throws -> Generation {
+        var generation = core.current
+        while try generation.read({ try $0.successor() }) != nil {
+            generation = try core.follow(from: generation)
+        }
+        guard generation.isWritable else { throw LMDBError(readOnlyErrno, "write") }
+        return generation
+    }
+}
+
+extension LogWriter {
+    /// What is known of a generation: from the last commit, or read from the log.
+    func state(for generation: Generation, _ reader: LogReader) throws -> WriterState {
+        if let state, state.generation == generation.number { return state }
+        return try WriterState(reader, generation: generation.number)
+    }
+}

@@ -1,0 +1,123 @@
+/// One log on disk: appended to, read, and rewritten, by any number of threads and processes.
+public final class EventStore: Sendable {
+    /// How a store waits and writes.
+    public struct Options: Sendable {
+        /// How long an append waits for another process that holds the write lock.
+        public var wait: Duration = .seconds(10)
+        /// When an append returns.
+        public var durability: Durability = .synced
+        /// Where salts come from.
+        public var salt: SaltSource = .random
+
+        /// The usual options: ten seconds, synced, random.
+        public init() {}
+    }
+
+    /// When an append returns.
+    public enum Durability: Sendable {
+        /// Once the events survive a power loss (I5).
+        case synced
+    }
+
+    /// Where the log is.
+    public let path: String
+    let core: LogCore
+    let options: Options
+
+    private init(core: LogCore, path: String, options: Options) {
+        self.core = core
+        self.path = path
+        self.options = options
+    }
+
+    /// Sixteen bytes that tell this log from every other.
+    public var identity: [UInt8] { core.identity }
+
+    /// Opens the log at a directory. The same directory opened twice in one process is one environment.
+    ///
+    /// - Throws: `EventLogError` with code `noLog`, `newerFormat`, `damaged` or `io`.
+    public static func open(at path: String, options: Options = .init()) throws -> EventStore {
+        EventStore(core: try LogCore.shared(at: path), path: path, options: options)
+    }
+
+    /// Opens the log at a directory, or makes one where nothing is or an empty directory.
+    ///
+    /// - Throws: as `open`; `invalidArgument` where something is there that is no log.
+    public static func openOrCreate(at path: String, options: Options = .init()) throws -> EventStore {
+        if Directory.kind(of: path) == .file {
+            throw EventLogError(
+                .invalidArgument,
+                operation: "make log at",
+                object: path,
+                reason: "there is a file",
+                advice: "name a directory"
+            )
+        }
+        let directory = LogDirectory(path: path)
+        if try directory.format() == nil {
+            try EventLogError.wrapping("make log at", path) { try directory.giveBirth(wait: options.wait) }
+        }
+        return try open(at: path, options: options)
+    }
+
+    /// Lends one prefix of one generation. Never waits for a writer, and no writer waits for it.
+    public func read<R>(_ body: (borrowing ReadSession) throws -> R) throws -> R {
+        try EventLogError.wrapping("read log at", path) {
+            let session = try beginSession()
+            return try body(session)
+        }
+    }
+
+    /// Allows one recorder at a time to record a source.
+    ///
+    /// - Throws: `EventLogError` with code `locked`, naming the process that records it.
+    public func acquireSourceLock(_ source: SourceName) throws -> SourceLock {
+        if Directory.kind(of: core.directory.sources) == .nothing { try Directory.make(core.directory.sources) }
+        let name = hexText(Hasher256.hash(Array(source.rawValue.utf8)).bytes.prefix(16))
+        let lock = try FileLock.open("\(core.directory.sources)/\(name).lock")
+        try lock.acquire(wait: .zero, operation: "record source", object: source.rawValue)
+        return SourceLock(lock: lock, source: source)
+    }
+
+    private func beginSession() throws -> ReadSession {
+        var generation = core.current
+        for _ in 0..<100 {
+            let transaction = try generation.environment.beginRead()
+            let reader = LogReader(transaction.view, of: generation)
+            let isReplaced = try reader.successor() != nil
+            if !isReplaced {
+                let head = try reader.head()
+                let decidedAt = try reader.decidedAt()
+                return ReadSession(
+                    transaction: transaction,
+                    generation: generation,
+                    head: head,
+                    decidedAt: decidedAt
+                )
+            }
+            generation = try core.follow(from: generation)
+        }
+        throw LMDBError(0, "follow the log's generations, which are replaced too fast")
+    }
+}
+
+/// The right to record a source, until it is released or its process ends.
+public final class SourceLock: Sendable {
+    private let lock: FileLock
+    /// Which source.
+    public let source: SourceName
+
+    init(lock: FileLock, source: SourceName) {
+        self.lock = lock
+        self.source = source
+    }
+
+    deinit {
+        lock.release()
+    }
+
+    /// Gives the right back.
+    public func release() {
+        lock.release()
+    }
+}

@@ -1,0 +1,97 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// An exclusive lock on a file (`flock`), held until it is released or its process ends.
+///
+/// The file holds the number and the command of the process that took it last, for the message of those who wait.
+final class FileLock: @unchecked Sendable {
+    private let descriptor: Int32
+    private let path: String
+
+    private init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Opens the file, making it where it is missing, without taking the lock.
+    static func open(_ path: String) throws -> FileLock {
+        let descriptor = Self.descriptor(path)
+        guard descriptor >= 0 else { throw EventLogError.system("open lock", path) }
+        return FileLock(descriptor: descriptor, path: path)
+    }
+
+    private static func descriptor(_ path: String) -> Int32 {
+        #if canImport(Glibc)
+        return Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #elseif canImport(Musl)
+        return Musl.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #else
+        return Darwin.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #endif
+    }
+
+    /// Takes the lock, polling for as long as `wait` says.
+    ///
+    /// - Throws: `EventLogError` with code `locked`, naming the holder, where it stays taken.
+    func acquire(wait: Duration, operation: String, object: String) throws {
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: wait)
+        var delay = 1
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw EventLogError.system("lock", path) }
+            guard clock.now < deadline else { throw lockedError(operation, object, wait) }
+            pause(milliseconds: delay)
+            delay = min(delay * 2, 20)
+        }
+        signHolder()
+    }
+
+    /// Gives the lock back.
+    func release() {
+        _ = flock(descriptor, LOCK_UN)
+    }
+
+    private func lockedError(_ operation: String, _ object: String, _ wait: Duration) -> EventLogError {
+        EventLogError(
+            .locked,
+            operation: operation,
+            object: object,
+            reason: "\(holder() ?? "another process") holds the lock \(path), waited \(wait)",
+            advice: "wait for it to end, or allow more time"
+        )
+    }
+
+    private func holder() -> String? {
+        let lines = String(decoding: content(), as: UTF8.self).split(separator: "\n")
+        guard let pid = lines.first else { return nil }
+        return lines.count > 1 ? "process \(pid) (\(lines[1]))" : "process \(pid)"
+    }
+
+    private func content() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 512)
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    /// Writes only where another process was here before: the file is not to be touched for every batch.
+    private func signHolder() {
+        let name = Self.signature
+        guard content() != name else { return }
+        _ = ftruncate(descriptor, 0)
+        _ = name.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    private static let signature: [UInt8] = {
+        let command = CommandLine.arguments.first.map { String($0.suffix(200)) } ?? "unknown"
+        return Array("\(processNumber)\n\(command.replacing("\n", with: " "))\n".utf8)
+    }()
+}

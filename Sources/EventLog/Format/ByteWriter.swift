@@ -1,0 +1,57 @@
+/// Builds the bytes of keys, values and leaves: numbers big-endian, texts behind a 16-bit length.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write<Number: FixedWidthInteger>(_ number: Number) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func write(_ raw: some Sequence<UInt8>) {
+        bytes.append(contentsOf: raw)
+    }
+
+    mutating func write(_ hash: Hash256) {
+        hash.withBytes { bytes.append(contentsOf: $0) }
+    }
+
+    /// A text behind its length in bytes. Every text of an envelope is shorter than 65,536 bytes.
+    mutating func write(text: String) {
+        write(UInt16(clamping: text.utf8.count))
+        write(text.utf8)
+    }
+}
+
+/// Reads what `ByteWriter` wrote; every read is checked, since the bytes may be damaged.
+struct ByteReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    var isAtEnd: Bool { offset == bytes.count }
+    var remainingCount: Int { bytes.count - offset }
+
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
+        guard let number = bytes.bigEndian(at: offset, as: Number.self) else { return nil }
+        offset += MemoryLayout<Number>.size
+        return number
+    }
+
+    mutating func raw(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard count >= 0, remainingCount >= count else { return nil }
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+    }
+
+    mutating func text() -> String? {
+        guard let count = number(UInt16.self), let raw = raw(Int(count)) else { return nil }
+        return String(validating: raw, as: UTF8.self)
+    }
+
+    mutating func hash() -> Hash256? {
+        guard let raw = raw(32), let start = raw.baseAddress else { return nil }
+        return Hash256(loading: start)
+    }
+}

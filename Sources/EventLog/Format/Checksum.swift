@@ -1,0 +1,31 @@
+/// The eight bytes that end every value of a table that is not covered by the hash tree: the first eight bytes of
+/// SHA-256(table name ‖ 0 ‖ key ‖ value before the checksum).
+enum Checksum {
+    static let byteCount = 8
+
+    static func of(table: String, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt64 {
+        var hasher = Hasher256()
+        hasher.update(Array(table.utf8) + [0])
+        hasher.update(key)
+        hasher.update(value)
+        return hasher.finalize().words.0
+    }
+
+    /// The value with its checksum behind it.
+    static func sealed(_ value: [UInt8], table: String, key: UnsafeRawBufferPointer) -> [UInt8] {
+        let sum = value.withUnsafeBytes { of(table: table, key: key, value: $0) }
+        return value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
+    }
+
+    /// The value without its checksum; `nil` where the two do not fit.
+    static func opened(
+        _ stored: UnsafeRawBufferPointer,
+        table: String,
+        key: UnsafeRawBufferPointer
+    ) -> UnsafeRawBufferPointer? {
+        let count = stored.count - byteCount
+        guard count >= 0, let sum = stored.bigEndian(at: count, as: UInt64.self) else { return nil }
+        let value = UnsafeRawBufferPointer(rebasing: stored[..<count])
+        return of(table: table, key: key, value: value) == sum ? value : nil
+    }
+}

@@ -1,0 +1,56 @@
+/// One value of the table `gaps`: a run of events that the log has dropped, with what is left of them.
+///
+/// ```
+/// u8 level ‖ u32 rewrite ‖ i64 clock ‖ 32-byte hashes ‖ checksum
+/// ```
+///
+/// Level 0: the leaf hashes of the run, at most 126, so that a value fits one page. Any other level: the hash of one
+/// aligned subtree of 2^level leaves. `rewrite` counts the rewrites that dropped events, from 1, and leads to the act
+/// that names them (`meta`, `acts`). `clock` is the greatest recordedAt of the remote changes among them.
+struct GapRun: Equatable {
+    static let hashCountMax = 126
+
+    let first: UInt64
+    let level: UInt8
+    let rewrite: UInt32
+    let clock: Int64
+    let hashes: [Hash256]
+
+    /// How many events the run stands for.
+    var count: UInt64 {
+        level == 0 ? UInt64(hashes.count) : 1 << UInt64(level)
+    }
+
+    var last: UInt64 { first + count - 1 }
+
+    init(first: UInt64, level: UInt8 = 0, rewrite: UInt32, clock: Int64, hashes: [Hash256]) {
+        self.first = first
+        self.level = level
+        self.rewrite = rewrite
+        self.clock = clock
+        self.hashes = hashes
+    }
+
+    /// The stored value without its checksum.
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(level)
+        writer.write(rewrite)
+        writer.write(clock)
+        for hash in hashes { writer.write(hash) }
+        return writer.bytes
+    }
+
+    /// Reads a value whose checksum fits; `nil` where it is no run.
+    init?(first: UInt64, _ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard first > 0, let level = reader.number(UInt8.self), level < 48,
+            let rewrite = reader.number(UInt32.self), let clock = reader.number(Int64.self)
+        else { return nil }
+        var hashes: [Hash256] = []
+        while let hash = reader.hash() { hashes.append(hash) }
+        guard reader.isAtEnd, (1...(level == 0 ? Self.hashCountMax : 1)).contains(hashes.count) else { return nil }
+        self.init(first: first, level: level, rewrite: rewrite, clock: clock, hashes: hashes)
+        guard first <= .max - count else { return nil }
+    }
+}

@@ -1,0 +1,61 @@
+/// What many events share: source, kind and attributes. Stored once and named by a number, which enters no hash.
+final class Lane: Sendable {
+    let source: SourceName
+    let kind: EventKind
+    let attributes: Attributes
+    /// `str source ‖ str kind`: the leaf's bytes before the key.
+    let leafHead: [UInt8]
+    /// `u16 count ‖ (str name ‖ str value)…`: the leaf's bytes behind the key.
+    let leafAttributes: [UInt8]
+    /// Where the hash of a key of this source begins.
+    let keySeed: UInt64
+    /// Whether the events are acts (I1).
+    let isAct: Bool
+
+    init(source: SourceName, kind: EventKind, attributes: Attributes) {
+        self.source = source
+        self.kind = kind
+        self.attributes = attributes
+        var head = ByteWriter()
+        head.write(text: source.rawValue)
+        head.write(text: kind.rawValue)
+        leafHead = head.bytes
+        var tail = ByteWriter()
+        tail.write(UInt16(clamping: attributes.pairs.count))
+        for pair in attributes.pairs {
+            tail.write(text: pair.name)
+            tail.write(text: pair.value)
+        }
+        leafAttributes = tail.bytes
+        keySeed = KeyHash.seed(of: source)
+        isAct = source == .logtool
+    }
+
+    /// The value in the table `lanes`, without its checksum.
+    var bytes: [UInt8] { leafHead + leafAttributes }
+
+    /// Reads a value of the table `lanes`; `nil` where it is not one.
+    convenience init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard let sourceText = reader.text(), let kindText = reader.text(),
+            let source = try? SourceName(sourceText), let kind = try? EventKind(kindText),
+            let count = reader.number(UInt16.self)
+        else { return nil }
+        var pairs: [Attributes.Pair] = []
+        for _ in 0..<count {
+            guard let name = reader.text(), let value = reader.text() else { return nil }
+            pairs.append(Attributes.Pair(name: name, value: value))
+        }
+        guard reader.isAtEnd, let attributes = try? Attributes(pairs), attributes.pairs == pairs else { return nil }
+        self.init(source: source, kind: kind, attributes: attributes)
+    }
+
+    /// Whether the lane says this, byte for byte: Swift's own equality of texts is that of Unicode, not of bytes.
+    func matches(_ draft: DraftEvent) -> Bool {
+        source.rawValue.utf8.elementsEqual(draft.source.rawValue.utf8)
+            && kind.rawValue.utf8.elementsEqual(draft.kind.rawValue.utf8)
+            && attributes.pairs.elementsEqual(draft.attributes.pairs) { left, right in
+                left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
+            }
+    }
+}

@@ -1,0 +1,95 @@
+/// The hashes that an event is proved by (I7).
+///
+/// `commitment = SHA-256(salt ‖ payload)`; `leaf = 01 ‖ i64 recordedAt ‖ str source ‖ str kind ‖ opt key ‖ attributes ‖
+/// commitment`, where `str` is a 16-bit length and bytes, `opt` is `00`, or `01` and a `str`, and attributes are a
+/// 16-bit count and pairs of `str`; the leaf hash is `SHA-256(00 ‖ leaf)` (RFC 6962, section 2.1).
+enum LeafHash {
+    private static let leafVersion: UInt8 = 1
+
+    static func commitment(salt: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) -> Hash256 {
+        var hasher = Hasher256()
+        hasher.update(salt)
+        hasher.update(payload)
+        return hasher.finalize()
+    }
+
+    /// The bytes that the leaf hash covers, after the `00` of RFC 6962.
+    static func leaf(
+        recordedAt: Int64,
+        lane: Lane,
+        key: UnsafeRawBufferPointer?,
+        commitment: Hash256
+    ) -> [UInt8] {
+        var leaf = ByteWriter()
+        leaf.write(leafVersion)
+        leaf.write(recordedAt)
+        leaf.write(lane.leafHead)
+        if let key {
+            leaf.write(1 as UInt8)
+            leaf.write(UInt16(clamping: key.count))
+            leaf.write(key)
+        } else {
+            leaf.write(0 as UInt8)
+        }
+        leaf.write(lane.leafAttributes)
+        leaf.write(commitment)
+        return leaf.bytes
+    }
+
+    static func hash(
+        recordedAt: Int64,
+        lane: Lane,
+        key: UnsafeRawBufferPointer?,
+        commitment: Hash256
+    ) -> Hash256 {
+        let byteCount = 45 + lane.leafHead.count + (key?.count ?? 0) + lane.leafAttributes.count
+        return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
+            var room = LeafBuffer(buffer)
+            room.append(number: UInt16(leafVersion))
+            room.append(number: UInt64(bitPattern: recordedAt))
+            room.append(lane.leafHead)
+            if let key {
+                room.append(byte: 1)
+                room.append(number: UInt16(clamping: key.count))
+                room.append(key)
+            } else {
+                room.append(byte: 0)
+            }
+            room.append(lane.leafAttributes)
+            commitment.withBytes { room.append($0) }
+            var hasher = Hasher256()
+            hasher.update(room.filled)
+            return hasher.finalize()
+        }
+    }
+}
+
+/// The leaf of one event with the `00` before it, on the stack.
+private struct LeafBuffer {
+    private let room: UnsafeMutableRawBufferPointer
+    private var count = 0
+
+    init(_ room: UnsafeMutableRawBufferPointer) {
+        self.room = room
+    }
+
+    var filled: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<count]) }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
+        count += bytes.count
+    }
+
+    mutating func append(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { append($0) }
+    }
+
+    mutating func append(byte: UInt8) {
+        room[count] = byte
+        count += 1
+    }
+
+    mutating func append<Number: FixedWidthInteger>(number: Number) {
+        withUnsafeBytes(of: number.bigEndian) { append($0) }
+    }
+}

@@ -1,0 +1,107 @@
+/// One value of the table `events`: everything of an event but its sequence, which is the key.
+///
+/// ```
+/// u8 1 ‖ u8 state ‖ u32 lane ‖ i64 recordedAt ‖ u8 key length ‖ 32 leaf hash
+///     ‖ 16 salt (state 0) or 32 commitment (state 1) ‖ key ‖ payload
+/// ```
+///
+/// A key length of zero is no key. The checks of `init` hold for damaged bytes too: no offset lies outside the value.
+struct Record {
+    static let version: UInt8 = 1
+    static let saltBytes = 16
+    private static let fixedBytes = 47
+
+    let bytes: UnsafeRawBufferPointer
+    let holding: EventHolding
+    let laneNumber: UInt32
+    private let keyStart: Int
+    private let payloadStart: Int
+
+    /// Finds the parts; `nil` where the bytes are no record.
+    @inline(__always)
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.fixedBytes + Self.saltBytes, bytes[0] == Self.version else { return nil }
+        let isRedacted = bytes[1] == EventHolding.redacted.rawValue
+        guard isRedacted || bytes[1] == EventHolding.whole.rawValue else { return nil }
+        self.bytes = bytes
+        holding = isRedacted ? .redacted : .whole
+        laneNumber = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt32.self))
+        keyStart = Self.fixedBytes + (isRedacted ? 32 : Self.saltBytes)
+        payloadStart = keyStart + Int(bytes[14])
+        guard payloadStart <= bytes.count else { return nil }
+    }
+
+    /// Microseconds since 1970.
+    var recordedAt: Int64 {
+        Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: 6, as: Int64.self))
+    }
+
+    var leafHash: Hash256 {
+        hash(at: 15)
+    }
+
+    /// The key's bytes, or `nil`.
+    var key: UnsafeRawBufferPointer? {
+        keyStart == payloadStart ? nil : UnsafeRawBufferPointer(rebasing: bytes[keyStart..<payloadStart])
+    }
+
+    var payload: UnsafeRawBufferPointer {
+        @inline(__always) get { UnsafeRawBufferPointer(rebasing: bytes[payloadStart...]) }
+    }
+
+    /// The salt of a whole event, or `nil`.
+    var salt: UnsafeRawBufferPointer? {
+        holding == .whole ? UnsafeRawBufferPointer(rebasing: bytes[Self.fixedBytes..<keyStart]) : nil
+    }
+
+    /// The commitment: computed where the event is whole, stored where it is redacted.
+    var commitment: Hash256 {
+        guard let salt else { return hash(at: Self.fixedBytes) }
+        return LeafHash.commitment(salt: salt, payload: payload)
+    }
+
+    /// The leaf hash, computed anew from everything that it covers.
+    func recomputedLeafHash(in lane: Lane) -> Hash256 {
+        LeafHash.hash(recordedAt: recordedAt, lane: lane, key: key, commitment: commitment)
+    }
+
+    private func hash(at offset: Int) -> Hash256 {
+        guard let start = bytes.baseAddress, bytes.count >= offset + 32 else { return .zero }
+        return Hash256(loading: start + offset)
+    }
+}
+
+extension Record {
+    /// How many bytes the record of a whole event takes.
+    static func byteCount(keyCount: Int, payloadCount: Int) -> Int {
+        fixedBytes + saltBytes + keyCount + payloadCount
+    }
+
+    /// Writes the record of a whole event into room of exactly `byteCount`.
+    static func write(
+        to room: UnsafeMutableRawBufferPointer,
+        lane: UInt32,
+        recordedAt: Int64,
+        salt: (UInt64, UInt64),
+        leafHash: Hash256,
+        key: EventKey?,
+        payload: [UInt8]
+    ) {
+        room[0] = version
+        room[1] = EventHolding.whole.rawValue
+        room.storeBytes(of: lane.bigEndian, toByteOffset: 2, as: UInt32.self)
+        room.storeBytes(of: recordedAt.bigEndian, toByteOffset: 6, as: Int64.self)
+        room[14] = UInt8(clamping: key?.rawValue.utf8.count ?? 0)
+        leafHash.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[15..<47]).copyMemory(from: $0) }
+        room.storeBytes(of: salt.0, toByteOffset: 47, as: UInt64.self)
+        room.storeBytes(of: salt.1, toByteOffset: 55, as: UInt64.self)
+        var offset = fixedBytes + saltBytes
+        if var text = key?.rawValue {
+            text.withUTF8 { utf8 in
+                UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: UnsafeRawBufferPointer(utf8))
+                offset += utf8.count
+            }
+        }
+        payload.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0) }
+    }
+}

@@ -1,0 +1,38 @@
+/// One value of the table `nodes`: of node k, the root of the leaves 256k+1 … 256k+256 and the clock there.
+///
+/// ```
+/// 32 root ‖ i64 clock ‖ checksum
+/// ```
+struct TreeNode: Equatable {
+    /// How many leaves a node stands for: its level in the tree is 8.
+    static let leafCount: UInt64 = 256
+    static let level = 8
+
+    let root: Hash256
+    /// The greatest recordedAt of the remote changes up to the node's last leaf; `Clock.none` where there is none.
+    let clock: Int64
+
+    init(root: Hash256, clock: Int64) {
+        self.root = root
+        self.clock = clock
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(root)
+        writer.write(clock)
+        return writer.bytes
+    }
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard let root = reader.hash(), let clock = reader.number(Int64.self), reader.isAtEnd else { return nil }
+        self.init(root: root, clock: clock)
+    }
+}
+
+/// The log's clock as it is stored.
+enum Clock {
+    /// No remote change yet.
+    static let none = Int64.min
+}

@@ -1,0 +1,61 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The file `data.mdb`, read past LMDB: what LMDB maps without looking must be looked at before it is opened.
+final class DataFile {
+    private let descriptor: Int32
+    private let path: String
+
+    init(_ path: String) throws(LMDBError) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        self.path = path
+        guard descriptor >= 0 else { throw LMDBError(errno, "open \(path)") }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// The two meta pages; a place without one is `nil`.
+    func metaPages() -> [MetaPage?] {
+        guard let first = metaPage(at: 0) else {
+            // The page size stands in the lost page: the other one says where it is.
+            let second = [4096, 16_384, 8192, 65_536].lazy.compactMap { self.metaPage(at: $0) }.first
+            return [nil, second]
+        }
+        return [first, metaPage(at: Int(first.pageSize))]
+    }
+
+    /// The file's length in bytes.
+    func byteCount() throws(LMDBError) -> UInt64 {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw LMDBError(errno, "look at \(path)") }
+        return UInt64(clamping: information.st_size)
+    }
+
+    /// Fills the buffer from an offset; false at the end of the file or on an error.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Bool {
+        var done = 0
+        while done < buffer.count {
+            guard let place = off_t(exactly: offset + UInt64(done)), let start = buffer.baseAddress else {
+                return false
+            }
+            let count = pread(descriptor, start + done, buffer.count - done, place)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    private func metaPage(at offset: Int) -> MetaPage? {
+        withUnsafeTemporaryAllocation(byteCount: MetaPage.byteCount, alignment: 8) { buffer in
+            read(buffer, at: UInt64(offset)) ? MetaPage(UnsafeRawBufferPointer(buffer)) : nil
+        }
+    }
+}

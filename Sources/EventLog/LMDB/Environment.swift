@@ -1,0 +1,244 @@
+import CLMDB
+import Synchronization
+
+/// One LMDB environment, open once in this process. The only owner of an `MDB_env`.
+///
+/// Every transaction holds it strongly, so that it is closed after the last of them (limits of the compiler and of LMDB
+/// both ask for that). It counts its open transactions, since LMDB lets the map change only while there is none.
+final class Environment: @unchecked Sendable {
+    /// How an environment is opened.
+    enum Access {
+        /// Reading and writing; the files must be there.
+        case readWrite
+        /// Reading and writing; the files are made.
+        case create
+        /// Reading, from a place that cannot be written; `locks` is false where not even the lock file opens.
+        case readOnly(locks: Bool)
+
+        fileprivate var flags: UInt32 {
+            switch self {
+            case .readWrite, .create: UInt32(MDB_NOTLS)
+            case .readOnly(let locks): UInt32(MDB_NOTLS | MDB_RDONLY) | (locks ? 0 : UInt32(MDB_NOLOCK))
+            }
+        }
+    }
+
+    /// Sparse: address space, not disk. Large enough that it hardly ever has to grow while readers are open.
+    static let mapBytesInitial = 64 << 30
+    private static let readersMax: UInt32 = 1024
+
+    /// The directory with `data.mdb` and `lock.mdb`.
+    let directory: String
+    /// The tables, in the order in which their names were given.
+    private(set) var tables: [Table] = []
+    /// `nil` after the environment could not be opened again.
+    private var handle: OpaquePointer?
+    private let gate = Mutex(Gate())
+    private let names: [String]
+    private let access: Access
+
+    private struct Gate {
+        var transactions = 0
+        var isChanging = false
+    }
+
+    /// Opens an environment and its tables.
+    init(directory: String, tables names: [String], access: Access) throws(LMDBError) {
+        self.directory = directory
+        self.names = names
+        self.access = access
+        try Self.claim(directory)
+        do {
+            handle = try Self.open(directory, tableCount: names.count, access: access)
+        } catch {
+            Self.disclaim(directory)
+            throw error
+        }
+        tables = try openTables()
+    }
+
+    deinit {
+        if let handle { mdb_env_close(handle) }
+        Self.disclaim(directory)
+    }
+
+    /// The directories that are open in this process. LMDB's file locks are lost where one is opened twice.
+    private static let openDirectories = Mutex(Set<String>())
+
+    private static func claim(_ directory: String) throws(LMDBError) {
+        for _ in 0..<2000 {
+            if openDirectories.withLock({ $0.insert(directory).inserted }) { return }
+            pause(milliseconds: 5)
+        }
+        throw LMDBError(MDB_BAD_TXN, "open \(directory) twice in one process")
+    }
+
+    private static func disclaim(_ directory: String) {
+        openDirectories.withLock { _ = $0.remove(directory) }
+    }
+
+    private static func open(
+        _ directory: String,
+        tableCount: Int,
+        access: Access
+    ) throws(LMDBError) -> OpaquePointer {
+        var created: OpaquePointer?
+        try check(mdb_env_create(&created), "make an environment")
+        guard let created else { throw LMDBError(MDB_INVALID, "make an environment") }
+        do {
+            try check(mdb_env_set_maxdbs(created, UInt32(tableCount)), "set the number of tables")
+            try check(mdb_env_set_maxreaders(created, readersMax), "set the number of readers")
+            try check(mdb_env_set_mapsize(created, mapBytesInitial), "set the size of the map")
+            try check(mdb_env_open(created, directory, access.flags, 0o600), "open \(directory)")
+        } catch {
+            mdb_env_close(created)
+            throw error
+        }
+        var dead: Int32 = 0
+        _ = mdb_reader_check(created, &dead)
+        return created
+    }
+
+    /// Opened anew, the tables get the same handles, since LMDB numbers them in the order of opening.
+    private func openTables() throws(LMDBError) -> [Table] {
+        var creates = false
+        if case .create = access { creates = true }
+        var transaction: OpaquePointer?
+        try check(mdb_txn_begin(handle, nil, creates ? 0 : UInt32(MDB_RDONLY), &transaction), "begin")
+        guard let transaction else { throw LMDBError(MDB_INVALID, "begin") }
+        var opened: [Table] = []
+        do {
+            for name in names {
+                var table: MDB_dbi = 0
+                let flags = creates ? UInt32(MDB_CREATE) : 0
+                try check(mdb_dbi_open(transaction, name, flags, &table), "open table \(name)")
+                opened.append(Table(name: name, handle: table))
+            }
+        } catch {
+            mdb_txn_abort(transaction)
+            throw error
+        }
+        try check(mdb_txn_commit(transaction), "open the tables")
+        return opened
+    }
+}
+
+// MARK: - Transactions
+
+extension Environment {
+    /// Begins to read the newest durable prefix. Never waits for a writer.
+    func beginRead() throws(LMDBError) -> ReadTransaction {
+        ReadTransaction(environment: self, handle: try begin(flags: UInt32(MDB_RDONLY)))
+    }
+
+    /// Begins to write, once every other writer has ended.
+    func beginWrite() throws(LMDBError) -> WriteTransaction {
+        WriteTransaction(environment: self, handle: try begin(flags: 0))
+    }
+
+    private func begin(flags: UInt32) throws(LMDBError) -> OpaquePointer {
+        for attempt in 0... {
+            if handle == nil { try reopen() }
+            enter()
+            var transaction: OpaquePointer?
+            let code = mdb_txn_begin(handle, nil, flags, &transaction)
+            if code == MDB_SUCCESS, let transaction { return transaction }
+            transactionEnded()
+            let error = LMDBError(code, "begin a transaction")
+            guard attempt < 3 else { throw error }
+            if error.isMapResized {
+                try changeMap(to: 0)
+            } else if code == MDB_READERS_FULL {
+                _ = clearDeadReaders()
+            } else {
+                throw error
+            }
+        }
+        throw LMDBError(MDB_INVALID, "begin a transaction")
+    }
+
+    private func enter() {
+        while true {
+            let entered = gate.withLock { gate in
+                if gate.isChanging { return false }
+                gate.transactions += 1
+                return true
+            }
+            if entered { return }
+            pause(milliseconds: 1)
+        }
+    }
+
+    func transactionEnded() {
+        gate.withLock { $0.transactions -= 1 }
+    }
+
+    /// Frees the slots of readers whose process is gone, and says how many there were.
+    func clearDeadReaders() -> Int {
+        var dead: Int32 = 0
+        return mdb_reader_check(handle, &dead) == MDB_SUCCESS ? Int(dead) : 0
+    }
+}
+
+// MARK: - The map
+
+extension Environment {
+    /// Doubles the map. Waits until this process has no transaction open here, at most ten seconds.
+    func growMap() throws(LMDBError) {
+        var info = MDB_envinfo()
+        try check(mdb_env_info(handle, &info), "read the size of the map")
+        try changeMap(to: info.me_mapsize * 2)
+    }
+
+    /// What LMDB says of the map and its readers.
+    func information() throws(LMDBError) -> EnvironmentInformation {
+        var info = MDB_envinfo()
+        try check(mdb_env_info(handle, &info), "read the state of the environment")
+        return EnvironmentInformation(
+            mapBytes: UInt64(info.me_mapsize),
+            lastPage: UInt64(info.me_last_pgno),
+            lastTransaction: UInt64(info.me_last_txnid),
+            readerSlots: Int(info.me_numreaders)
+        )
+    }
+
+    /// Closes and opens the environment again: after a failed commit nothing of the old one is believed.
+    func reopen() throws(LMDBError) {
+        try alone("open the environment again") { () throws(LMDBError) in
+            if let handle { mdb_env_close(handle) }
+            handle = nil
+            handle = try Self.open(directory, tableCount: names.count, access: .readWrite)
+            _ = try openTables()
+        }
+    }
+
+    private func changeMap(to bytes: Int) throws(LMDBError) {
+        try alone("grow the map") { () throws(LMDBError) in
+            try check(mdb_env_set_mapsize(handle, bytes), "grow the map")
+        }
+    }
+
+    /// Runs a change while no transaction of this process is open in the environment, and keeps new ones waiting.
+    private func alone(_ operation: String, _ change: () throws(LMDBError) -> Void) throws(LMDBError) {
+        for attempt in 0... {
+            let isAlone = gate.withLock { gate in
+                if gate.isChanging || gate.transactions > 0 { return false }
+                gate.isChanging = true
+                return true
+            }
+            if isAlone { break }
+            guard attempt < 2000 else { throw LMDBError(MDB_BAD_TXN, "\(operation): a read session stays open") }
+            pause(milliseconds: 5)
+        }
+        defer { gate.withLock { $0.isChanging = false } }
+        try change()
+    }
+}
+
+/// What LMDB says of an environment.
+struct EnvironmentInformation {
+    let mapBytes: UInt64
+    let lastPage: UInt64
+    let lastTransaction: UInt64
+    let readerSlots: Int
+}

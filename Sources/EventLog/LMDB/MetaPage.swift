@@ -1,0 +1,61 @@
+/// One of the two meta pages of an LMDB 0.9 data file of a 64-bit machine, as its bytes say (`mdb.c`, `MDB_meta`).
+struct MetaPage: Equatable {
+    static let byteCount = 152
+    private static let magic: UInt32 = 0xBEEF_C0DE
+    private static let dataVersion: UInt32 = 1
+
+    /// The page's place: 0 or 1.
+    let number: UInt64
+    let pageSize: UInt64
+    /// The B-tree of free pages and the main B-tree.
+    let freeTree: TreeHeader
+    let mainTree: TreeHeader
+    let lastPage: UInt64
+    let transaction: UInt64
+
+    /// Reads the page at the start of the bytes; `nil` where it is no meta page of this format.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.byteCount else { return nil }
+        let word = { (offset: Int) in bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+        guard bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == Self.magic,
+            bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self) == Self.dataVersion
+        else { return nil }
+        number = word(0)
+        pageSize = UInt64(bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
+        freeTree = TreeHeader(bytes, at: 40)
+        mainTree = TreeHeader(bytes, at: 88)
+        lastPage = word(136)
+        transaction = word(144)
+        guard (512...65_536).contains(pageSize), pageSize.isPowerOfTwo, lastPage < 1 << 47 else { return nil }
+    }
+}
+
+/// The root and the counts of one B-tree (`MDB_db`).
+struct TreeHeader: Equatable {
+    static let byteCount = 48
+    /// The root of an empty tree.
+    static let noPage = UInt64.max
+
+    let flags: UInt16
+    let depth: UInt16
+    let branchPages: UInt64
+    let leafPages: UInt64
+    let overflowPages: UInt64
+    let entries: UInt64
+    let root: UInt64
+
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        let word = { (place: Int) in bytes.loadUnaligned(fromByteOffset: offset + place, as: UInt64.self) }
+        flags = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt16.self)
+        depth = bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self)
+        branchPages = word(8)
+        leafPages = word(16)
+        overflowPages = word(24)
+        entries = word(32)
+        root = word(40)
+    }
+}
+
+extension UInt64 {
+    fileprivate var isPowerOfTwo: Bool { self != 0 && self & (self - 1) == 0 }
+}

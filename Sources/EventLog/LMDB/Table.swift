@@ -1,0 +1,27 @@
+import CLMDB
+
+/// A named database of one environment. Keys are bytes in byte order; numbers are fixed-width and big-endian.
+struct Table: Sendable {
+    let name: String
+    let handle: MDB_dbi
+}
+
+/// A 64-bit number as the eight bytes of a key, so that byte order is numeric order on every machine.
+@inline(__always)
+func withKey<Result>(_ number: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try withUnsafeBytes(of: number.bigEndian, body)
+}
+
+/// A 32-bit number as the four bytes of a key.
+@inline(__always)
+func withKey<Result>(_ number: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    try withUnsafeBytes(of: number.bigEndian, body)
+}
+
+extension UnsafeRawBufferPointer {
+    /// The number in the first bytes, big-endian; `nil` where there are fewer bytes than the number has.
+    func bigEndian<Number: FixedWidthInteger>(at offset: Int = 0, as type: Number.Type) -> Number? {
+        guard offset >= 0, count - offset >= MemoryLayout<Number>.size else { return nil }
+        return Number(bigEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+}

@@ -1,0 +1,64 @@
+import CLMDB
+
+/// What a read and a write transaction have in common: looking up and walking.
+///
+/// A view is lent by a transaction and must not outlive it, nor may the bytes that it hands out.
+struct TransactionView {
+    let handle: OpaquePointer
+
+    /// The value under a key, or `nil`. The bytes lie in the map and are valid as long as the transaction is open and,
+    /// in a write transaction, nothing is written.
+    func value(of key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        var keyValue = MDB_val(borrowing: key)
+        var found = MDB_val()
+        let code = mdb_get(handle, table.handle, &keyValue, &found)
+        if code == MDB_NOTFOUND { return nil }
+        try check(code, "look up in \(table.name)")
+        return found.bytes
+    }
+
+    /// How many entries the table has.
+    func count(of table: Table) throws(LMDBError) -> UInt64 {
+        try statistics(of: table).entries
+    }
+
+    /// How many entries and pages the table has.
+    func statistics(of table: Table) throws(LMDBError) -> TableStatistics {
+        var stat = MDB_stat()
+        try check(mdb_stat(handle, table.handle, &stat), "count \(table.name)")
+        return TableStatistics(
+            entries: UInt64(stat.ms_entries),
+            pages: UInt64(stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages),
+            pageSize: UInt64(stat.ms_psize)
+        )
+    }
+
+    /// The greatest key, read as a 64-bit number, or `nil` where the table is empty.
+    func lastNumber(in table: Table) throws(LMDBError) -> UInt64? {
+        var cursor = try Cursor(self, table)
+        guard try cursor.seekLast() else { return nil }
+        guard let number = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8 else {
+            throw LMDBError(MDB_CORRUPTED, "read the last key of \(table.name)")
+        }
+        return number
+    }
+}
+
+/// How large a table is.
+struct TableStatistics {
+    let entries: UInt64
+    let pages: UInt64
+    let pageSize: UInt64
+}
+
+extension MDB_val {
+    @inline(__always)
+    init(borrowing bytes: UnsafeRawBufferPointer) {
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+
+    @inline(__always)
+    var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: mv_data, count: mv_data == nil ? 0 : mv_size)
+    }
+}

@@ -1,0 +1,68 @@
+import CLMDB
+
+/// A change of an environment that becomes visible as a whole, or not at all.
+///
+/// Begins, writes and ends on one thread: LMDB's mutex belongs to it, so there must be no `await` in between.
+struct WriteTransaction: ~Copyable {
+    private var handle: OpaquePointer?
+    private let open: OpaquePointer
+    private let environment: Environment
+
+    init(environment: Environment, handle: OpaquePointer) {
+        self.environment = environment
+        self.handle = handle
+        self.open = handle
+    }
+
+    deinit {
+        if let handle {
+            mdb_txn_abort(handle)
+            environment.transactionEnded()
+        }
+    }
+
+    /// Looking up and walking, its own changes included.
+    var view: TransactionView { TransactionView(handle: open) }
+
+    /// Makes the changes durable and visible. LMDB frees the handle even where it fails.
+    consuming func commit() throws(LMDBError) {
+        handle = nil
+        defer { environment.transactionEnded() }
+        try check(mdb_txn_commit(open), "commit")
+    }
+
+    /// Stores a value, in place of the one that stood under the key.
+    func put(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
+        var keyValue = MDB_val(borrowing: key)
+        var stored = MDB_val(borrowing: value)
+        try check(mdb_put(open, table.handle, &keyValue, &stored, 0), "write to \(table.name)")
+    }
+
+    /// Stores a value under a key above all others; any other key is refused by LMDB.
+    func append(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
+        var keyValue = MDB_val(borrowing: key)
+        var stored = MDB_val(borrowing: value)
+        try check(mdb_put(open, table.handle, &keyValue, &stored, UInt32(MDB_APPEND)), "append to \(table.name)")
+    }
+
+    /// Makes room for a value under a key above all others and lends it, to be filled at once and completely.
+    func append(
+        byteCount: Int,
+        at key: UnsafeRawBufferPointer,
+        in table: Table,
+        fill: (UnsafeMutableRawBufferPointer) -> Void
+    ) throws(LMDBError) {
+        var keyValue = MDB_val(borrowing: key)
+        var room = MDB_val(mv_size: byteCount, mv_data: nil)
+        let flags = UInt32(MDB_APPEND | MDB_RESERVE)
+        try check(mdb_put(open, table.handle, &keyValue, &room, flags), "append to \(table.name)")
+        fill(UnsafeMutableRawBufferPointer(start: room.mv_data, count: room.mv_size))
+    }
+
+    /// Removes the entry under a key, if there is one.
+    func remove(_ key: UnsafeRawBufferPointer, from table: Table) throws(LMDBError) {
+        var keyValue = MDB_val(borrowing: key)
+        let code = mdb_del(open, table.handle, &keyValue, nil)
+        if code != MDB_NOTFOUND { try check(code, "remove from \(table.name)") }
+    }
+}

@@ -1,0 +1,165 @@
+/// One write transaction of the log: places batches, each as a whole or not at all.
+struct AppendTransaction: ~Copyable {
+    private let transaction: WriteTransaction
+    private let reader: LogReader
+    private let hasDroppedKeys: Bool
+    private var state: WriterState
+    /// What this transaction adds, in order; the first has the sequence `base + 1`.
+    private var pending: [PreparedEvent] = []
+    private let base: UInt64
+    private var newLanes: [ObjectIdentifier: UInt32] = [:]
+    private var lastLane: (lane: Lane, number: UInt32)?
+    private var isDirty = false
+
+    init(_ transaction: consuming WriteTransaction, generation: Generation, state: consuming WriterState) throws {
+        let reader = LogReader(transaction.view, of: generation)
+        let hasDroppedKeys = try reader.view.count(of: reader.tables.keys) > 0
+        self.transaction = transaction
+        self.reader = reader
+        self.hasDroppedKeys = hasDroppedKeys
+        self.state = state
+        base = self.state.edge.head
+    }
+
+    /// Places one batch.
+    ///
+    /// - Throws: `EventLogError` with code `keyConflict` where a key is held with another payload; then nothing of the
+    ///   batch is placed and the transaction goes on. After every other error the transaction must be given up.
+    mutating func place(_ ticket: AppendTicket) throws -> AppendResult {
+        let firstNew = pending.count
+        var sequences: [SequenceNumber] = []
+        sequences.reserveCapacity(ticket.events.count)
+        do {
+            for event in ticket.events { sequences.append(SequenceNumber(try resolve(event))) }
+        } catch {
+            withdraw(from: firstNew)
+            throw error
+        }
+        for place in firstNew..<pending.count { try write(pending[place], base + UInt64(place) + 1) }
+        if let bookmark = ticket.bookmark { try store(bookmark) }
+        let appended = pending.count - firstNew
+        return AppendResult(sequences: sequences, appended: appended, first: base + UInt64(firstNew) + 1)
+    }
+
+    /// Makes it durable; answers with what the writer now knows.
+    consuming func commit() throws -> WriterState {
+        let state = state
+        let isDirty = isDirty
+        if isDirty { try transaction.commit() }
+        return state
+    }
+
+    private mutating func store(_ bookmark: Bookmark) throws {
+        try transaction.putSealed(
+            bookmark.bytes,
+            at: Array(bookmark.source.rawValue.utf8),
+            in: reader.tables.bookmarks
+        )
+        isDirty = true
+    }
+}
+
+// MARK: - Keys
+
+extension AppendTransaction {
+    /// The sequence of the event that holds the draft's key, or of the event that it becomes.
+    private mutating func resolve(_ event: PreparedEvent) throws -> UInt64 {
+        if event.draft.key != nil {
+            try state.makeIndex(reader)
+            if let held = try holder(of: event) { return held }
+        }
+        pending.append(event)
+        let sequence = base + UInt64(pending.count)
+        if event.draft.key != nil { state.index?.insert(event.keyHash, sequence) }
+        return sequence
+    }
+
+    private func holder(of event: PreparedEvent) throws -> UInt64? {
+        let held = try state.index?.first(of: event.keyHash) { try isHeld(event, at: $0) ? $0 : nil }
+        if let held { return held }
+        return hasDroppedKeys ? try DroppedKeys.sequence(of: event, in: reader) : nil
+    }
+
+    /// Whether the event there has the same source and key.
+    ///
+    /// - Throws: `keyConflict` where it has, with another kind or payload.
+    private func isHeld(_ event: PreparedEvent, at sequence: UInt64) throws -> Bool {
+        if sequence > base {
+            let other = pending[Int(sequence - base - 1)]
+            guard event.hasKey(of: other) else { return false }
+            guard event.repeats(other) else { throw conflict(event, sequence) }
+            return true
+        }
+        guard let record = try reader.record(at: sequence), let key = record.key else { return false }
+        let lane = try reader.lane(record.laneNumber)
+        guard event.draft.key?.rawValue.utf8.elementsEqual(key) == true,
+            lane.source.rawValue.utf8.elementsEqual(event.lane.source.rawValue.utf8)
+        else { return false }
+        if record.holding == .redacted { return true }
+        guard lane.kind.rawValue.utf8.elementsEqual(event.lane.kind.rawValue.utf8),
+            event.draft.payload.withUnsafeBytes({ $0.elementsEqual(record.payload) })
+        else { throw conflict(event, sequence) }
+        return true
+    }
+
+    private func conflict(_ event: PreparedEvent, _ sequence: UInt64) -> EventLogError {
+        EventLogError(
+            .keyConflict,
+            operation: "append to",
+            object: reader.logPath,
+            reason: "key \"\(event.draft.key?.rawValue ?? "")\" of source \"\(event.lane.source)\" is already "
+                + "sequence \(sequence) with another payload; nothing was appended",
+            sequence: SequenceNumber(sequence)
+        )
+    }
+
+    /// Forgets the events of a batch that is refused. Nothing of it has been written yet.
+    private mutating func withdraw(from place: Int) {
+        for index in place..<pending.count where pending[index].draft.key != nil {
+            state.index?.remove(pending[index].keyHash, base + UInt64(index) + 1)
+        }
+        pending.removeSubrange(place...)
+    }
+}
+
+// MARK: - Writing
+
+extension AppendTransaction {
+    private mutating func write(_ event: PreparedEvent, _ sequence: UInt64) throws {
+        let lane = try number(of: event.lane)
+        isDirty = true
+        try withKey(sequence) { key in
+            try transaction.append(byteCount: event.recordByteCount, at: key, in: reader.tables.events) { room in
+                event.write(to: room, lane: lane)
+            }
+        }
+        if let node = state.edge.append(event.leafHash, clock: event.clock) {
+            try store(node, number: sequence / TreeNode.leafCount - 1)
+        }
+    }
+
+    private func store(_ node: TreeNode, number: UInt64) throws {
+        try withKey(number) { key in
+            let sealed = Checksum.sealed(node.bytes, table: "nodes", key: key)
+            try sealed.withUnsafeBytes { try transaction.append($0, at: key, in: reader.tables.nodes) }
+        }
+    }
+
+    /// The number of a lane, given to it here where it is new.
+    private mutating func number(of lane: Lane) throws -> UInt32 {
+        if let lastLane, lastLane.lane === lane { return lastLane.number }
+        let number = try reader.lanes.number(of: lane) ?? newLanes[ObjectIdentifier(lane)] ?? add(lane)
+        lastLane = (lane, number)
+        return number
+    }
+
+    private mutating func add(_ lane: Lane) throws -> UInt32 {
+        let number = reader.lanes.count + UInt32(newLanes.count)
+        try withKey(number) { key in
+            let sealed = Checksum.sealed(lane.bytes, table: "lanes", key: key)
+            try sealed.withUnsafeBytes { try transaction.append($0, at: key, in: reader.tables.lanes) }
+        }
+        newLanes[ObjectIdentifier(lane)] = number
+        return number
+    }
+}

@@ -1,0 +1,77 @@
+/// The table `keys`: the keys of dropped events, which no scan can give back (I4).
+///
+/// Sorted chunks: the key is the first hash of the chunk, the value up to 168 pairs of hash and sequence, ascending by
+/// hash, and a checksum. A hash is the first 16 bytes of SHA-256(str source ‖ str key).
+enum DroppedKeys {
+    static let chunkCountMax = 168
+    static let hashBytes = 16
+    private static let entryBytes = 24
+
+    struct Entry: Hashable, Comparable {
+        let high: UInt64
+        let low: UInt64
+        let sequence: UInt64
+
+        static func < (left: Entry, right: Entry) -> Bool {
+            (left.high, left.low, left.sequence) < (right.high, right.low, right.sequence)
+        }
+    }
+
+    static func entry(source: SourceName, key: UnsafeRawBufferPointer, sequence: UInt64) -> Entry {
+        var writer = ByteWriter()
+        writer.write(text: source.rawValue)
+        writer.write(UInt16(clamping: key.count))
+        writer.write(key)
+        let hash = Hasher256.hash(writer.bytes)
+        return Entry(high: hash.words.0, low: hash.words.1, sequence: sequence)
+    }
+
+    /// The sequence of the dropped event that had a draft's key, or `nil`.
+    static func sequence(of event: PreparedEvent, in reader: LogReader) throws -> UInt64? {
+        guard var key = event.draft.key?.rawValue else { return nil }
+        let sought = key.withUTF8 { utf8 in
+            entry(source: event.lane.source, key: UnsafeRawBufferPointer(utf8), sequence: 0)
+        }
+        return try sequence(of: sought, in: reader)
+    }
+
+    static func sequence(of sought: Entry, in reader: LogReader) throws -> UInt64? {
+        var cursor = try Cursor(reader.view, reader.tables.keys)
+        guard try cursor.seek(atMost: keyBytes(of: sought)) else { return nil }
+        let entries = try entries(under: cursor, reader)
+        return entries.first { $0.high == sought.high && $0.low == sought.low }?.sequence
+    }
+
+    static func entries(under cursor: borrowing Cursor, _ reader: LogReader) throws -> [Entry] {
+        guard let value = Checksum.opened(cursor.value, table: "keys", key: cursor.key),
+            value.count.isMultiple(of: entryBytes)
+        else { throw reader.damaged("a chunk of the keys of dropped events is altered") }
+        var bytes = ByteReader(value)
+        var entries: [Entry] = []
+        while let high = bytes.number(UInt64.self), let low = bytes.number(UInt64.self),
+            let sequence = bytes.number(UInt64.self)
+        { entries.append(Entry(high: high, low: low, sequence: sequence)) }
+        return entries
+    }
+
+    static func keyBytes(of entry: Entry) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(entry.high)
+        writer.write(entry.low)
+        return writer.bytes
+    }
+
+    /// The values of the table for entries in ascending order, with their keys.
+    static func chunks(of sorted: [Entry]) -> [(key: [UInt8], value: [UInt8])] {
+        stride(from: 0, to: sorted.count, by: chunkCountMax).map { start in
+            let chunk = sorted[start..<min(start + chunkCountMax, sorted.count)]
+            var writer = ByteWriter()
+            for entry in chunk {
+                writer.write(entry.high)
+                writer.write(entry.low)
+                writer.write(entry.sequence)
+            }
+            return (keyBytes(of: sorted[start]), writer.bytes)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import CLMDB
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// `ENOENT`, where the C library's names are not imported.
+let notFoundErrno = ENOENT
+
+/// `EACCES`, for a log that was opened without the right to write.
+let readOnlyErrno = EACCES
+
+extension LMDBError {
+    /// Whether the files may not be written, or not opened.
+    var isRefusedAccess: Bool { code == EACCES || code == EROFS || code == EPERM }
+
+    /// Whether a file is not there.
+    var isNotFound: Bool { code == ENOENT }
+
+    fileprivate var kind: (code: EventLogError.Code, advice: String) {
+        switch code {
+        case ENOSPC, EIO, EDQUOT:
+            (.io, "nothing was written; make room on the disk, or look for faults of the disk, and try again")
+        case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INVALID, MDB_BAD_VALSIZE, MDB_INCOMPATIBLE,
+            MDB_NOTFOUND:
+            (.damaged, "see: logtool verify, logtool salvage")
+        case MDB_VERSION_MISMATCH: (.newerFormat, "the file was written by another version of LMDB")
+        case MDB_READERS_FULL: (.io, "too many readers are open at once; end some")
+        case EACCES, EPERM: (.io, "check the permissions of the files")
+        case EROFS: (.io, "the file system is read-only")
+        default: (.io, "")
+        }
+    }
+}
+
+extension EventLogError {
+    /// What LMDB says, in this program's words.
+    init(_ error: LMDBError, operation: String, object: String) {
+        let (code, advice) = error.kind
+        let isDiskFault = error.code == ENOSPC || error.code == EIO
+        let reason = isDiskFault ? "the disk is full or has a fault (\(error.reason))" : error.reason
+        self.init(
+            code,
+            operation: operation,
+            object: object,
+            reason: "\(reason), to \(error.operation)",
+            advice: advice
+        )
+    }
+
+    /// Runs a body and puts what LMDB throws into this program's words.
+    static func wrapping<Result>(
+        _ operation: String,
+        _ object: String,
+        _ body: () throws -> Result
+    ) throws -> Result {
+        do {
+            return try body()
+        } catch let error as LMDBError {
+            throw EventLogError(error, operation: operation, object: object)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// One held event, lent from the map for the length of a call.
+public struct EventView: ~Copyable {
+    /// The event's place in the log.
+    public let sequence: SequenceNumber
+    let record: Record
+    let lane: Lane
+
+    @inline(__always)
+    init(sequence: UInt64, record: Record, lane: Lane) {
+        self.sequence = SequenceNumber(sequence)
+        self.record = record
+        self.lane = lane
+    }
+
+    /// What the recorder's clock said.
+    public var recordedAt: Timestamp { Timestamp(microseconds: record.recordedAt) }
+    /// Which recorder the event came from.
+    public var source: SourceName { lane.source }
+    /// What the payload is.
+    public var kind: EventKind { lane.kind }
+    /// What identifies the change for ever within its source.
+    public var key: EventKey? {
+        record.key.flatMap { try? EventKey(String(decoding: $0, as: UTF8.self)) }
+    }
+    /// What the bytes cannot say.
+    public var attributes: Attributes { lane.attributes }
+    /// Whether the payload is the original or a substitute.
+    public var holding: EventHolding { record.holding }
+    /// Whether the event is an act, and no remote change (I1).
+    public var isAct: Bool { lane.isAct }
+    /// The RFC 6962 leaf hash, as stored.
+    public var leafHash: Hash256 { record.leafHash }
+    /// How many bytes the payload has.
+    public var payloadCount: Int { record.payload.count }
+
+    /// Everything but the payload, copied.
+    public var envelope: Envelope {
+        Envelope(
+            sequence: sequence,
+            recordedAt: recordedAt,
+            source: source,
+            kind: kind,
+            key: key,
+            attributes: attributes,
+            holding: holding
+        )
+    }
+
+    /// Lends the payload's bytes. They must not be used after `body` has returned.
+    @inline(__always)
+    public func withPayload<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(record.payload)
+    }
+
+    /// The event, copied out of the log.
+    public func copied() -> RecordedEvent {
+        RecordedEvent(
+            envelope: envelope,
+            payload: Array(record.payload),
+            salt: record.salt.map { Array($0) },
+            commitment: record.commitment,
+            leafHash: record.leafHash
+        )
+    }
+}

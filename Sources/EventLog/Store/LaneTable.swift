@@ -1,0 +1,77 @@
+import Synchronization
+
+/// Gives each lane one object in this process, so that equal lanes are the same object.
+final class LaneInterner: Sendable {
+    private let known = Mutex<[[UInt8]: Lane]>([:])
+
+    func lane(source: SourceName, kind: EventKind, attributes: Attributes) -> Lane {
+        intern(Lane(source: source, kind: kind, attributes: attributes))
+    }
+
+    func intern(_ lane: Lane) -> Lane {
+        let bytes = lane.bytes
+        return known.withLock { known in
+            if let same = known[bytes] { return same }
+            known[bytes] = lane
+            return lane
+        }
+    }
+}
+
+/// The lanes of one generation by their numbers, decoded once.
+///
+/// Lanes are only ever added, so what was read in one transaction holds in every later one.
+final class LaneTable: Sendable {
+    private struct State {
+        var lanes: [Lane] = []
+        var numbers: [ObjectIdentifier: UInt32] = [:]
+    }
+
+    private let interner: LaneInterner
+    private let state = Mutex(State())
+
+    init(interner: LaneInterner) {
+        self.interner = interner
+    }
+
+    /// All lanes known so far, by number.
+    var known: [Lane] { state.withLock { $0.lanes } }
+
+    /// How many lanes are known.
+    var count: UInt32 { state.withLock { UInt32(clamping: $0.lanes.count) } }
+
+    /// The number of a lane that is committed and known, or `nil`.
+    func number(of lane: Lane) -> UInt32? {
+        state.withLock { $0.numbers[ObjectIdentifier(lane)] }
+    }
+
+    /// Takes up the lanes that are in the table and not known yet.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` where a value is no lane or a number is left out.
+    func load(from reader: LogReader) throws {
+        var next = count
+        var loaded: [Lane] = []
+        var cursor = try Cursor(reader.view, reader.tables.lanes)
+        var found = try cursor.seek(atLeast: next)
+        while found {
+            guard cursor.key.count == 4, cursor.key.bigEndian(as: UInt32.self) == next,
+                let value = Checksum.opened(cursor.value, table: "lanes", key: cursor.key), let lane = Lane(value)
+            else { throw reader.damaged("lane \(next) is missing or is not as it was written") }
+            loaded.append(interner.intern(lane))
+            next += 1
+            found = try cursor.advance()
+        }
+        accept(loaded, before: next)
+    }
+
+    private func accept(_ loaded: [Lane], before end: UInt32) {
+        state.withLock { state in
+            // Another thread may have taken up the same lanes meanwhile, or more.
+            let missing = Int(end) - state.lanes.count
+            for lane in loaded.suffix(max(0, missing)) {
+                state.numbers[ObjectIdentifier(lane)] = UInt32(state.lanes.count)
+                state.lanes.append(lane)
+            }
+        }
+    }
+}

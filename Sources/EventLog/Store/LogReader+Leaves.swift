@@ -1,0 +1,114 @@
+/// A leaf hash in its place, as an event or as part of a run of dropped ones.
+struct Leaf {
+    let sequence: UInt64
+    let hash: Hash256
+    /// recordedAt of a remote change; of a dropped one the clock of its run, known at the run's end; else `Clock.none`.
+    let clock: Int64
+}
+
+extension LogReader {
+    /// Walks over all leaves of a range in order.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` where a sequence is neither held nor dropped, or is both.
+    func forEachLeaf(in range: ClosedRange<UInt64>, _ body: (Leaf) throws -> Void) throws {
+        var expected = range.lowerBound
+        if let run = try gapRun(at: expected) { expected = try walk(run, from: expected, in: range, body) }
+        var last: (number: UInt32, isAct: Bool) = (.max, false)
+        if expected <= range.upperBound {
+            try forEachRecord(in: expected...range.upperBound) { sequence, record in
+                while expected < sequence {
+                    guard let run = try gapRun(at: expected), run.last < sequence else { break }
+                    expected = try walk(run, from: expected, in: range, body)
+                }
+                guard expected == sequence else { throw damaged("sequence \(expected) is missing") }
+                if last.number != record.laneNumber {
+                    last = (record.laneNumber, try lane(record.laneNumber).isAct)
+                }
+                let clock = last.isAct ? Clock.none : record.recordedAt
+                try body(Leaf(sequence: sequence, hash: record.leafHash, clock: clock))
+                expected = sequence + 1
+                return true
+            }
+        }
+        while expected <= range.upperBound {
+            guard let run = try gapRun(at: expected) else { throw damaged("sequence \(expected) is missing") }
+            expected = try walk(run, from: expected, in: range, body)
+        }
+    }
+
+    /// Hands out the leaves of a run from a sequence on and answers with the first sequence behind them.
+    private func walk(
+        _ run: GapRun,
+        from sequence: UInt64,
+        in range: ClosedRange<UInt64>,
+        _ body: (Leaf) throws -> Void
+    ) throws -> UInt64 {
+        guard run.level == 0 else {
+            throw EventLogError(
+                .notFound,
+                operation: "read leaf hash",
+                object: String(sequence),
+                reason: "this part of a log holds only the root of \(run.count) leaves there"
+            )
+        }
+        let end = min(run.last, range.upperBound)
+        guard sequence <= end else { return sequence }
+        for place in sequence...end {
+            let clock = place == run.last ? run.clock : Clock.none
+            try body(Leaf(sequence: place, hash: run.hashes[Int(place - run.first)], clock: clock))
+        }
+        return end + 1
+    }
+
+    /// The leaf hash of one event, held or dropped.
+    func leafHash(at sequence: UInt64) throws -> Hash256 {
+        if let record = try record(at: sequence) { return record.leafHash }
+        var found: Hash256?
+        try forEachLeaf(in: sequence...sequence) { found = $0.hash }
+        guard let found else { throw damaged("sequence \(sequence) is missing") }
+        return found
+    }
+
+    /// The root over the leaves of a range of indices, counted from 0, which begins on a multiple of its subtrees.
+    func root(over range: Range<UInt64>) throws -> Hash256 {
+        var frontier = MerkleFrontier()
+        var index = range.lowerBound
+        while index.isMultiple(of: TreeNode.leafCount), range.upperBound - index >= TreeNode.leafCount {
+            guard let node = try node(index / TreeNode.leafCount) else {
+                throw damaged("tree node \(index / TreeNode.leafCount) is missing")
+            }
+            frontier.append(node.root, level: TreeNode.level)
+            index += TreeNode.leafCount
+        }
+        if index < range.upperBound {
+            try forEachLeaf(in: index + 1...range.upperBound) { frontier.append($0.hash) }
+        }
+        return frontier.root
+    }
+
+    /// The greatest recordedAt of the remote changes up to a sequence; `Clock.none` where there is none.
+    func clock(at sequence: UInt64) throws -> Int64 {
+        let nodes = sequence / TreeNode.leafCount
+        var clock = nodes > 0 ? try node(nodes - 1)?.clock ?? Clock.none : Clock.none
+        let first = nodes * TreeNode.leafCount + 1
+        if first <= sequence { try forEachLeaf(in: first...sequence) { clock = max(clock, $0.clock) } }
+        return clock
+    }
+
+    /// How many of the first events have, together, a clock at or before an instant.
+    func prefix(clockAtMost limit: Int64, head: UInt64) throws -> UInt64 {
+        var low: UInt64 = 0
+        var high = head / TreeNode.leafCount
+        while low < high {
+            let middle = (low + high) / 2
+            let clock = try node(middle)?.clock ?? Clock.none
+            if clock <= limit { low = middle + 1 } else { high = middle }
+        }
+        var last = low * TreeNode.leafCount
+        guard last < head else { return last }
+        try forEachLeaf(in: last + 1...min(head, last + TreeNode.leafCount)) { leaf in
+            if leaf.sequence == last + 1, leaf.clock <= limit { last = leaf.sequence }
+        }
+        return last
+    }
+}

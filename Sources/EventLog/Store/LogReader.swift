@@ -1,0 +1,153 @@
+/// Reads one generation within one transaction, checking whatever it reads: the bytes may be damaged.
+struct LogReader {
+    let view: TransactionView
+    let tables: LogTables
+    let lanes: LaneTable
+    let logPath: String
+
+    init(_ view: TransactionView, of generation: Generation) {
+        self.view = view
+        tables = generation.tables
+        lanes = generation.lanes
+        logPath = generation.logPath
+    }
+
+    /// An error that says what of this log is not as it was written.
+    func damaged(_ reason: String) -> EventLogError {
+        EventLogError(
+            .damaged,
+            operation: "read log at",
+            object: logPath,
+            reason: reason,
+            advice: "see: logtool verify, logtool salvage"
+        )
+    }
+}
+
+// MARK: - Small values
+
+extension LogReader {
+    /// A value of a table whose values end with a checksum, without it.
+    func sealedValue(of key: [UInt8], in table: Table) throws -> [UInt8]? {
+        try key.withUnsafeBytes { key in
+            guard let stored = try view.value(of: key, in: table) else { return nil }
+            guard let value = Checksum.opened(stored, table: table.name, key: key) else {
+                throw damaged("the value \"\(String(decoding: key, as: UTF8.self))\" of \(table.name) is altered")
+            }
+            return Array(value)
+        }
+    }
+
+    /// A value of `meta`.
+    func meta(_ name: String) throws -> [UInt8]? {
+        try sealedValue(of: Array(name.utf8), in: tables.meta)
+    }
+
+    /// The number of the generation that took this one's place, or `nil`.
+    func successor() throws -> UInt32? {
+        try meta(MetaName.successor).flatMap { bytes in bytes.withUnsafeBytes { $0.bigEndian(as: UInt32.self) } }
+    }
+
+    /// The head at the moment when the last compaction was decided; zero before the first.
+    func decidedAt() throws -> SequenceNumber {
+        let bytes = try meta(MetaName.decidedAt) ?? []
+        return SequenceNumber(bytes.withUnsafeBytes { $0.bigEndian(as: UInt64.self) } ?? 0)
+    }
+
+    /// The sequences of the acts of the rewrites that dropped or redacted events, in their order.
+    func acts() throws -> [UInt64] {
+        let bytes = try meta(MetaName.acts) ?? []
+        return bytes.withUnsafeBytes { raw in
+            stride(from: 0, to: raw.count, by: 8).compactMap { raw.bigEndian(at: $0, as: UInt64.self) }
+        }
+    }
+}
+
+// MARK: - Events
+
+extension LogReader {
+    /// The last sequence ever assigned.
+    func head() throws -> UInt64 {
+        let event = try view.lastNumber(in: tables.events) ?? 0
+        guard let gap = try view.lastNumber(in: tables.gaps), gap > event else { return event }
+        return try gapRun(at: gap)?.last ?? event
+    }
+
+    /// The record of a held event, or `nil` where the sequence is not held.
+    func record(at sequence: UInt64) throws -> Record? {
+        let bytes = try withKey(sequence) { try view.value(of: $0, in: tables.events) }
+        guard let bytes else { return nil }
+        guard let record = Record(bytes) else { throw damaged("the record of sequence \(sequence) is malformed") }
+        return record
+    }
+
+    /// What the events of a lane share.
+    func lane(_ number: UInt32) throws -> Lane {
+        var known = lanes.known
+        if number >= known.count {
+            try lanes.load(from: self)
+            known = lanes.known
+        }
+        guard number < known.count else { throw damaged("lane \(number) is not there") }
+        return known[Int(number)]
+    }
+
+    /// The run of dropped events that a sequence lies in, or `nil`.
+    func gapRun(at sequence: UInt64) throws -> GapRun? {
+        var cursor = try Cursor(view, tables.gaps)
+        guard try cursor.seek(atMost: sequence) else { return nil }
+        let run = try gapRun(under: cursor)
+        return run.last >= sequence ? run : nil
+    }
+
+    func gapRun(under cursor: borrowing Cursor) throws -> GapRun {
+        guard let first = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8,
+            let value = Checksum.opened(cursor.value, table: "gaps", key: cursor.key),
+            let run = GapRun(first: first, value)
+        else { throw damaged("a run of dropped events is altered") }
+        return run
+    }
+
+    /// Tree node k, or `nil` where the log does not reach that far.
+    func node(_ number: UInt64) throws -> TreeNode? {
+        try withKey(number) { key in
+            guard let stored = try view.value(of: key, in: tables.nodes) else { return nil }
+            guard let value = Checksum.opened(stored, table: "nodes", key: key), let node = TreeNode(value) else {
+                throw damaged("tree node \(number) is altered")
+            }
+            return node
+        }
+    }
+
+    /// Walks over the held events of a closed range in order; `body` returns false to stop.
+    @inline(__always)
+    func forEachRecord(
+        in range: ClosedRange<UInt64>,
+        _ body: (UInt64, Record) throws -> Bool
+    ) throws {
+        var cursor = try Cursor(view, tables.events)
+        var found = try cursor.seek(atLeast: range.lowerBound)
+        while found {
+            guard let sequence = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8 else {
+                throw damaged("a key of the table events is malformed")
+            }
+            if sequence > range.upperBound { return }
+            guard let record = Record(cursor.value) else {
+                throw damaged("the record of sequence \(sequence) is malformed")
+            }
+            guard try body(sequence, record) else { return }
+            found = try cursor.advance()
+        }
+    }
+
+    /// Walks over the runs of dropped events that begin in a closed range.
+    func forEachGapRun(in range: ClosedRange<UInt64>, _ body: (GapRun) throws -> Bool) throws {
+        var cursor = try Cursor(view, tables.gaps)
+        var found = try cursor.seek(atLeast: range.lowerBound)
+        while found {
+            let run = try gapRun(under: cursor)
+            guard run.first <= range.upperBound, try body(run) else { return }
+            found = try cursor.advance()
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// Where the sixteen salt bytes of each event come from.
+public struct SaltSource: Sendable {
+    private let make: @Sendable (Int) -> [UInt8]
+
+    /// The operating system's random bytes.
+    public static let random = SaltSource { systemRandomBytes($0 * Record.saltBytes) }
+
+    /// The same salt for every event. For tests: nothing is hidden by it.
+    public static func fixed(_ byte: UInt8) -> SaltSource {
+        SaltSource { [UInt8](repeating: byte, count: $0 * Record.saltBytes) }
+    }
+
+    private init(_ make: @escaping @Sendable (Int) -> [UInt8]) {
+        self.make = make
+    }
+
+    /// The salts of so many events, one behind the other.
+    func salts(_ count: Int) -> [UInt8] {
+        make(count)
+    }
+}

@@ -1,0 +1,88 @@
+/// The hash tree of RFC 6962, section 2.1, with SHA-256. Pure: leaves come as hashes, by whatever means.
+public enum MerkleTree {
+    /// The root of a tree without leaves: SHA-256 of no bytes.
+    public static let emptyRoot = Hasher256.hash([])
+
+    /// The hash of a leaf: SHA-256(00 ‖ leaf).
+    public static func leafHash(_ leaf: [UInt8]) -> Hash256 {
+        Hasher256.hash([0] + leaf)
+    }
+
+    /// The hash of an inner node: SHA-256(01 ‖ left ‖ right).
+    public static func parent(_ left: Hash256, _ right: Hash256) -> Hash256 {
+        var hasher = Hasher256()
+        hasher.update([1])
+        hasher.update(left)
+        hasher.update(right)
+        return hasher.finalize()
+    }
+
+    /// The root over leaf hashes in order.
+    public static func root(of leaves: some Sequence<Hash256>) -> Hash256 {
+        var frontier = MerkleFrontier()
+        for leaf in leaves { frontier.append(leaf) }
+        return frontier.root
+    }
+
+    /// The hashes that prove that a leaf is in the tree of the given size, from the leaf upwards (section 2.1.1).
+    ///
+    /// - Parameter subtree: the root over a range of leaf indices, counted from 0.
+    public static func inclusionProof(
+        leaf: UInt64,
+        size: UInt64,
+        subtree: (Range<UInt64>) throws -> Hash256
+    ) throws -> [Hash256] {
+        guard leaf < size else { throw outside("prove inclusion of leaf", leaf, size) }
+        var proof: [Hash256] = []
+        var range = 0..<size
+        while range.upperBound - range.lowerBound > 1 {
+            let middle = range.lowerBound + split(range.upperBound - range.lowerBound)
+            let isLeft = leaf < middle
+            proof.append(try subtree(isLeft ? middle..<range.upperBound : range.lowerBound..<middle))
+            range = isLeft ? range.lowerBound..<middle : middle..<range.upperBound
+        }
+        return proof.reversed()
+    }
+
+    /// The hashes that prove that the tree of the first size is a prefix of that of the second (section 2.1.2).
+    ///
+    /// - Parameter subtree: the root over a range of leaf indices, counted from 0.
+    public static func consistencyProof(
+        from first: UInt64,
+        to second: UInt64,
+        subtree: (Range<UInt64>) throws -> Hash256
+    ) throws -> [Hash256] {
+        guard first <= second else { throw outside("prove consistency of size", first, second) }
+        if first == 0 || first == second { return [] }
+        var proof: [Hash256] = []
+        var range = 0..<second
+        var isPrefixWhole = true
+        while first != range.upperBound {
+            let middle = range.lowerBound + split(range.upperBound - range.lowerBound)
+            if first <= middle {
+                proof.append(try subtree(middle..<range.upperBound))
+                range = range.lowerBound..<middle
+            } else {
+                proof.append(try subtree(range.lowerBound..<middle))
+                range = middle..<range.upperBound
+                isPrefixWhole = false
+            }
+        }
+        if !isPrefixWhole { proof.append(try subtree(range)) }
+        return proof.reversed()
+    }
+
+    /// The greatest power of two below a number above one.
+    static func split(_ count: UInt64) -> UInt64 {
+        1 << UInt64(63 - (count - 1).leadingZeroBitCount)
+    }
+
+    private static func outside(_ operation: String, _ place: UInt64, _ size: UInt64) -> EventLogError {
+        EventLogError(
+            .invalidArgument,
+            operation: operation,
+            object: String(place),
+            reason: "the tree has \(size) leaves"
+        )
+    }
+}

@@ -1,0 +1,133 @@
+import EventLog
+import TestSupport
+import Testing
+
+@Suite struct EventStoreTests {
+    @Test func appendNumbersEventsFromOneWithoutGaps() throws {
+        let log = try TemporaryLog()
+        let first = try log.store.append([.sample(1), .sample(2)])
+        let second = try log.store.append([.sample(3)])
+        #expect(first.sequences.map(\.rawValue) == [1, 2])
+        #expect(first.appended == 2 && first.duplicates == 0)
+        #expect(second.first == SequenceNumber(3) && second.last == SequenceNumber(3))
+        #expect(try log.events().map(\.envelope.sequence.rawValue) == [1, 2, 3])
+    }
+
+    @Test func eventsComeBackAsTheyWereAppended() throws {
+        let attributes = try Attributes([.init(name: "dir", value: "in"), .init(name: "connection", value: "3")])
+        let draft = try DraftEvent.sample(5, key: "k/é", attributes: attributes, payload: "naïve\0 bytes")
+        let log = try TemporaryLog([draft])
+        let event = try #require(try log.events().first)
+        #expect(event.payload == draft.payload)
+        #expect(event.envelope.key == draft.key)
+        #expect(event.envelope.attributes == attributes)
+        #expect(event.envelope.recordedAt == draft.recordedAt)
+        #expect(event.envelope.source == draft.source && event.envelope.kind == draft.kind)
+        #expect(event.salt == [UInt8](repeating: 7, count: 16))
+    }
+
+    @Test(arguments: [0, 1, 2021, 2022, 4080, 70_000, EnvelopeLimits.payloadBytesMax])
+    func payloadsOfEverySizeComeBack(count: Int) throws {
+        var draft = try DraftEvent.sample(1)
+        draft.payload = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let log = try TemporaryLog([draft])
+        #expect(try log.events().first?.payload == draft.payload)
+    }
+
+    @Test func aPayloadOverTheLimitIsRefused() throws {
+        let log = try TemporaryLog()
+        var draft = try DraftEvent.sample(1)
+        draft.payload = [UInt8](repeating: 0, count: EnvelopeLimits.payloadBytesMax + 1)
+        let error = #expect(throws: EventLogError.self) { try log.store.append([.sample(0), draft]) }
+        #expect(error?.code == .invalidEnvelope)
+        #expect(try log.events().isEmpty)
+    }
+
+    @Test func noRecorderMayTakeTheSourceOfActs() throws {
+        let log = try TemporaryLog()
+        let error = #expect(throws: EventLogError.self) { try log.store.append([.sample(1, source: "logtool")]) }
+        #expect(error?.code == .invalidEnvelope)
+    }
+
+    @Test func theSameDirectoryIsTheSameEnvironment() throws {
+        let log = try TemporaryLog([.sample(1)])
+        let again = try EventStore.open(at: log.path + "/../test.eventlog")
+        _ = try again.append([.sample(2)])
+        #expect(try log.events().count == 2)
+        #expect(again.identity == log.store.identity)
+    }
+
+    @Test func aLogIsThereAfterItWasClosed() throws {
+        let directory = try TemporaryDirectory()
+        do {
+            let store = try EventStore.openOrCreate(at: directory.path("L"))
+            _ = try store.append([.sample(1, key: "a"), .sample(2)])
+        }
+        let store = try EventStore.open(at: directory.path("L"))
+        #expect(try store.read { $0.head } == SequenceNumber(2))
+        let again = try store.append([.sample(1, key: "a"), .sample(3, key: "b")])
+        #expect(again.sequences.map(\.rawValue) == [1, 3])
+    }
+
+    @Test func aSessionKeepsItsPrefix() throws {
+        let log = try TemporaryLog([.sample(1)])
+        try log.store.read { session in
+            _ = try log.store.append([.sample(2)])
+            #expect(session.head == SequenceNumber(1))
+            let error = #expect(throws: EventLogError.self) { try session.event(at: SequenceNumber(2)) }
+            #expect(error?.code == .notFound)
+        }
+        #expect(try log.store.read { try $0.event(at: SequenceNumber(2)) } != nil)
+    }
+
+    @Test func aBookmarkIsStoredWithItsBatch() throws {
+        let log = try TemporaryLog()
+        let source = try SourceName("test")
+        _ = try log.store.append([.sample(1)], bookmark: Bookmark(source: source, bytes: [1, 2]))
+        _ = try log.store.append([], bookmark: Bookmark(source: source, bytes: [3]))
+        #expect(try log.store.read { try $0.bookmark(of: source) } == [3])
+        let other = try SourceName("other")
+        #expect(try log.store.read { try $0.bookmark(of: other) } == nil)
+    }
+
+    @Test func theClockIsTheGreatestTimeSoFar() throws {
+        let times = (1...600).map { $0 % 7 == 0 ? $0 - 300 : $0 }
+        let log = try TemporaryLog(try times.map { try .sample($0) })
+        try log.store.read { session in
+            for place in [1, 2, 6, 7, 8, 255, 256, 257, 511, 512, 513, 600] {
+                let expected = times.prefix(place).max().map { Timestamp(seconds: Int64($0)) }
+                let clock = try session.clock(at: SequenceNumber(UInt64(place)))
+                #expect(clock == expected)
+            }
+            let first = try session.clock(at: .zero)
+            #expect(first == nil)
+        }
+    }
+
+    @Test func aTimeFindsTheLongestPrefixWhoseClockIsNotLater() throws {
+        let times = (1...600).map { $0 % 7 == 0 ? $0 - 300 : $0 }
+        let log = try TemporaryLog(try times.map { try .sample($0) })
+        try log.store.read { session in
+            for second in [0, 1, 5, 6, 100, 255, 256, 257, 500, 599, 600, 900] {
+                let expected = (0...600).last { place in (times.prefix(place).max() ?? .min) <= second }
+                let found = try session.lastSequence(clockAtMost: Timestamp(seconds: Int64(second)))
+                #expect(found.rawValue == UInt64(expected ?? 0))
+            }
+        }
+    }
+
+    @Test func threadsShareCommitsAndEveryEventGetsItsOwnSequence() async throws {
+        let log = try TemporaryLog()
+        let sequences = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    try (0..<20).flatMap { round in
+                        try log.store.append([.sample(round, key: "\(task)/\(round)")]).sequences.map(\.rawValue)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(sequences.sorted() == Array(1...160))
+    }
+}
