@@ -33,7 +33,7 @@ import Testing
             #expect(Self.isIncluded(leaves[leaf], leaf, size, proof, root))
             #expect(!Self.isIncluded(leaves[leaf], leaf + 1, size, proof, root))
         }
-        for first in 0...size {
+        for first in 1...size {
             let proof = try MerkleTree.consistencyProof(from: UInt64(first), to: UInt64(size)) { range in
                 MerkleTree.root(of: leaves[Int(range.lowerBound)..<Int(range.upperBound)])
             }

@@ -34,9 +34,9 @@ extension MerkleTree {
         root secondRoot: Hash256,
         proof: [Hash256]
     ) -> Bool {
-        if first > second { return false }
+        // Every tree begins with the empty one: such a claim proves nothing, and is refused as by other verifiers.
+        if first == 0 || first > second { return false }
         if first == second { return proof.isEmpty && firstRoot == secondRoot }
-        if first == 0 { return proof.isEmpty && firstRoot == emptyRoot }
         let isPowerOfTwo = first & (first - 1) == 0
         let steps = isPowerOfTwo ? [firstRoot] + proof : proof
         guard let start = steps.first else { return false }

@@ -52,8 +52,8 @@ public enum MerkleTree {
         to second: UInt64,
         subtree: (Range<UInt64>) throws -> Hash256
     ) throws -> [Hash256] {
-        guard first <= second else { throw outside("prove consistency of size", first, second) }
-        if first == 0 || first == second { return [] }
+        guard first > 0, first <= second else { throw outside("prove consistency of size", first, second) }
+        if first == second { return [] }
         var proof: [Hash256] = []
         var range = 0..<second
         var isPrefixWhole = true
