@@ -13,6 +13,10 @@ protocol Fold: StatePart {
     /// The keys of this fold's rows, each section in the document's order.
     func keys(in section: Section, names: Names) -> [EntityKey]
 
+    /// The keys of this fold's rows, and of things that have a history but no row any more; as `keys` where there are
+    /// none of these.
+    func knownKeys(in section: Section, names: Names) -> [EntityKey]
+
     /// The row of one key, without its `source`; `nil` where the state has none.
     func row(for key: EntityKey, context: RowContext) -> JSONValue?
 
@@ -21,6 +25,12 @@ protocol Fold: StatePart {
 
     /// Drops what the policy drops, as a compaction does (C15). Idempotent.
     mutating func retain(_ policy: RetentionPolicy, names: Names)
+}
+
+extension Fold {
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        keys(in: section, names: names)
+    }
 }
 
 /// What rows are made with.

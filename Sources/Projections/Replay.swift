@@ -1,0 +1,73 @@
+public import EventLog
+
+/// Which events a replay folds, and how.
+public struct ReplayOptions: Sendable {
+    /// Whose reading the replay follows.
+    public var profile: Profile = .canonical
+    /// Only events of these sources; all if `nil`.
+    public var sources: Set<SourceName>?
+    /// Events that are passed over as if they had never arrived.
+    public var without: Set<SequenceNumber> = []
+    /// Whether a point before the last compaction may be folded from what is left.
+    public var retained = false
+
+    /// Makes options for a canonical replay of everything.
+    public init() {}
+}
+
+/// Drives the folds over a log.
+public enum Replay {
+    /// The name under which a compaction stores what no kept event says.
+    public static let factName = "projections/1"
+
+    /// The state at a sequence.
+    ///
+    /// - Parameters:
+    ///   - session: What is read from; the state does not keep it.
+    ///   - point: The last event to fold; `nil` for the head.
+    ///   - options: Which events are folded, and how.
+    ///   - observe: Called after each event, acts included, with the state so far; returns false to stop.
+    /// - Throws: `ProjectionError.compactedAway` where the point lies before the last compaction and `retained` is not
+    ///   asked for; `EventLogError` where the log cannot be read.
+    public static func workspace(
+        of session: borrowing ReadSession,
+        through point: SequenceNumber? = nil,
+        options: ReplayOptions = ReplayOptions(),
+        observe: ((_ event: Envelope, inout Workspace) throws -> Bool)? = nil
+    ) throws -> Workspace {
+        let last = point ?? session.head
+        try refusePointBeforeCompaction(last, session: session, options: options)
+        var workspace = try Workspace(facts: session.fact(factName))
+        if let sources = options.sources { workspace.keepOnly(sources) }
+        guard last > .zero else { return workspace }
+        try session.forEachEvent(in: SequenceNumber(1)...last) { event in
+            guard options.includes(event.source, event.sequence) else { return true }
+            let envelope = event.envelope
+            event.withPayload { workspace.apply(envelope, payload: $0) }
+            return try observe?(envelope, &workspace) ?? true
+        }
+        workspace.sequence = max(workspace.sequence, last)
+        return workspace
+    }
+
+    private static func refusePointBeforeCompaction(
+        _ point: SequenceNumber,
+        session: borrowing ReadSession,
+        options: ReplayOptions
+    ) throws {
+        let decidedAt = session.decidedAt
+        guard point < decidedAt, !options.retained else { return }
+        throw ProjectionError(
+            .compactedAway,
+            "replay to sequence \(point): the log was compacted at sequence \(decidedAt), and what it dropped is needed "
+                + "for an earlier state; give a point from \(decidedAt) on, the archive of that compaction "
+                + "(--with-archive), or --retained to fold what is left"
+        )
+    }
+}
+
+extension ReplayOptions {
+    func includes(_ source: SourceName, _ sequence: SequenceNumber) -> Bool {
+        (sources?.contains(source) ?? true) && !without.contains(sequence)
+    }
+}

@@ -1,0 +1,90 @@
+import EventLog
+
+extension SourceState {
+    /// The folds, in the order in which changes reach them.
+    var folds: [any Fold] {
+        [channels, messages, items, sessions, prompts]
+    }
+
+    /// Every part with its name in snapshots and facts, decoders first.
+    var parts: [(name: String, part: any StatePart)] {
+        [
+            ("itemMessages", itemMessages), ("statusFiles", statusFiles),
+            ("channels", channels), ("messages", messages),
+            ("items", items), ("sessions", sessions), ("prompts", prompts),
+        ]
+    }
+
+    /// Which fold has the rows of a section.
+    func fold(for section: Section) -> (any Fold)? {
+        switch section {
+        case .channels: channels
+        case .messages, .deletedMessages: messages
+        case .guilds, .members, .roles, .bans, .presences, .typing, .voiceStates, .readStates, .rows: nil
+        case .items: items
+        case .sessions, .sessionAggregates: sessions
+        case .prompts: prompts
+        case .issues: nil
+        }
+    }
+
+    /// Drops what the policy drops.
+    mutating func retain(_ policy: RetentionPolicy) {
+        channels.retain(policy, names: context.names)
+        messages.retain(policy, names: context.names)
+        items.retain(policy, names: context.names)
+        sessions.retain(policy, names: context.names)
+        prompts.retain(policy, names: context.names)
+    }
+
+    /// The whole state of the source, hidden parts included.
+    func snapshot() -> JSONValue {
+        var object: JSONObject = [
+            "source": .string(name.rawValue),
+            "clock": .text(clock?.description),
+            "issues": .array(issues.map(Self.value(of:))),
+        ]
+        for (name, part) in parts { object[name] = part.snapshot(names: context.names) }
+        return .object(object)
+    }
+
+    /// What no event in `kept` says of this source.
+    func facts(keeping kept: Set<UInt64>) -> JSONValue {
+        let unexplained = issues.filter { !kept.contains($0.sequence.rawValue) }
+        var object: JSONObject = [
+            "source": .string(name.rawValue),
+            "clock": clock.map { .int($0.microseconds) },
+            "issues": .array(unexplained.map(Self.value(of:))),
+        ]
+        for (name, part) in parts { object[name] = part.facts(keeping: kept, names: context.names) }
+        return .object(object)
+    }
+
+    /// A state that knows the facts and has seen no event yet.
+    init(facts: JSONObject) throws {
+        guard let text = facts["source"]?.string, let source = try? SourceName(text) else {
+            throw ProjectionError.facts("a source has no name")
+        }
+        self.init(name: source)
+        clock = facts["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
+        issues = try (facts["issues"]?.array ?? []).map(Self.issue(from:))
+        try itemMessages.load(facts: facts["itemMessages"] ?? .null, names: &context.names)
+        try statusFiles.load(facts: facts["statusFiles"] ?? .null, names: &context.names)
+        try channels.load(facts: facts["channels"] ?? .null, names: &context.names)
+        try messages.load(facts: facts["messages"] ?? .null, names: &context.names)
+        try items.load(facts: facts["items"] ?? .null, names: &context.names)
+        try sessions.load(facts: facts["sessions"] ?? .null, names: &context.names)
+        try prompts.load(facts: facts["prompts"] ?? .null, names: &context.names)
+    }
+
+    private static func value(of issue: Issue) -> JSONValue {
+        .array([.string(issue.sequence.description), .string(issue.reason)])
+    }
+
+    private static func issue(from value: JSONValue) throws -> Issue {
+        guard let pair = value.array, pair.count == 2, let sequence = pair[0].string.flatMap({ UInt64($0) }),
+            let reason = pair[1].string
+        else { throw ProjectionError.facts("an issue is not a pair of sequence and reason") }
+        return Issue(sequence: SequenceNumber(sequence), reason: reason)
+    }
+}

@@ -1,0 +1,104 @@
+import EventLog
+
+/// The state of one source: what its decoders remember, and every fold of it.
+///
+/// Sources never touch each other's state, so ids and handles are the source's own.
+struct SourceState: Sendable {
+    let name: SourceName
+    var context: FoldContext
+    /// The greatest `recordedAt` of the source's remote changes so far.
+    var clock: Timestamp?
+    /// The greatest time that the source's remote itself has stated of a change so far.
+    var remoteClock: Timestamp?
+    var issues: [Issue] = []
+
+    var itemMessages = ItemsDecoder()
+    var statusFiles = StatusFileDecoder()
+
+    var channels = Channels()
+    var messages = Messages()
+    var items = Items()
+    var sessions = Sessions()
+    var prompts = Prompts()
+
+    private var changes: [Change] = []
+
+    init(name: SourceName) {
+        self.name = name
+        context = FoldContext(
+            names: Names(),
+            event: EventReference(sequence: .zero, recordedAt: Timestamp(seconds: 0))
+        )
+    }
+
+    /// Applies one event of this source. Afterwards `context.touched` names the rows that it may have changed.
+    mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
+        decode(envelope, payload: payload)
+        for change in changes { spread(change) }
+        finish()
+    }
+
+    /// Applies changes as if one event had brought them.
+    mutating func apply(_ given: [Change], at event: EventReference) {
+        begin(event)
+        for change in given { spread(change) }
+        finish()
+    }
+
+    private mutating func begin(_ event: EventReference) {
+        clock = max(clock ?? event.recordedAt, event.recordedAt)
+        context.event = event
+        context.touched.removeAll(keepingCapacity: true)
+        context.reasons.removeAll(keepingCapacity: true)
+        context.remoteTime = nil
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func finish() {
+        if let stated = context.remoteTime ?? changes.compactMap(\.remoteTime).max() {
+            remoteClock = max(remoteClock ?? stated, stated)
+        }
+        for reason in context.reasons {
+            issues.append(Issue(sequence: context.event.sequence, reason: reason))
+        }
+    }
+
+    private mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        switch EventFamily(kind: envelope.kind) {
+        case .items: itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .status: statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .oversize:
+            context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
+        case .git, .gateway, .realtime, .link, .unknown:
+            context.issue("no decoder reads the kind \(envelope.kind)")
+        }
+    }
+
+    /// Gives one change to every fold.
+    private mutating func spread(_ change: Change) {
+        channels.apply(change, in: &context)
+        messages.apply(change, in: &context)
+        items.apply(change, in: &context)
+        sessions.apply(change, in: &context)
+        prompts.apply(change, in: &context)
+    }
+}
+
+/// Which decoder reads a kind.
+enum EventFamily: Sendable {
+    case git, gateway, items, status, realtime, link, oversize, unknown
+
+    init(kind: EventKind) {
+        switch kind.rawValue {
+        case "git.commit/1", "git.rewrite/1": self = .git
+        case "gateway.frame/1": self = .gateway
+        case "items.message/1", "sse.event/1": self = .items
+        case "status.file/1": self = .status
+        case "realtime.frame/1": self = .realtime
+        case "recorder.link/1": self = .link
+        case "recorder.oversize/1": self = .oversize
+        default: self = .unknown
+        }
+    }
+}

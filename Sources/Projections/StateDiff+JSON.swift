@@ -1,0 +1,34 @@
+public import EventLog
+
+extension StateDiff {
+    /// The document of `diff --json`: `{"same", "differences": [{"entity", "change", "fields", "sequences"}]}`.
+    ///
+    /// `sequences` names the events responsible, ascending; it is left out for differences that `responsible` does not
+    /// list.
+    public static func document(
+        _ differences: [StateDifference],
+        responsible: [EntityReference: [SequenceNumber]] = [:]
+    ) -> JSONValue {
+        .object([
+            "same": .bool(differences.isEmpty),
+            "differences": .array(
+                differences.map { difference in
+                    .object([
+                        "entity": .string(difference.entity.description),
+                        "change": .string(difference.change.rawValue),
+                        "fields": .object(fields(of: difference)),
+                        "sequences": responsible[difference.entity].map { sequences in
+                            .array(sequences.map { .string($0.description) })
+                        },
+                    ])
+                }
+            ),
+        ])
+    }
+
+    private static func fields(of difference: StateDifference) -> JSONObject {
+        var object = JSONObject()
+        for field in difference.fields { object[field.name] = .object(["a": field.a, "b": field.b]) }
+        return object
+    }
+}

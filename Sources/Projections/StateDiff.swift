@@ -1,0 +1,172 @@
+import EventLog
+
+/// One thing that two states say different things of.
+public struct StateDifference: Hashable, Sendable {
+    /// How it differs.
+    public enum Change: String, Hashable, Sendable {
+        case added, removed, changed
+    }
+
+    /// The two values of one member; `nil` where that side has none.
+    public struct Field: Hashable, Sendable {
+        /// The member's name.
+        public let name: String
+        /// What the first state says.
+        public let a: JSONValue?
+        /// What the second state says.
+        public let b: JSONValue?
+    }
+
+    /// What differs.
+    public let entity: EntityReference
+    /// `added` where the first state does not have it (a message: does not have it live), `removed` the other way round.
+    public let change: Change
+    /// The members that differ, in the order of the state document.
+    public let fields: [Field]
+}
+
+/// Compares state documents.
+public enum StateDiff {
+    /// What differs between two state documents, by section, then by the document's order.
+    ///
+    /// Empty exactly where the digests are equal: what only sequence numbers or passing time make of a state is no
+    /// difference. A message is one thing whether it stands among the live or the deleted ones.
+    public static func differences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
+        var found: [StateDifference] = []
+        for kind in EntityReference.Kind.allCases where kind != .typing && kind != .issue {
+            let left = Table(kind: kind, document: a)
+            let right = Table(kind: kind, document: b)
+            found += left.references.compactMap { left.difference(at: $0, from: right) }
+            found += right.references.filter { left.rows[$0] == nil }.compactMap {
+                left.difference(at: $0, from: right)
+            }
+            if kind == .message { found += orderDifferences(a, b) }
+        }
+        return found + issueDifferences(a, b)
+    }
+
+    /// Channels whose common messages stand in another order.
+    private static func orderDifferences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
+        let left = idsByChannel(a)
+        let right = Dictionary(uniqueKeysWithValues: idsByChannel(b).map { ($0.channel, $0.ids) })
+        return left.compactMap { channel, ids in
+            let others = right[channel] ?? []
+            let common = Set(ids).intersection(others)
+            let first = ids.filter(common.contains)
+            let second = others.filter(common.contains)
+            guard first != second else { return nil }
+            let field = StateDifference.Field(
+                name: "order",
+                a: .array(first.map { .string($0) }),
+                b: .array(second.map { .string($0) })
+            )
+            return StateDifference(entity: channel, change: .changed, fields: [field])
+        }
+    }
+
+    private static func idsByChannel(_ document: JSONValue) -> [(channel: EntityReference, ids: [String])] {
+        var found: [(channel: EntityReference, ids: [String])] = []
+        for row in document["messages"]?.array ?? [] {
+            let parts = ["source", "channel"].map { row[$0]?.string ?? "" }
+            let channel = EntityReference(kind: .channel, parts: parts)
+            if found.last?.channel != channel { found.append((channel, [])) }
+            found[found.count - 1].ids.append(row["id"]?.string ?? "")
+        }
+        return found
+    }
+
+    private static func issueDifferences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
+        let left = issueCounts(a)
+        let right = issueCounts(b)
+        return Set(left.keys).union(right.keys)
+            .sorted { $0.parts.joined(separator: "\0") < $1.parts.joined(separator: "\0") }
+            .compactMap { issue in
+                let counts = (left[issue, default: 0], right[issue, default: 0])
+                guard counts.0 != counts.1 else { return nil }
+                return StateDifference(
+                    entity: EntityReference(kind: .issue, parts: issue.parts),
+                    change: counts.0 == 0 ? .added : counts.1 == 0 ? .removed : .changed,
+                    fields: [.init(name: "count", a: .int(counts.0), b: .int(counts.1))]
+                )
+            }
+    }
+
+    private struct IssueKind: Hashable {
+        let parts: [String]
+    }
+
+    private static func issueCounts(_ document: JSONValue) -> [IssueKind: Int] {
+        var counts: [IssueKind: Int] = [:]
+        for row in document["issues"]?.array ?? [] {
+            counts[IssueKind(parts: ["source", "reason"].map { row[$0]?.string ?? "" }), default: 0] += 1
+        }
+        return counts
+    }
+}
+
+/// The rows of one kind of thing in one document.
+private struct Table {
+    struct Row {
+        let isLive: Bool
+        let members: JSONObject
+    }
+
+    let references: [EntityReference]
+    let rows: [EntityReference: Row]
+
+    init(kind: EntityReference.Kind, document: JSONValue) {
+        var references: [EntityReference] = []
+        var rows: [EntityReference: Row] = [:]
+        for section in kind.sections {
+            for value in document[section.rawValue]?.array ?? [] {
+                guard var members = value.object else { continue }
+                let parts = section.keyMembers.map { members[$0]?.string ?? "" }
+                for name in section.keyMembers + section.membersOutsideDigest { members[name] = nil }
+                let reference = EntityReference(kind: kind, parts: parts)
+                if rows[reference] == nil { references.append(reference) }
+                rows[reference] = Row(isLive: section != .deletedMessages, members: members)
+            }
+        }
+        self.references = references
+        self.rows = rows
+    }
+
+    func difference(at reference: EntityReference, from other: Table) -> StateDifference? {
+        let (left, right) = (rows[reference], other.rows[reference])
+        let fields = fields(left?.members ?? JSONObject(), right?.members ?? JSONObject())
+        switch (left?.isLive, right?.isLive) {
+        case (nil, _), (false, true): return StateDifference(entity: reference, change: .added, fields: fields)
+        case (_, nil), (true, false): return StateDifference(entity: reference, change: .removed, fields: fields)
+        default:
+            return fields.isEmpty ? nil : StateDifference(entity: reference, change: .changed, fields: fields)
+        }
+    }
+
+    private func fields(_ a: JSONObject, _ b: JSONObject) -> [StateDifference.Field] {
+        let names = a.members.map(\.name) + b.members.map(\.name).filter { a[$0] == nil }
+        return names.compactMap { name in
+            let (left, right) = (a[name], b[name])
+            if let left, let right, left.canonicalBytes == right.canonicalBytes { return nil }
+            return StateDifference.Field(name: name, a: left, b: right)
+        }
+    }
+}
+
+extension Section {
+    /// The members of a row that say which thing it is about.
+    var keyMembers: [String] {
+        switch self {
+        case .channels, .guilds, .sessions, .prompts: ["source", "id"]
+        case .messages, .deletedMessages: ["source", "channel", "id"]
+        case .members, .bans, .voiceStates: ["source", "guild", "user"]
+        case .roles: ["source", "guild", "id"]
+        case .presences: ["source", "user"]
+        case .typing: ["source", "channel", "user"]
+        case .readStates: ["source", "channel"]
+        case .items: ["source", "list", "id"]
+        case .rows: ["source", "table", "id"]
+        case .sessionAggregates: ["source"]
+        case .issues: ["source", "reason"]
+        }
+    }
+}

@@ -1,0 +1,120 @@
+public import EventLog
+
+extension Workspace {
+    /// The digest of the state (C10), brought up to date: O(changed rows) since the last call, O(all rows) at the first.
+    ///
+    /// It covers the state document without what only sequence numbers or passing time make of a state: every
+    /// `sequence`, `asOf`, `typing`, `stale`, live or expired, `sessionAggregates`. Issues enter as their (source,
+    /// reason) pairs with counts.
+    public mutating func digest() -> Hash256 {
+        var keeper = digestKeeper
+        digestKeeper = DigestKeeper()
+        keeper.update(from: sources)
+        digestKeeper = keeper
+        return digestKeeper.root()
+    }
+}
+
+/// Keeps the digest of a workspace up to date, from the first time that somebody asks for it.
+struct DigestKeeper: Sendable {
+    private struct Place: Hashable {
+        let source: Int
+        let key: EntityKey
+    }
+
+    private var digest = StateDigest()
+    private var isBuilt = false
+    private var pending: Set<Place> = []
+    private var issuesSeen: [Int: Int] = [:]
+    private var issueCounts: [Hash256: Int] = [:]
+
+    /// Remembers rows that may have changed.
+    mutating func note(_ touched: [EntityKey], source: Int) {
+        guard isBuilt else { return }
+        for key in touched { pending.insert(Place(source: source, key: key)) }
+    }
+
+    /// Brings the digest up to date.
+    mutating func update(from sources: [SourceState]) {
+        if isBuilt {
+            for place in pending { set(place.key, in: sources[place.source]) }
+        } else {
+            for source in sources { setAll(in: source) }
+            isBuilt = true
+        }
+        pending.removeAll(keepingCapacity: true)
+        for (index, source) in sources.enumerated() { countIssues(of: source, index: index) }
+    }
+
+    mutating func root() -> Hash256 {
+        digest.root()
+    }
+
+    private mutating func setAll(in source: SourceState) {
+        for section in Section.allCases where section.isInDigest {
+            guard let fold = source.fold(for: section) else { continue }
+            for key in fold.keys(in: section, names: source.context.names) { set(key, in: source) }
+        }
+    }
+
+    private mutating func set(_ key: EntityKey, in source: SourceState) {
+        guard key.section.isInDigest else { return }
+        digest.set(key: source.digestKey(of: key), row: source.digestRow(of: key))
+    }
+
+    private mutating func countIssues(of source: SourceState, index: Int) {
+        for issue in source.issues[issuesSeen[index, default: 0]...] {
+            let key = source.digestKey(section: .issues, issue.reason, "")
+            let count = issueCounts[key, default: 0] + 1
+            issueCounts[key] = count
+            digest.set(key: key, row: Hasher256.hash(Array(String(count).utf8)))
+        }
+        issuesSeen[index] = source.issues.count
+    }
+}
+
+extension Section {
+    /// Whether the digest covers the section row by row. What only time makes is left out; issues are counted instead.
+    var isInDigest: Bool {
+        switch self {
+        case .typing, .sessionAggregates, .issues: false
+        default: true
+        }
+    }
+
+    /// The members of the section's rows that only sequence numbers or passing time make.
+    var membersOutsideDigest: [String] {
+        switch self {
+        case .deletedMessages: ["sequence"]
+        case .sessions: ["stale", "state"]
+        default: []
+        }
+    }
+}
+
+extension SourceState {
+    func digestKey(of key: EntityKey) -> Hash256 {
+        digestKey(section: key.section, context.names.text(key.first), context.names.text(key.second))
+    }
+
+    /// SHA-256 over section, source and the two ids, each with its length in front.
+    func digestKey(section: Section, _ first: String, _ second: String) -> Hash256 {
+        var bytes: [UInt8] = []
+        for text in [section.rawValue, name.rawValue, first, second] {
+            withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: text.utf8)
+        }
+        return Hasher256.hash(bytes)
+    }
+
+    /// SHA-256 over the canonical text of the row as the digest sees it; `nil` where there is no such row.
+    func digestRow(of key: EntityKey) -> Hash256? {
+        let rowContext = RowContext(names: context.names, asOf: clock ?? Timestamp(seconds: 0))
+        guard let fold = fold(for: key.section), let row = fold.row(for: key, context: rowContext)?.object else {
+            return nil
+        }
+        var covered = row
+        for member in key.section.membersOutsideDigest { covered[member] = nil }
+        return Hasher256.hash(JSONValue.object(covered).canonicalBytes)
+    }
+}

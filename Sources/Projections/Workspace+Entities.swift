@@ -1,0 +1,74 @@
+public import EventLog
+
+extension Workspace {
+    /// The things that a reference can mean, by their full names, in the order of sources and rows.
+    ///
+    /// Things that the state shows no longer, but has a history of, are found too.
+    public func find(_ reference: EntityReference) -> [EntityReference] {
+        places(of: reference).map(\.reference)
+    }
+
+    /// What happened to one thing, oldest first.
+    ///
+    /// - Throws: `ProjectionError.notFound` where the state has no history of it.
+    public func history(of reference: EntityReference) throws -> [HistoryEntry] {
+        for place in places(of: reference) where place.reference == reference {
+            let source = sources[place.source]
+            let rowContext = RowContext(names: source.context.names, asOf: clock ?? Timestamp(seconds: 0))
+            if let entries = source.fold(for: place.key.section)?.history(of: place.key, context: rowContext) {
+                return entries
+            }
+        }
+        throw ProjectionError(.notFound, "history of \(reference): nothing is known of it")
+    }
+
+    /// The full name of what a row is about.
+    func reference(to key: EntityKey, source: Int) -> EntityReference? {
+        guard let kind = EntityReference.Kind(section: key.section) else { return nil }
+        let state = sources[source]
+        return EntityReference(kind: kind, parts: state.parts(of: key))
+    }
+
+    /// What the last event may have changed, each thing once, in order of first touch.
+    public func touched(by envelope: Envelope) -> [EntityReference] {
+        guard let index = indexes[envelope.source] else { return [] }
+        var seen: Set<EntityReference> = []
+        return sources[index].context.touched.compactMap { reference(to: $0, source: index) }
+            .filter { seen.insert($0).inserted }
+    }
+
+    private struct Place {
+        let source: Int
+        let key: EntityKey
+        let reference: EntityReference
+    }
+
+    private func places(of reference: EntityReference) -> [Place] {
+        var seen: Set<EntityReference> = []
+        var found: [Place] = []
+        for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
+            for section in reference.kind.sections {
+                for key in sources[index].knownKeys(in: section) {
+                    let parts = sources[index].parts(of: key)
+                    let full = EntityReference(kind: reference.kind, parts: parts)
+                    guard reference.fits(parts), seen.insert(full).inserted else { continue }
+                    found.append(Place(source: index, key: key, reference: full))
+                }
+            }
+        }
+        return found
+    }
+}
+
+extension SourceState {
+    /// Source and ids of what a row is about.
+    func parts(of key: EntityKey) -> [String] {
+        let second = key.second == .none ? [] : [context.names.text(key.second)]
+        return [name.rawValue, context.names.text(key.first)] + second
+    }
+
+    /// The keys of a section's rows, and of things that have a history but no row any more.
+    func knownKeys(in section: Section) -> [EntityKey] {
+        fold(for: section)?.knownKeys(in: section, names: context.names) ?? []
+    }
+}

@@ -1,0 +1,63 @@
+import EventLog
+
+extension Workspace {
+    /// What a compaction under the policy leaves of this state (C15). Idempotent.
+    public func retained(by policy: RetentionPolicy) -> Workspace {
+        var workspace = self
+        for index in workspace.sources.indices { workspace.sources[index].retain(policy) }
+        workspace.digestKeeper = DigestKeeper()
+        return workspace
+    }
+
+    /// The sequences of the events that hold something this state says; acts not counted.
+    public var neededSequences: Set<UInt64> {
+        var sequences: Set<UInt64> = []
+        for source in sources {
+            for (_, part) in source.parts { part.collectNeeded(into: &sequences) }
+        }
+        return sequences
+    }
+
+    /// The whole state, hidden parts included, as canonical JSON: two states behave alike for ever if these are equal.
+    public var snapshotBytes: [UInt8] {
+        let states = sources.sorted { $0.name < $1.name }.map { $0.snapshot() }
+        return JSONValue.object([
+            "clock": clock.map { .int($0.microseconds) },
+            "sources": .array(states),
+        ]).canonicalBytes
+    }
+
+    /// What this state says and no event in `kept` says, as canonical JSON.
+    public func facts(keeping kept: Set<UInt64>) -> [UInt8] {
+        let states = sources.sorted { $0.name < $1.name }.map { $0.facts(keeping: kept) }
+        return JSONValue.object([
+            "format": .string("eventlog.facts/1"),
+            "clock": clock.map { .int($0.microseconds) },
+            "sources": .array(states),
+        ]).canonicalBytes
+    }
+
+    /// A state that knows the facts of a compaction and has seen no event yet; the empty state for `nil`.
+    ///
+    /// - Throws: `ProjectionError.damagedFacts`.
+    public init(facts bytes: [UInt8]?) throws {
+        self.init()
+        guard let bytes else { return }
+        guard let document = try? JSONValue.parse(bytes).object, document["format"]?.string == "eventlog.facts/1" else {
+            throw ProjectionError.facts("they are no facts of a version that this program reads")
+        }
+        clock = document["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
+        for value in document["sources"]?.array ?? [] {
+            guard let object = value.object else { throw ProjectionError.facts("a source is no object") }
+            let state = try SourceState(facts: object)
+            indexes[state.name] = sources.count
+            sources.append(state)
+        }
+    }
+
+    mutating func keepOnly(_ names: Set<SourceName>) {
+        sources.removeAll { !names.contains($0.name) }
+        indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($0.element.name, $0.offset) })
+        clock = sources.compactMap(\.clock).max()
+    }
+}

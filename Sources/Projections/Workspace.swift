@@ -1,0 +1,54 @@
+public import EventLog
+
+/// The state of one log at one sequence: every source's folds together.
+///
+/// A value: copies are independent, and equal events give equal states, whatever process, machine or order of sources
+/// they were folded in (C9).
+public struct Workspace: Sendable {
+    /// The last event that the state has seen, acts included.
+    public internal(set) var sequence: SequenceNumber = .zero
+    /// The greatest `recordedAt` of the remote changes seen, dropped ones included; `nil` before the first.
+    public internal(set) var clock: Timestamp?
+
+    var sources: [SourceState] = []
+    var indexes: [SourceName: Int] = [:]
+    var digestKeeper = DigestKeeper()
+
+    /// The state before the first event.
+    public init() {}
+
+    /// The sources, sorted by name.
+    public var sourceNames: [SourceName] {
+        sources.map(\.name).sorted()
+    }
+
+    /// Applies one event. Total: what cannot be decoded becomes an issue in the state.
+    ///
+    /// Events must come in sequence order. Acts change nothing but `sequence`.
+    public mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        sequence = envelope.sequence
+        guard !envelope.isAct else { return }
+        clock = max(clock ?? envelope.recordedAt, envelope.recordedAt)
+        let index = sourceIndex(of: envelope.source)
+        sources[index].apply(envelope, payload: payload)
+        digestKeeper.note(sources[index].context.touched, source: index)
+    }
+
+    /// Applies one event that was copied out of a log.
+    public mutating func apply(_ event: RecordedEvent) {
+        event.payload.withUnsafeBytes { apply(event.envelope, payload: $0) }
+    }
+
+    /// What could not be made sense of, by sequence, then source.
+    public var issues: [(source: SourceName, issue: Issue)] {
+        sources.flatMap { source in source.issues.map { (source.name, $0) } }
+            .sorted { ($0.1.sequence, $0.0) < ($1.1.sequence, $1.0) }
+    }
+
+    private mutating func sourceIndex(of name: SourceName) -> Int {
+        if let index = indexes[name] { return index }
+        indexes[name] = sources.count
+        sources.append(SourceState(name: name))
+        return sources.count - 1
+    }
+}
