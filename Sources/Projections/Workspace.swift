@@ -45,6 +45,10 @@ public struct Workspace: Sendable {
             .sorted { ($0.1.sequence, $0.0) < ($1.1.sequence, $1.0) }
     }
 
+    func state(of source: SourceName) -> SourceState? {
+        indexes[source].map { sources[$0] }
+    }
+
     private mutating func sourceIndex(of name: SourceName) -> Int {
         if let index = indexes[name] { return index }
         indexes[name] = sources.count

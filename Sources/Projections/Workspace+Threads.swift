@@ -1,0 +1,27 @@
+public import EventLog
+
+/// One live message in its place in a tree of replies.
+public struct ThreadLine: Hashable, Sendable {
+    /// The message's row of the state document.
+    public let message: JSONObject
+    /// 0 for a root, 1 for a reply to a root, ….
+    public let depth: Int
+    /// What became of the message that a root answers: `deleted`, `compacted` or `unknown`; `nil` where it answers none,
+    /// or a live one in a circle of replies.
+    public let lostParent: String?
+}
+
+extension Workspace {
+    /// The live messages of one channel, each followed by its replies, in the remote's order.
+    ///
+    /// Circles of replies are broken at their first message, which then stands as a root. Cost: O(n log n).
+    public func threads(source: SourceName, channel: String) -> [ThreadLine] {
+        guard let state = state(of: source), let id = state.context.names.find(channel) else { return [] }
+        let rowContext = RowContext(names: state.context.names, asOf: clock ?? Timestamp(seconds: 0))
+        return ReplyThreads(of: id, in: state.messages, names: state.context.names).lines.compactMap { line in
+            let key = EntityKey(.messages, line.key.channel, line.key.id)
+            guard let row = state.messages.row(for: key, context: rowContext)?.object else { return nil }
+            return ThreadLine(message: row, depth: line.depth, lostParent: line.lostParent?.rawValue)
+        }
+    }
+}
