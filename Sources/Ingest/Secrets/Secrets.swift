@@ -62,7 +62,9 @@ struct Secrets {
         var count = 0
         for place in places.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
             let range = max(place.range.lowerBound, copied)..<max(place.range.upperBound, copied)
-            guard !range.isEmpty, !payload[range].elementsEqual(substitute) else { continue }
+            // In a text the substitute's closing bracket already ends a value.
+            let isReplaced = range.count <= substitute.count && payload[range.lowerBound...].starts(with: substitute)
+            guard !range.isEmpty, !isReplaced else { continue }
             redacted += payload[copied..<range.lowerBound]
             redacted += place.needsQuotes ? [0x22] + substitute + [0x22] : substitute
             copied = range.upperBound

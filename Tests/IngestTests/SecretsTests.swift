@@ -1,0 +1,158 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite struct SecretsTests {
+    struct Example: CustomTestStringConvertible, Sendable {
+        let kind: EventKind
+        let frame: String
+        let redacted: String
+        let count: Int
+        var testDescription: String { frame }
+
+        init(_ kind: EventKind, _ frame: String, _ redacted: String, _ count: Int = 1) {
+            (self.kind, self.frame, self.redacted, self.count) = (kind, frame, redacted, count)
+        }
+    }
+
+    static let webToken = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl_-"
+
+    static let examples = [
+        Example(.gatewayFrame, #"{"op":2,"d":{"token":"s3"}}"#, #"{"op":2,"d":{"token":"[redacted]"}}"#),
+        Example(
+            .gatewayFrame,
+            #"{ "d" : {"token" : "s3" , "x":1}, "op" : 2 }"#,
+            #"{ "d" : {"token" : "[redacted]" , "x":1}, "op" : 2 }"#
+        ),
+        Example(
+            .gatewayFrame,
+            #"{"op":6,"d":{"token":"s\"3","session_id":"u","seq":41}}"#,
+            #"{"op":6,"d":{"token":"[redacted]","session_id":"u","seq":41}}"#
+        ),
+        Example(.gatewayFrame, #"{"op":2,"d":{"tok\u0065n":"s3"}}"#, #"{"op":2,"d":{"tok\u0065n":"[redacted]"}}"#),
+        Example(.gatewayFrame, #"{"\u006fp":2,"d":{"Token":"s3"}}"#, #"{"\u006fp":2,"d":{"Token":"[redacted]"}}"#),
+        Example(.gatewayFrame, #"{"op":2.0,"d":{"token":"s3"}}"#, #"{"op":2.0,"d":{"token":"[redacted]"}}"#),
+        Example(.gatewayFrame, #"{"op":1,"op":2,"d":{"token":"s3"}}"#, #"{"op":1,"op":2,"d":{"token":"[redacted]"}}"#),
+        Example(.gatewayFrame, #"{"op":2,"d":{"token":17}}"#, #"{"op":2,"d":{"token":"[redacted]"}}"#),
+        Example(
+            .gatewayFrame,
+            #"{"op":2,"d":{"token":["a",{"b":"c"}]}}"#,
+            #"{"op":2,"d":{"token":["[redacted]",{"b":"[redacted]"}]}}"#,
+            2
+        ),
+        Example(.gatewayFrame, #"{"d":{"token":"s3"}}"#, #"{"d":{"token":"[redacted]"}}"#),
+        Example(.gatewayFrame, #"{"op":2,"d":{"token":"s3"#, #"{"op":2,"d":{"token":"[redacted]"#),
+        Example(.gatewayFrame, #"{op:2,d:{token:"s3"}}"#, #"{op:2,d:{token:"[redacted]"}}"#),
+        Example(.gatewayFrame, #"{"a":"b" c","token":"s3"}"#, #"{"a":"b" c","token":"[redacted]"}"#),
+        Example(.gatewayFrame, #"{"op":2,"d":{"t\u006Fken":"s3""#, #"{"op":2,"d":{"t\u006Fken":"[redacted]""#),
+        Example(
+            .realtimeFrame,
+            #"{"topic":"t","event":"phx_join","payload":{"access_token":"s3"},"ref":"1"}"#,
+            #"{"topic":"t","event":"phx_join","payload":{"access_token":"[redacted]"},"ref":"1"}"#
+        ),
+        Example(
+            .realtimeFrame,
+            #"["3","3","t","access_token",{"access_token":"s3"}]"#,
+            #"["3","3","t","access_token",{"access_token":"[redacted]"}]"#
+        ),
+        Example(
+            .realtimeFrame,
+            #"{"url":"wss:\/\/p\/websocket?apikey=k1&vsn=1.0.0"}"#,
+            #"{"url":"wss:\/\/p\/websocket?apikey=[redacted]&vsn=1.0.0"}"#
+        ),
+        Example(
+            .itemsMessage,
+            #"{"u":"https://x/y?a=1\u0026ckWebAuthToken=a%2Bb%3D\u0026ckAPIToken=77#f"}"#,
+            #"{"u":"https://x/y?a=1\u0026ckWebAuthToken=[redacted]\u0026ckAPIToken=[redacted]#f"}"#,
+            2
+        ),
+        Example(
+            .itemsMessage,
+            #"["see (https://x/?t%6Fken=s3) now"]"#,
+            #"["see (https://x/?t%6Fken=[redacted]) now"]"#
+        ),
+        Example(
+            .gatewayFrame,
+            #"{"op":0,"d":{"headers":{"Authorization":"Bearer s3"}}}"#,
+            #"{"op":0,"d":{"headers":{"Authorization":"[redacted]"}}}"#
+        ),
+        Example(
+            .gatewayFrame,
+            #"{"h":[["authorization","Bearer s3"],["accept","x"]]}"#,
+            #"{"h":[["authorization","[redacted]"],["accept","x"]]}"#
+        ),
+        Example(
+            .itemsMessage,
+            #"["GET /\r\nAuthorization: Bearer s3\r\nHost: h"]"#,
+            #"["GET /\r\nAuthorization: Bearer [redacted]\r\nHost: h"]"#
+        ),
+        Example(.realtimeFrame, #"{"id_token":"\#(webToken)"}"#, #"{"id_token":"[redacted]"}"#),
+        Example(
+            .serverSentEvent,
+            "id: 1\ndata: {\"access_token\":\"s3\"}\n\n",
+            "id: 1\ndata: {\"access_token\":\"[redacted]\"}\n\n"
+        ),
+        Example(
+            .statusFile,
+            "{\"message\":\"a\nb\",\"access_token\":\"s3\"}",
+            "{\"message\":\"a\nb\",\"access_token\":\"[redacted]\"}"
+        ),
+    ]
+
+    @Test(arguments: examples)
+    func aSecretIsReplacedInPlace(_ example: Example) {
+        let redaction = Secrets.redact(Array(example.frame.utf8), kind: example.kind)
+        #expect(String(decoding: redaction.bytes, as: UTF8.self) == example.redacted)
+        #expect(redaction.count == example.count)
+        let again = Secrets.redact(redaction.bytes, kind: example.kind)
+        #expect(again == Secrets.Redaction(bytes: redaction.bytes, count: 0))
+    }
+
+    @Test(arguments: [
+        #"{"op":0,"d":{"content":"my token is fine, authorization: see below","token":"invite"},"s":7,"t":"X"}"#,
+        #"{"op":2,"d":{"token":""}}"#,
+        #"{"op":2,"d":{"token":null}}"#,
+        #"{"op":2,"d":{"token":"[redacted]"}}"#,
+        #"{"op":0,"d":{"content":"a=b token=c tokens: 3 \ud83d\ude00 %25"}}"#,
+        #"{"topic":"t","event":"access_token","payload":{}}"#,
+        #"not json at all: token"#,
+        "\u{0}\u{1}",
+        "",
+    ])
+    func whatIsNoSecretStaysAsItIs(_ frame: String) {
+        let bytes = Array(frame.utf8)
+        #expect(Secrets.redact(bytes, kind: .gatewayFrame) == Secrets.Redaction(bytes: bytes, count: 0))
+    }
+
+    @Test func aTokenNeverSurvivesACutFrame() {
+        let secret = "SECRETSECRET"
+        for example in [
+            #"{"op":2,"d":{"properties":{"os":"x"},"token":"SECRETSECRET"}}"#,
+            #"{"topic":"t","event":"phx_join","payload":{"access_token":"SECRETSECRET"},"ref":"1"}"#,
+            #"{"op":6,"d":{"tok\u0065n":"SECRETSECRET","seq":1}}"#,
+        ] {
+            let bytes = Array(example.utf8)
+            for length in 0...bytes.count {
+                let kind: EventKind = example.hasPrefix(#"{"op"#) ? .gatewayFrame : .realtimeFrame
+                let redaction = Secrets.redact(Array(bytes[..<length]), kind: kind)
+                let text = String(decoding: redaction.bytes, as: UTF8.self)
+                #expect(!text.contains(secret.prefix(4)), "\(text)")
+            }
+        }
+    }
+
+    @Test func anyBytesAreScannedWithoutACrash() {
+        var generator = SeededGenerator(seed: 20_260_119)
+        let alphabet = Array("{}[]\":,\\u0065tokenauthorization=&?%=. \n2d6op".utf8) + [0xFF, 0xEF, 0xBB, 0xBF, 0]
+        for _ in 0..<3_000 {
+            let length = Int.random(in: 0..<60, using: &generator)
+            let bytes = (0..<length).map { _ in alphabet[Int.random(in: 0..<alphabet.count, using: &generator)] }
+            for kind in [EventKind.gatewayFrame, .serverSentEvent] {
+                let redaction = Secrets.redact(bytes, kind: kind)
+                if redaction.count == 0 { #expect(redaction.bytes == bytes) }
+            }
+        }
+    }
+}
