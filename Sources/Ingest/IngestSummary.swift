@@ -43,4 +43,10 @@ public struct IngestSummary: Hashable, Sendable {
         if issues.count < Self.issueCountMax { issues.append(issue) }
     }
 
+    mutating func add(_ result: AppendResult) {
+        appended += result.appended
+        duplicates += result.duplicates
+        first = first ?? result.first
+        last = result.last ?? last
+    }
 }

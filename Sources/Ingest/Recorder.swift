@@ -1,0 +1,188 @@
+public import EventLog
+
+/// Appends what a source hands out to a log, in batches, and counts.
+///
+/// The only recorder of its source while it lives (it holds the source's lock). Sources that are pulled hand over
+/// everything by `record`; sources that are live push with `accept` and end with `finish`. Used by one task at a time.
+public final class Recorder {
+    /// The most events of one batch; more would only make each append slower to acknowledge.
+    public static let batchEventsMax = 1_000
+    /// The payload bytes after which a batch is appended.
+    public static let batchBytesMax = 8 << 20
+
+    private let store: EventStore
+    private let source: SourceName
+    private let lock: SourceLock
+    private let progress: ((IngestSummary) -> Void)?
+    private var summary = IngestSummary()
+    private var batch: [DraftEvent] = []
+    private var batchBytes = 0
+    private var bookmark: [UInt8]?
+
+    /// Takes the source's lock.
+    ///
+    /// - Parameter progress: called after each batch with the counts so far.
+    /// - Throws: `IngestError` with code `invalidArgument` for the reserved source `logtool`; `EventLogError` with code
+    ///   `locked` where the source has its recorder already.
+    public init(store: EventStore, source: SourceName, progress: ((IngestSummary) -> Void)? = nil) throws {
+        guard source != .logtool else {
+            throw IngestError(
+                .invalidArgument,
+                operation: "record source",
+                object: source.rawValue,
+                reason: "the name is reserved for what is done to the log itself",
+                advice: "choose another name with --as"
+            )
+        }
+        self.store = store
+        self.source = source
+        self.progress = progress
+        lock = try store.acquireSourceLock(source)
+    }
+
+    /// Records a source until it has caught up.
+    ///
+    /// What was appended before an error stays; the same run again goes on from there and doubles nothing (I4).
+    public static func record(
+        _ source: some EventSource,
+        into store: EventStore,
+        progress: ((IngestSummary) -> Void)? = nil
+    ) throws -> IngestSummary {
+        let recorder = try Recorder(store: store, source: source.name, progress: progress)
+        var drafts = try source.drafts(after: try recorder.history())
+        while let item = try drafts.next() { try recorder.accept(item) }
+        return try recorder.finish()
+    }
+
+    /// What the log holds of the source.
+    public func history() throws -> RecordedHistory {
+        let log = RecordedLog(store: store, source: source)
+        return RecordedHistory(
+            bookmark: try store.read { try $0.bookmark(of: source) },
+            holdsKey: { try !log.sequences(of: [$0]).isEmpty },
+            latestKey: { try log.latestKey() }
+        )
+    }
+
+    /// Takes one piece; appends the batch if it is full.
+    public func accept(_ item: SourceItem) throws {
+        switch item {
+        case .skipped(let issue): summary.skip(issue)
+        case .draft(let draft, let bookmark):
+            batch.append(draft)
+            batchBytes += draft.payload.count
+            self.bookmark = bookmark ?? self.bookmark
+            if batch.count >= Self.batchEventsMax || batchBytes >= Self.batchBytesMax { try flush() }
+        }
+    }
+
+    /// Appends what waits; durable on return.
+    public func flush() throws {
+        guard !batch.isEmpty else { return }
+        separateKeysOfBatch()
+        let bookmark = bookmark.map { Bookmark(source: source, bytes: $0) }
+        let result: AppendResult
+        do {
+            result = try store.append(batch, bookmark: bookmark)
+        } catch let error as EventLogError where error.code == .keyConflict {
+            try separateKeysOfLog()
+            result = try store.append(batch, bookmark: bookmark)
+        }
+        summary.add(result)
+        batch.removeAll(keepingCapacity: true)
+        batchBytes = 0
+        self.bookmark = nil
+        progress?(summary)
+    }
+
+    /// Appends what waits, gives the source's lock back and says what was done.
+    public func finish() throws -> IngestSummary {
+        try flush()
+        lock.release()
+        return summary
+    }
+}
+
+// MARK: - Keys that are held with another payload
+
+extension Recorder {
+    /// Evidence is never refused (C4): of two drafts with one key and different payloads, the later gets a key of its
+    /// own.
+    private func separateKeysOfBatch() {
+        var holders: [EventKey: Int] = [:]
+        for index in batch.indices {
+            guard let key = batch[index].key else { continue }
+            guard let holder = holders[key] else {
+                holders[key] = index
+                continue
+            }
+            if !batch[index].repeats(kind: batch[holder].kind, payload: batch[holder].payload) {
+                batch[index].separateKey()
+            }
+        }
+    }
+
+    private func separateKeysOfLog() throws {
+        let holders = try RecordedLog(store: store, source: source).sequences(of: Set(batch.compactMap(\.key)))
+        for index in batch.indices {
+            guard let sequence = batch[index].key.flatMap({ holders[$0] }),
+                let holder = try store.read({ try $0.event(at: sequence) }), holder.envelope.holding == .whole,
+                !batch[index].repeats(kind: holder.envelope.kind, payload: holder.payload)
+            else { continue }
+            batch[index].separateKey()
+        }
+    }
+}
+
+extension DraftEvent {
+    fileprivate func repeats(kind: EventKind, payload: [UInt8]) -> Bool {
+        self.kind == kind && self.payload == payload
+    }
+
+    /// Replaces the key by `KEY~` and 16 hex digits of the payload's hash.
+    fileprivate mutating func separateKey() {
+        guard let key else { return }
+        let suffix = "~" + Hasher256.hash(payload).hex.prefix(16)
+        var stem = Substring(key.rawValue)
+        while stem.utf8.count + suffix.utf8.count > EnvelopeLimits.keyBytesMax { stem.removeLast() }
+        self.key = try? EventKey(stem + suffix)
+    }
+}
+
+/// Looks for a source's events in a log.
+private struct RecordedLog {
+    let store: EventStore
+    let source: SourceName
+
+    /// The first sequence of each key that the log holds. Cost: one pass over the envelopes of the log.
+    func sequences(of keys: Set<EventKey>) throws -> [EventKey: SequenceNumber] {
+        try store.read { session in
+            var found: [EventKey: SequenceNumber] = [:]
+            guard session.head > .zero else { return found }
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                if event.source == source, let key = event.key, keys.contains(key), found[key] == nil {
+                    found[key] = event.sequence
+                }
+                return true
+            }
+            return found
+        }
+    }
+
+    /// The key of the source's last event. Cost: reads the log from its end up to that event.
+    func latestKey() throws -> EventKey? {
+        try store.read { session in
+            var latest: EventKey?
+            var end = session.head.rawValue
+            while end > 0, latest == nil {
+                let start = end > 65_536 ? end - 65_536 : 0
+                try session.forEachEvent(in: SequenceNumber(start + 1)...SequenceNumber(end)) { event in
+                    if event.source == source { latest = event.key ?? latest }
+                    return true
+                }
+                end = start
+            }
+            return latest
+        }
+    }
+}
