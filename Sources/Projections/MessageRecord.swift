@@ -57,6 +57,14 @@ struct MessageRecord: Sendable {
         entries.insert(entry, at: place)
     }
 
+    /// Takes a version out of the revisions: an earlier one says the same.
+    mutating func replace(_ version: Timestamp) {
+        for index in entries.indices where entries[index].isWrite && entries[index].revision?.version == version {
+            entries[index].isNewRevision = false
+            entries[index].isReplaced = true
+        }
+    }
+
     /// Takes over the past of a message that moved here. An event that both know stands once.
     mutating func inherit(_ other: MessageRecord) {
         let known = Set(entries.map(\.event.sequence))
@@ -107,6 +115,8 @@ extension MessageRecord {
         /// The version that the event brought, or, of a delete or move, that was known then.
         var revision: MessageRevision?
         var isNewRevision = false
+        /// Whether an earlier version that says the same came late and took the place of this one.
+        var isReplaced = false
         var remoteTime: Timestamp?
         var by: String?
 

@@ -103,6 +103,7 @@ extension MessageRecord.Entry {
         var members: JSONObject = ["event": event.snapshot, "change": .string(happening.word)]
         members["revision"] = revision?.snapshot(names: names)
         members["new"] = .bool(isNewRevision)
+        members["replaced"] = isReplaced ? .bool(true) : nil
         members["time"] = remoteTime?.snapshot
         members["by"] = .text(by)
         switch happening {

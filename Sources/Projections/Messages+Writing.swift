@@ -68,7 +68,8 @@ extension MessageRecord {
     /// Gateways and rows: the greatest version wins, and revisions are the distinct versions.
     fileprivate mutating func writeByVersion(_ write: MessageWrite, at event: EventReference) {
         let revision = MessageRevision(write)
-        let same = entries.last { $0.isWrite && $0.revision?.version == revision.version }
+        if let version = write.replacesVersion { replace(version) }
+        let same = entries.last { $0.isWrite && !$0.isReplaced && $0.revision?.version == revision.version }
         let wins = current.map { revision.wins(over: $0) } ?? true
         let isRepeat = same?.revision?.saying == revision.saying
         if isRepeat, !(wins && isGone) { return wins ? place(revision, at: event) : () }

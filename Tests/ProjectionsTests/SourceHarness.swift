@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 
 @testable import Projections
 
@@ -7,8 +8,12 @@ struct SourceHarness {
     var items = Items()
     var sessions = Sessions()
     var prompts = Prompts()
+    var rows = Rows()
+    var channels = Channels()
+    var messages = Messages()
     var itemsDecoder = ItemsDecoder()
     var statusDecoder = StatusFileDecoder()
+    var realtimeDecoder = RealtimeDecoder()
     var names = Names()
     var issues: [Issue] = []
     var touched: Set<EntityKey> = []
@@ -25,7 +30,7 @@ struct SourceHarness {
     }
 
     var parts: [any StatePart] {
-        [items, sessions, prompts, itemsDecoder, statusDecoder]
+        [items, sessions, prompts, rows, channels, messages, itemsDecoder, statusDecoder, realtimeDecoder]
     }
 
     private mutating func withPart(_ index: Int, _ body: (inout any StatePart, inout Names) throws -> Void) rethrows {
@@ -35,8 +40,12 @@ struct SourceHarness {
         case let part as Items: items = part
         case let part as Sessions: sessions = part
         case let part as Prompts: prompts = part
+        case let part as Rows: rows = part
+        case let part as Channels: channels = part
+        case let part as Messages: messages = part
         case let part as ItemsDecoder: itemsDecoder = part
         case let part as StatusFileDecoder: statusDecoder = part
+        case let part as RealtimeDecoder: realtimeDecoder = part
         default: break
         }
     }
@@ -52,6 +61,8 @@ struct SourceHarness {
             switch event.envelope.kind.rawValue {
             case "status.file/1":
                 statusDecoder.decode(event.envelope, payload: bytes, into: &changes, context: &context)
+            case "realtime.frame/1", "recorder.link/1":
+                realtimeDecoder.decode(event.envelope, payload: bytes, into: &changes, context: &context)
             default:
                 itemsDecoder.decode(event.envelope, payload: bytes, into: &changes, context: &context)
             }
@@ -60,6 +71,9 @@ struct SourceHarness {
             items.apply(change, in: &context)
             sessions.apply(change, in: &context)
             prompts.apply(change, in: &context)
+            rows.apply(change, in: &context)
+            channels.apply(change, in: &context)
+            messages.apply(change, in: &context)
         }
         names = context.names
         touched.formUnion(context.touched)
@@ -73,7 +87,6 @@ struct SourceHarness {
 
     func rows(in section: Section, asOf: Timestamp? = nil) -> [String] {
         let context = RowContext(names: names, asOf: asOf ?? clock)
-        let folds: [any Fold] = [items, sessions, prompts]
         return folds.flatMap { fold in
             fold.keys(in: section, names: names).map { fold.row(for: $0, context: context)?.canonicalText ?? "none" }
         }
@@ -82,7 +95,6 @@ struct SourceHarness {
     /// All rows of all sections by key, as text.
     func allRows() -> [EntityKey: String] {
         let context = RowContext(names: names, asOf: clock)
-        let folds: [any Fold] = [items, sessions, prompts]
         var all: [EntityKey: String] = [:]
         for fold in folds {
             for section in Section.allCases {
@@ -99,16 +111,33 @@ struct SourceHarness {
         guard let first = names.find(first) else { return nil }
         let key = EntityKey(section, first, second.flatMap { names.find($0) } ?? .none)
         let context = RowContext(names: names, asOf: clock)
-        let folds: [any Fold] = [items, sessions, prompts]
         return folds.compactMap { $0.history(of: key, context: context) }.first?.map { entry in
             ([entry.sequence.description, entry.change] + entry.kinds).joined(separator: " ")
         }
     }
 
+    var channelRows: [String] { rows(in: .channels) }
+
+    var messageRows: [String] { rows(in: .messages) }
+
     /// The whole state of every part as text.
     func snapshot() -> [String] {
         parts.map { $0.snapshot(names: names).canonicalText }
     }
+
+    /// What the digest covers: all rows as text, without what only sequences make of them.
+    func substance() -> [String] {
+        allRows().values.map { text in
+            var text = text
+            if let start = text.range(of: ",\"sequence\":\""), let end = text[start.upperBound...].firstIndex(of: "\"")
+            {
+                text.removeSubrange(start.lowerBound...end)
+            }
+            return text
+        }.sorted()
+    }
+
+    private var folds: [any Fold] { [items, sessions, prompts, rows, channels, messages] }
 
     /// What a compaction would leave, folded anew.
     func compacted(_ events: [TestEvent]) throws -> SourceHarness {

@@ -58,6 +58,8 @@ struct MessageWrite: Sendable {
     /// Whether the log's order is the only order of versions (commits): the later write wins and each one that says
     /// something new is a revision. Otherwise revisions are the distinct values of `version`.
     var revisesByArrival = false
+    /// A later version that says the same as this one, which came late: this one takes its place among the revisions.
+    var replacesVersion: Timestamp?
 }
 
 /// Where a message stands in its channel.

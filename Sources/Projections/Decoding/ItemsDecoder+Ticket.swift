@@ -26,17 +26,26 @@ enum Ticket {
         }
         if let value = object["done"], !value.isNull, value.bool == nil { return .fault("done is no truth value") }
         let status = object["status"]?.string
-        var extra = object
-        for name in ["id", "done", "status", "created"] { extra[name] = nil }
         let textName = object["text"]?.string == nil ? "title" : "text"
-        let text = object[textName]?.string
-        for name in ["text", "title"] where name == textName || object[name]?.isNull == true { extra[name] = nil }
+        var extra = JSONObject()
+        for member in object.members where !member.value.isNull && member.name != textName {
+            if !memberNames.contains(member.name) { extra[member.name] = member.value }
+        }
         let done = object["done"]?.bool ?? (status == "closed")
         let created = object["created"]?.string
         return .item(
-            ItemFields(id: names.id(id), text: text, done: done, status: status, created: created, extra: extra)
+            ItemFields(
+                id: names.id(id),
+                text: object[textName]?.string,
+                done: done,
+                status: status,
+                created: created,
+                extra: extra
+            )
         )
     }
+
+    private static let memberNames: Set<String> = ["id", "done", "status", "created"]
 
     /// Ids are texts; a whole number is taken as its digits.
     private static func idText(_ value: JSONValue?) -> String? {

@@ -1,0 +1,101 @@
+import EventLog
+
+/// The rows of `conversations`, which are channels of kind `conversation` whose `messages` array is the messages.
+///
+/// Edits and deletes follow from consecutive rows in order of commit, however they arrived; see `ConversationTimeline`.
+struct RealtimeConversations: Sendable {
+    private struct Conversation {
+        var register = RowRegister()
+        var timeline = ConversationTimeline()
+        /// What tells repeats; rows of before a deletion count too, since their messages were there.
+        var identities: [Hash256: UInt64] = [:]
+    }
+
+    private var conversations: [EntityID: Conversation] = [:]
+
+    /// Adds what a change made of the conversation and its messages.
+    mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
+        var conversation = conversations.removeValue(forKey: change.id) ?? Conversation()
+        defer { if !conversation.identities.isEmpty { conversations[change.id] = conversation } }
+        guard conversation.identities[change.identity] == nil else { return }
+        let sequence = context.event.sequence.rawValue
+        let before = Self.standing(conversation.register)
+        let isEffective = conversation.register.apply(change, at: sequence)
+        let after = Self.standing(conversation.register)
+        let statement = Self.statement(change, context: &context)
+        if isEffective || statement != nil { conversation.identities[change.identity] = sequence }
+        if let after, before.map({ !$0.isSame(as: after) }) ?? true {
+            let fields = ChannelFields(id: change.id, name: after.title, kind: "conversation")
+            changes.append(.channel(.stated(fields)))
+        }
+        var messages: [MessageChange] = []
+        if let statement {
+            let position = RowRegister.Position(committedAt: change.committedAt, sequence: sequence)
+            messages = conversation.timeline.insert(statement, at: position, in: change.id, event: context.event)
+            changes += messages.map(Change.message)
+        }
+        // Messages that come late name a channel that is gone all the same.
+        if after == nil, before != nil || !messages.isEmpty {
+            changes.append(.channel(.deleted(change.id, cause: .channelDeleted, permanence: .untilWritten)))
+        }
+    }
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        for conversation in conversations.values { sequences.formUnion(conversation.identities.values) }
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        .array(
+            conversations.keys.sorted { names.precedes($0, $1) }.map { id in
+                let identities = (conversations[id]?.identities ?? [:]).sorted { $0.value < $1.value }
+                return .object([
+                    "id": .string(names.text(id)),
+                    "register": conversations[id]?.register.snapshot(),
+                    "timeline": conversations[id]?.timeline.snapshot(names: names),
+                    "identities": .array(identities.map { .array([.string($0.key.hex), .int($0.value)]) }),
+                ])
+            }
+        )
+    }
+}
+
+extension RealtimeConversations {
+    /// What a channel shows of its row.
+    private struct Standing {
+        var title: String?
+
+        func isSame(as other: Standing) -> Bool { Sameness.areSame(title, other.title) }
+    }
+
+    private static func standing(_ register: RowRegister) -> Standing? {
+        guard let row = register.settled else { return nil }
+        return Standing(title: row.record["title"]?.string)
+    }
+
+    /// What a change says of the messages; `nil` where it leaves them as they are.
+    private static func statement(
+        _ change: RowChange,
+        context: inout FoldContext
+    ) -> ConversationTimeline.Statement? {
+        if change.operation == .delete { return ConversationTimeline.Statement(isRowGone: true) }
+        let value = change.record["messages"]
+        if value.map(\.isNull) ?? true {
+            return change.operation == .insert ? ConversationTimeline.Statement() : nil
+        }
+        guard let elements = value?.array else {
+            context.issue("conversation: messages is no array")
+            return nil
+        }
+        var statement = ConversationTimeline.Statement()
+        for (index, element) in elements.enumerated() {
+            guard let object = element.object, let id = object["id"]?.string else {
+                context.issue("conversation: message \(index + 1): id is missing or no text")
+                continue
+            }
+            if !statement.add(object, id: context.names.id(id)) {
+                context.issue("conversation: message \(index + 1): the id stands twice; the first counts")
+            }
+        }
+        return statement
+    }
+}

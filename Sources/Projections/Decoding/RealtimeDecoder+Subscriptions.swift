@@ -1,0 +1,118 @@
+public import EventLog
+
+/// A time in which a topic was not subscribed, so that changes may be missing.
+public struct Gap: Hashable, Sendable {
+    /// The topic.
+    public let topic: String
+    /// When the subscription was last known to stand.
+    public let from: Timestamp
+    /// When it stood again; `nil` while it does not.
+    public fileprivate(set) var to: Timestamp?
+    /// What ended it.
+    public let reason: String
+}
+
+/// Which topics are subscribed, and when they were not.
+///
+/// A topic is subscribed from a `system` frame (extension `postgres_changes`, status `ok`) until `phx_error` or
+/// `phx_close`; or, when a join goes out for a topic that is still subscribed or the recorder's link changes, until the
+/// last inbound frame before (then for all topics). Before its first subscription a topic has no gap.
+struct RealtimeSubscriptions: Sendable {
+    private var subscribed: Set<String> = []
+    private(set) var gaps: [Gap] = []
+    private var lastInbound: Timestamp?
+    /// The last event that is accounted for: after a compaction, what was kept of earlier ones says nothing new.
+    private var upTo: UInt64 = 0
+
+    init() {}
+
+    mutating func observe(_ frame: RealtimeFrame, isInbound: Bool, at event: EventReference) {
+        guard event.sequence.rawValue > upTo else { return }
+        upTo = event.sequence.rawValue
+        if case .message(let topic, let name, let payload) = frame {
+            observe(name, payload, on: topic, isInbound: isInbound, at: event.recordedAt)
+        }
+        if isInbound { lastInbound = event.recordedAt }
+    }
+
+    /// The recorder's connection opened or closed.
+    mutating func linkChanged(at event: EventReference) {
+        guard event.sequence.rawValue > upTo, !subscribed.isEmpty else { return }
+        upTo = event.sequence.rawValue
+        endAll(at: event.recordedAt, reason: "the connection was lost")
+    }
+
+    private mutating func observe(
+        _ name: String,
+        _ payload: JSONValue,
+        on topic: String,
+        isInbound: Bool,
+        at time: Timestamp
+    ) {
+        switch (name, isInbound) {
+        case ("system", true)
+        where payload["extension"]?.string == "postgres_changes" && payload["status"]?.string == "ok":
+            guard subscribed.insert(topic).inserted else { return }
+            if let index = gaps.lastIndex(where: { $0.topic == topic && $0.to == nil }) { gaps[index].to = time }
+        case ("phx_error", true): end(topic, at: time, reason: "the channel failed")
+        case ("phx_close", true): end(topic, at: time, reason: "the channel was closed")
+        case ("phx_join", false) where subscribed.contains(topic):
+            endAll(at: time, reason: "the topic was joined again")
+        default: break
+        }
+    }
+
+    private mutating func endAll(at time: Timestamp, reason: String) {
+        for topic in subscribed.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+            end(topic, at: lastInbound ?? time, reason: reason)
+        }
+    }
+
+    private mutating func end(_ topic: String, at time: Timestamp, reason: String) {
+        guard subscribed.remove(topic) != nil else { return }
+        gaps.append(Gap(topic: topic, from: time, to: nil, reason: reason))
+    }
+}
+
+extension RealtimeSubscriptions {
+    /// All of it; `null` where no frame was seen.
+    var facts: JSONValue {
+        if upTo == 0 { return .null }
+        return .object([
+            "upTo": .string(String(upTo)),
+            "lastInbound": lastInbound.map { .int($0.microseconds) },
+            "subscribed": .array(
+                subscribed.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .string($0) }
+            ),
+            "gaps": .array(
+                gaps.map { gap in
+                    .object([
+                        "topic": .string(gap.topic),
+                        "from": .int(gap.from.microseconds),
+                        "to": gap.to.map { .int($0.microseconds) },
+                        "reason": .string(gap.reason),
+                    ])
+                }
+            ),
+        ])
+    }
+
+    init(facts: JSONValue) throws {
+        guard let upTo = facts["upTo"]?.string.flatMap(UInt64.init), let topics = facts["subscribed"]?.array,
+            let gaps = facts["gaps"]?.array
+        else { throw ProjectionError.facts("subscriptions have another form") }
+        self.upTo = upTo
+        lastInbound = Self.time(facts["lastInbound"])
+        subscribed = Set(topics.compactMap(\.string))
+        self.gaps = try gaps.map { gap in
+            guard let topic = gap["topic"]?.string, let from = Self.time(gap["from"]),
+                let reason = gap["reason"]?.string
+            else { throw ProjectionError.facts("a gap has another form") }
+            return Gap(topic: topic, from: from, to: Self.time(gap["to"]), reason: reason)
+        }
+    }
+
+    private static func time(_ value: JSONValue?) -> Timestamp? {
+        value?.number?.int64.map { Timestamp(microseconds: $0) }
+    }
+}

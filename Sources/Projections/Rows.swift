@@ -1,0 +1,109 @@
+import EventLog
+
+/// The rows of realtime tables, other than conversations and tasks, and what happened to each.
+///
+/// A row is what its distinct changes make of it in order of commit; see `RowRegister`. Its history has an entry for each
+/// event that changed what is known of it, in order of arrival: `added`, `changed` or `removed`. `kinds` says which:
+/// `soft_deleted`, `restored` (whether `deleted_at` is set), `opened` (`last_opened_at` alone), `retitled` (`title`),
+/// `updated` (anything else).
+struct Rows: Fold {
+    private var registers: [EntityKey: RowRegister] = [:]
+    private var histories = EntityHistories()
+
+    init() {}
+
+    mutating func apply(_ change: Change, in context: inout FoldContext) {
+        guard case .row(let change) = change else { return }
+        let key = EntityKey(.rows, change.table, change.id)
+        // The table lets go of the register for the time of the change, so that its contents are not copied.
+        var register = registers.removeValue(forKey: key) ?? RowRegister()
+        let before = register.settled
+        let isEffective = register.apply(change, at: context.event.sequence.rawValue)
+        let after = register.settled
+        if !register.changedAt.isEmpty { registers[key] = register }
+        guard isEffective else { return }
+        note(change, before: before, after: after, key: key, in: &context)
+    }
+
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        guard section == .rows else { return [] }
+        return registers.filter { $0.value.settled != nil }.keys.sorted { names.precedes($0, $1) }
+    }
+
+    func row(for key: EntityKey, context: RowContext) -> JSONValue? {
+        guard var members = registers[key]?.settled?.members else { return nil }
+        members["table"] = .string(context.names.text(key.first))
+        members["id"] = .string(context.names.text(key.second))
+        return .object(members)
+    }
+
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        key.section == .rows ? histories[key] : nil
+    }
+
+    /// Nothing goes: what a compaction drops are repeats and changes that came too late to say anything.
+    mutating func retain(_ policy: RetentionPolicy, names: Names) {}
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        for register in registers.values { sequences.formUnion(register.changedAt) }
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        let rows = registers.keys.sorted { names.precedes($0, $1) }.map { key in
+            JSONValue.object([
+                "table": .string(names.text(key.first)),
+                "id": .string(names.text(key.second)),
+                "register": registers[key]?.snapshot(),
+            ])
+        }
+        return .object(["rows": .array(rows), "histories": histories.snapshot(names: names)])
+    }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+extension Rows {
+    private mutating func note(
+        _ change: RowChange,
+        before: SettledRow?,
+        after: SettledRow?,
+        key: EntityKey,
+        in context: inout FoldContext
+    ) {
+        guard let known = after ?? before else { return }
+        var word = "changed"
+        var kinds: [String] = []
+        switch (before, after) {
+        case (nil, _): word = "added"
+        case (_, nil): word = "removed"
+        case (let before?, let after?):
+            if before.isSame(as: after) { return }
+            kinds = before.kinds(of: after)
+        }
+        context.touch(key)
+        let entry = HistoryEntry(
+            at: context.event,
+            change: word,
+            remoteTime: change.committedAt,
+            kinds: kinds,
+            fields: known.members
+        )
+        histories.add(entry, to: key)
+    }
+}
+
+extension SettledRow {
+    /// What the next state of a row changed.
+    fileprivate func kinds(of next: SettledRow) -> [String] {
+        var kinds: [String] = []
+        if isSoftDeleted != next.isSoftDeleted { kinds.append(next.isSoftDeleted ? "soft_deleted" : "restored") }
+        let old = record.members.filter { !$0.value.isSameJSON(as: next.record[$0.name]) }.map(\.name)
+        let changed = Set(old + next.record.members.filter { record[$0.name] == nil }.map(\.name))
+        if changed == ["last_opened_at"] { return ["opened"] }
+        if changed.contains("title") { kinds.append("retitled") }
+        let others = changed.subtracting(["title", "deleted_at", "updated_at", "last_opened_at"])
+        return others.isEmpty && !kinds.isEmpty ? kinds : kinds + ["updated"]
+    }
+}

@@ -1,0 +1,74 @@
+/// The folder tree of live notes, as the remote shows it.
+///
+/// A note stands in the folder of its `metadata.folder`, split at `/`; a note `__folder__` is no file but keeps its
+/// folder; the scratchpad is in no folder at all. Archived notes (`metadata.archived`, or the folder `Archive` and those
+/// below it) are left out.
+struct NotesTree: Hashable, Sendable {
+    /// A folder's own notes and folders.
+    struct Folder: Hashable, Sendable {
+        var name: String
+        var folders: [Folder] = []
+        var notes: [Note] = []
+    }
+
+    /// A note in its folder.
+    struct Note: Hashable, Sendable {
+        var id: String
+        var title: String
+        var isPinned: Bool
+    }
+
+    /// What is not in a folder, and the folders.
+    private(set) var root = Folder(name: "")
+
+    private static let scratchpadTitle = "✏️ Scratchpad"
+    /// So that no path, however long, makes folders too deep to walk; the rest of a longer one is one name.
+    private static let depthMax = 200
+
+    /// Makes the tree of note rows by id. Rows that are soft-deleted are left out.
+    init(rows: [(id: String, row: SettledRow)]) {
+        for (id, row) in rows where !row.isSoftDeleted {
+            let title = row.record["title"]?.string ?? ""
+            let metadata = row.record["metadata"]
+            let path = (metadata?["folder"]?.string ?? "").split(separator: "/", maxSplits: Self.depthMax).map(
+                String.init
+            )
+            let isArchived = path.first == "Archive" || metadata?["archived"]?.bool == true
+            if isArchived || title == Self.scratchpadTitle { continue }
+            let isMarker = title == "__folder__" && metadata?["folder_marker"]?.bool == true
+            let note = Note(id: id, title: title, isPinned: metadata?["pinned"]?.bool ?? false)
+            root.add(isMarker ? nil : note, path: path[...])
+        }
+        root.sort()
+    }
+}
+
+extension NotesTree.Folder {
+    /// Makes the folders of a path, and puts the note into the last.
+    fileprivate mutating func add(_ note: NotesTree.Note?, path: ArraySlice<String>) {
+        guard let first = path.first else {
+            if let note { notes.append(note) }
+            return
+        }
+        if let index = folders.firstIndex(where: { $0.name == first }) {
+            folders[index].add(note, path: path.dropFirst())
+        } else {
+            var folder = NotesTree.Folder(name: first)
+            folder.add(note, path: path.dropFirst())
+            folders.append(folder)
+        }
+    }
+
+    /// By name without regard to case (Unicode's own mapping, which no locale changes), then by name or id.
+    fileprivate mutating func sort() {
+        for index in folders.indices { folders[index].sort() }
+        folders.sort { Self.precedes(($0.name, $0.name), ($1.name, $1.name)) }
+        notes.sort { Self.precedes(($0.title, $0.id), ($1.title, $1.id)) }
+    }
+
+    private static func precedes(_ left: (String, String), _ right: (String, String)) -> Bool {
+        let names = (left.0.lowercased(), right.0.lowercased())
+        if names.0.utf8.elementsEqual(names.1.utf8) { return left.1.utf8.lexicographicallyPrecedes(right.1.utf8) }
+        return names.0.utf8.lexicographicallyPrecedes(names.1.utf8)
+    }
+}

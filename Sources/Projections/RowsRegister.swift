@@ -1,0 +1,166 @@
+import EventLog
+
+/// One row as its changes make it, whatever the order in which they arrived.
+///
+/// Each column holds what the last change in order of commit said of it, ties by arrival. An INSERT or a DELETE resets
+/// all that is older. Only what a change did to these registers is remembered of it, so that a repeat of it does nothing
+/// (a change that did nothing is older than everything here, and so is its repeat).
+struct RowRegister: Sendable {
+    /// Where a change stands: by commit, then by arrival.
+    struct Position: Hashable, Comparable, Sendable {
+        let committedAt: Timestamp
+        let sequence: UInt64
+
+        static func < (left: Position, right: Position) -> Bool {
+            (left.committedAt, left.sequence) < (right.committedAt, right.sequence)
+        }
+    }
+
+    private struct Column {
+        var value: JSONValue
+        var position: Position
+    }
+
+    /// The last INSERT or DELETE.
+    private var floor: (position: Position, isDelete: Bool)?
+    /// The last UPDATE above the floor.
+    private var lastUpdate: Position?
+    private var values: [String: Column] = [:]
+    /// Where a column was last named.
+    private var named: [String: Position] = [:]
+    /// Where a partial change last lacked a column.
+    private var lacked: [String: Position] = [:]
+    private var identities: [Hash256: Position] = [:]
+    /// The events whose change did anything, in order of arrival.
+    private(set) var changedAt: [UInt64] = []
+
+    /// Takes in one change; false where it is a repeat or too late to say anything.
+    mutating func apply(_ change: RowChange, at sequence: UInt64) -> Bool {
+        let position = Position(committedAt: change.committedAt, sequence: sequence)
+        guard identities[change.identity] == nil, floor.map({ $0.position < position }) ?? true else { return false }
+        var isEffective = true
+        switch change.operation {
+        case .insert:
+            reset(at: position, isDelete: false)
+            _ = set(change, at: position)
+        case .delete:
+            reset(at: position, isDelete: true)
+        case .update:
+            isEffective = set(change, at: position)
+            if lastUpdate.map({ $0 < position }) ?? true {
+                lastUpdate = position
+                isEffective = true
+            }
+        }
+        if isEffective {
+            identities[change.identity] = position
+            changedAt.append(sequence)
+        }
+        return isEffective
+    }
+
+    private mutating func reset(at position: Position, isDelete: Bool) {
+        floor = (position, isDelete)
+        values = values.filter { $0.value.position > position }
+        named = named.filter { $0.value > position }
+        lacked = lacked.filter { $0.value > position }
+        if let update = lastUpdate, update < position { lastUpdate = nil }
+        // A repeat of what was committed earlier finds the floor above it.
+        identities = identities.filter { $0.value.committedAt >= position.committedAt }
+    }
+
+    private mutating func set(_ change: RowChange, at position: Position) -> Bool {
+        var isEffective = false
+        for member in change.record.members where values[member.name].map({ $0.position < position }) ?? true {
+            values[member.name] = Column(value: member.value, position: position)
+            isEffective = true
+        }
+        for name in change.columns {
+            isEffective = Self.raise(&named, name, to: position) || isEffective
+            guard change.isPartial, change.record[name] == nil else { continue }
+            isEffective = Self.raise(&lacked, name, to: position) || isEffective
+        }
+        return isEffective
+    }
+
+    private static func raise(_ positions: inout [String: Position], _ name: String, to position: Position) -> Bool {
+        if let known = positions[name], known > position { return false }
+        positions[name] = position
+        return true
+    }
+}
+
+/// A row as it stands.
+struct SettledRow: Sendable {
+    var record: JSONObject
+    /// Columns that exist and whose value was never seen, sorted.
+    var unknownColumns: [String]
+    /// Columns whose known value may be outdated, sorted.
+    var staleColumns: [String]
+
+    /// Whether `deleted_at` is set.
+    var isSoftDeleted: Bool { record["deleted_at"].map { !$0.isNull } ?? false }
+
+    /// The members of a row of the state document that come from the row itself.
+    var members: JSONObject {
+        [
+            "state": .string(isSoftDeleted ? "soft_deleted" : "live"),
+            "record": .object(record),
+            "unknownColumns": .array(unknownColumns.map { .string($0) }),
+            "staleColumns": .array(staleColumns.map { .string($0) }),
+        ]
+    }
+
+    func isSame(as other: SettledRow) -> Bool {
+        JSONValue.object(members).isSameJSON(as: .object(other.members))
+    }
+}
+
+extension RowRegister {
+    /// The row, or `nil` where it was deleted or never stood.
+    var settled: SettledRow? {
+        guard lastUpdate != nil || floor?.isDelete == false else { return nil }
+        let stale = values.keys.filter { name in
+            guard let lacked = lacked[name], let column = values[name] else { return false }
+            return column.position < lacked
+        }
+        var record = JSONObject()
+        for name in Self.sorted(values.keys) { record[name] = values[name]?.value }
+        return SettledRow(
+            record: record,
+            unknownColumns: Self.sorted(named.keys.filter { values[$0] == nil }),
+            staleColumns: Self.sorted(stale)
+        )
+    }
+
+    /// All of it, for snapshots.
+    func snapshot() -> JSONValue {
+        let columns = Self.sorted(values.keys).map { name in
+            JSONValue.array([.string(name), values[name]?.value ?? .null, values[name]?.position.snapshot ?? .null])
+        }
+        return .object([
+            "floor": floor?.position.snapshot,
+            "isDeleted": floor.map { .bool($0.isDelete) },
+            "lastUpdate": lastUpdate?.snapshot,
+            "values": .array(columns),
+            "named": Self.snapshot(named),
+            "lacked": Self.snapshot(lacked),
+            "identities": .array(
+                identities.sorted { $0.value < $1.value }.map { .array([.string($0.key.hex), $0.value.snapshot]) }
+            ),
+            "changedAt": .array(changedAt.map { .int($0) }),
+        ])
+    }
+
+    private static func snapshot(_ positions: [String: Position]) -> JSONValue {
+        .array(sorted(positions.keys).map { .array([.string($0), positions[$0]?.snapshot ?? .null]) })
+    }
+
+    private static func sorted(_ names: some Sequence<String>) -> [String] {
+        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}
+
+extension RowRegister.Position {
+    var snapshot: JSONValue { .array([committedAt.snapshotValue, .int(sequence)]) }
+}
