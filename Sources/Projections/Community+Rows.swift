@@ -1,0 +1,98 @@
+import EventLog
+
+extension Community {
+    /// How long a typing frame counts, as the clients have it.
+    private static let typingSeconds: Int64 = 8
+
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        switch section {
+        case .guilds, .members, .roles, .bans, .presences, .voiceStates:
+            names.sorted(registers.compactMap { $0.key.section == section ? shown($0.key, $0.value) : nil })
+        case .typing: names.sorted(typing.keys.filter { fates.fate(of: $0.first) == nil })
+        case .readStates: names.sorted(Array(readStates.lastMessages.keys))
+        case .channels, .messages, .deletedMessages, .items, .sessions, .sessionAggregates, .prompts, .rows, .issues:
+            []
+        }
+    }
+
+    /// The key of a register's row; `nil` where there is none.
+    private func shown(_ key: EntityKey, _ register: Register<CommunityValue>) -> EntityKey? {
+        guard let value = register.value else { return nil }
+        if let channel = value.voiceChannel, fates.fate(of: channel) != nil { return nil }
+        return row(of: key, value)
+    }
+
+    func row(for key: EntityKey, context: RowContext) -> JSONValue? {
+        var row = ids(of: key, context.names)
+        switch key.section {
+        case .typing:
+            guard let event = typing[key], fates.fate(of: key.first) == nil else { return nil }
+            let until = Self.end(ofTypingAt: event.recordedAt)
+            guard context.asOf < until else { return nil }
+            row["until"] = .string(until.description)
+        case .readStates:
+            guard let lastMessage = readStates.lastMessages[key] else { return nil }
+            row["lastMessage"] = .text(lastMessage.map { context.names.text($0) })
+        default:
+            guard let register = register(of: key), shown(registerKey(of: key), register) == key,
+                let value = register.value
+            else { return nil }
+            for member in value.members(names: context.names).members { row[member.name] = member.value }
+        }
+        return .object(row)
+    }
+
+    func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        guard let register = register(of: key), !register.entries.isEmpty else { return nil }
+        var before: CommunityValue?
+        return register.entries.map { entry in
+            defer { before = entry.value }
+            let change = entry.value == nil ? "removed" : (before == nil ? "added" : "changed")
+            let fields = (entry.value ?? before)?.members(names: context.names) ?? JSONObject()
+            return HistoryEntry(at: entry.event, change: change, fields: fields)
+        }
+    }
+
+    private func registerKey(of row: EntityKey) -> EntityKey {
+        row.section == .roles ? Self.roleKey(row.second) : row
+    }
+
+    private func register(of row: EntityKey) -> Register<CommunityValue>? { registers[registerKey(of: row)] }
+
+    private func ids(of key: EntityKey, _ names: Names) -> JSONObject {
+        let (first, second) = (JSONValue.string(names.text(key.first)), JSONValue.string(names.text(key.second)))
+        return switch key.section {
+        case .guilds: ["id": first]
+        case .members, .bans, .voiceStates: ["guild": first, "user": second]
+        case .roles: ["guild": first, "id": second]
+        case .presences: ["user": first]
+        case .typing: ["channel": first, "user": second]
+        case .readStates: ["channel": first]
+        default: [:]
+        }
+    }
+
+    private static func end(ofTypingAt start: Timestamp) -> Timestamp {
+        let (seconds, overflow) = start.seconds.addingReportingOverflow(typingSeconds)
+        return Timestamp(seconds: overflow ? .max : seconds, nanoseconds: start.nanoseconds)
+    }
+}
+
+extension Names {
+    /// Ids in the order of their UTF-8 bytes.
+    func sorted(_ ids: some Collection<EntityID>) -> [EntityID] {
+        ids.map { (text: Array(text($0).utf8), id: $0) }
+            .sorted { $0.text.lexicographicallyPrecedes($1.text) }
+            .map(\.id)
+    }
+
+    /// Keys in the order of their ids' UTF-8 bytes.
+    func sorted(_ keys: [EntityKey]) -> [EntityKey] {
+        keys.map { (first: Array(text($0.first).utf8), second: Array(text($0.second).utf8), key: $0) }
+            .sorted {
+                $0.first == $1.first
+                    ? $0.second.lexicographicallyPrecedes($1.second) : $0.first.lexicographicallyPrecedes($1.first)
+            }
+            .map(\.key)
+    }
+}

@@ -1,0 +1,198 @@
+import EventLog
+
+/// The guilds of one source and what lives in them: members, roles, bans, voice states; presences, typing and read
+/// states beside.
+///
+/// None of these carries a version, so the last event in log order wins. A guild or role that was deleted stays so,
+/// whatever arrives. What lies in a channel that is gone (voice, typing) is not shown, whenever it became known.
+struct Community: Fold {
+    /// By row key, roles by id alone, as a role stays the same when it turns up in another guild.
+    var registers: [EntityKey: Register<CommunityValue>] = [:]
+    /// Guilds and roles that are deleted for ever, by their register's key.
+    var ends: [EntityKey: EventReference] = [:]
+    /// The guilds ever known, in the order in which they became known.
+    private var guilds: [EntityID] = []
+    /// The users ever in voice.
+    private var voices: [EntityKey] = []
+    /// The last frame of each typing user in each channel.
+    var typing: [EntityKey: EventReference] = [:]
+    var readStates = ReadStates()
+    var fates = ChannelFates()
+
+    /// What the last READY said was read.
+    struct ReadStates: Sendable {
+        var sequence: UInt64?
+        var lastMessages: [EntityKey: EntityID?] = [:]
+    }
+
+    init() {}
+
+    static func guildKey(_ guild: EntityID) -> EntityKey { EntityKey(.guilds, guild) }
+
+    static func roleKey(_ role: EntityID) -> EntityKey { EntityKey(.roles, role) }
+
+    mutating func apply(_ change: Change, in context: inout FoldContext) {
+        let fallen = fates.apply(change, at: context.event)
+        if case .community(let change) = change { apply(change, in: &context) }
+        for channel in fallen { touch(rowsIn: channel, in: &context) }
+    }
+
+    private mutating func apply(_ change: CommunityChange, in context: inout FoldContext) {
+        switch change {
+        case .guildNamed(let guild): self.name(guild, in: &context)
+        case .guildStated(let id, let name, let owner):
+            self.change(guild: id, in: &context) {
+                $0.name = name.map(ExactText.init)
+                $0.owner = owner
+            }
+        case .guildDeleted(let guild): delete(guild: guild, in: &context)
+        case .membership(let joined): setMembership(joined, in: &context)
+        case .joined(let guild, let isJoined): self.change(guild: guild, in: &context) { $0.isJoined = isJoined }
+        case .memberStated(let guild, let user, let nickname, let roles):
+            let member = CommunityValue.Member(
+                nickname: nickname.map(ExactText.init),
+                roles: living(roles, names: context.names)
+            )
+            set(.member(member), for: EntityKey(.members, guild, user), of: guild, in: &context)
+        case .memberRemoved(let guild, let user):
+            set(nil, for: EntityKey(.members, guild, user), of: guild, in: &context)
+        case .roleStated(let guild, let id, let name, let permissions, let position, let color):
+            let role = CommunityValue.Role(
+                guild: guild,
+                name: name.map(ExactText.init),
+                permissions: permissions.map(ExactText.init),
+                position: position,
+                color: color
+            )
+            guard ends[Self.roleKey(id)] == nil else { return _ = self.name(guild, in: &context) }
+            set(.role(role), for: Self.roleKey(id), of: guild, in: &context)
+        case .roleDeleted(let guild, let id):
+            self.name(guild, in: &context)
+            delete(role: id, in: &context)
+        case .ban(let guild, let user, let present):
+            set(present ? .banned : nil, for: EntityKey(.bans, guild, user), of: guild, in: &context)
+        case .presence(let user, let status):
+            set(.presence(ExactText(status)), for: EntityKey(.presences, user), in: &context)
+        case .typing(let channel, let user): type(user, in: channel, context: &context)
+        case .voice(let guild, let user, let channel):
+            let voice = channel.map { CommunityValue.voice(channel: $0) }
+            set(voice, for: EntityKey(.voiceStates, guild, user), of: guild, in: &context)
+        case .readStates(let states): read(states, in: &context)
+        }
+    }
+}
+
+extension Community {
+    /// Makes a guild known; whether it is there, which a deleted one never is again.
+    @discardableResult
+    private mutating func name(_ guild: EntityID, in context: inout FoldContext) -> Bool {
+        change(guild: guild, in: &context) { _ in }
+    }
+
+    @discardableResult
+    private mutating func change(
+        guild: EntityID,
+        in context: inout FoldContext,
+        _ body: (inout CommunityValue.Guild) -> Void
+    ) -> Bool {
+        let key = Self.guildKey(guild)
+        guard ends[key] == nil else { return false }
+        let known = registers[key]?.value?.guild
+        if known == nil { guilds.append(guild) }
+        var value = known ?? CommunityValue.Guild()
+        body(&value)
+        if value != known { set(.guild(value), for: key, in: &context) }
+        return true
+    }
+
+    private mutating func setMembership(_ joined: [EntityID], in context: inout FoldContext) {
+        for guild in joined { name(guild, in: &context) }
+        let joined = Set(joined)
+        for guild in guilds { change(guild: guild, in: &context) { $0.isJoined = joined.contains(guild) } }
+    }
+
+    /// Sets what lies in a guild, and makes the guild known; nothing of it where the guild is deleted.
+    private mutating func set(
+        _ value: CommunityValue?,
+        for key: EntityKey,
+        of guild: EntityID,
+        in context: inout FoldContext
+    ) {
+        guard name(guild, in: &context) else { return }
+        set(value, for: key, in: &context)
+    }
+
+    private mutating func set(_ value: CommunityValue?, for key: EntityKey, in context: inout FoldContext) {
+        let before = registers[key]?.value
+        if key.section == .voiceStates, registers[key] == nil { voices.append(key) }
+        guard registers[key, default: Register()].set(value, at: context.event) else { return }
+        context.touch(row(of: key, before))
+        context.touch(row(of: key, value))
+    }
+
+    /// The key of the row that shows a register: a role stands under its guild.
+    func row(of key: EntityKey, _ value: CommunityValue?) -> EntityKey {
+        guard key.section == .roles, let guild = value?.role?.guild else { return key }
+        return EntityKey(.roles, guild, key.first)
+    }
+
+    private mutating func delete(guild: EntityID, in context: inout FoldContext) {
+        let key = Self.guildKey(guild)
+        guard ends[key] == nil else { return }
+        ends[key] = context.event
+        guilds.removeAll { $0 == guild }
+        let fallen = registers.compactMap { Self.lies($0.key, $0.value.value, in: guild) ? $0.key : nil }
+        for key in context.names.sorted(fallen) { set(nil, for: key, in: &context) }
+    }
+
+    private static func lies(_ key: EntityKey, _ value: CommunityValue?, in guild: EntityID) -> Bool {
+        switch value {
+        case .guild, .member, .banned, .voice: key.first == guild
+        case .role(let role): role.guild == guild
+        case .presence, nil: false
+        }
+    }
+
+    /// A deleted role goes from every member, too.
+    private mutating func delete(role: EntityID, in context: inout FoldContext) {
+        let key = Self.roleKey(role)
+        guard ends[key] == nil else { return }
+        ends[key] = context.event
+        set(nil, for: key, in: &context)
+        let holders = registers.compactMap { key, register in
+            register.value?.member?.roles.contains(role) == true ? key : nil
+        }
+        for key in context.names.sorted(holders) {
+            guard var member = registers[key]?.value?.member else { continue }
+            member.roles.removeAll { $0 == role }
+            set(.member(member), for: key, in: &context)
+        }
+    }
+
+    private func living(_ roles: [EntityID], names: Names) -> [EntityID] {
+        names.sorted(Set(roles.filter { ends[Self.roleKey($0)] == nil }))
+    }
+
+    private mutating func type(_ user: EntityID, in channel: EntityID, context: inout FoldContext) {
+        let key = EntityKey(.typing, channel, user)
+        typing[key] = context.event
+        context.touch(key)
+    }
+
+    private mutating func read(
+        _ states: [(channel: EntityID, lastMessage: EntityID?)],
+        in context: inout FoldContext
+    ) {
+        var lastMessages: [EntityKey: EntityID?] = [:]
+        for state in states { lastMessages.updateValue(state.lastMessage, forKey: EntityKey(.readStates, state.channel)) }
+        for key in readStates.lastMessages.keys where lastMessages[key] == nil { context.touch(key) }
+        for key in lastMessages.keys where lastMessages[key] != readStates.lastMessages[key] { context.touch(key) }
+        readStates = ReadStates(sequence: context.event.sequence.rawValue, lastMessages: lastMessages)
+    }
+
+    /// A channel is gone: whoever typed or spoke in it is not seen there any more.
+    private func touch(rowsIn channel: EntityID, in context: inout FoldContext) {
+        for key in typing.keys where key.first == channel { context.touch(key) }
+        for key in voices where registers[key]?.value?.voiceChannel == channel { context.touch(key) }
+    }
+}

@@ -1,0 +1,62 @@
+/// What is known of one guild, member, role, ban, presence or voice state.
+enum CommunityValue: Hashable, Sendable {
+    case guild(Guild)
+    case member(Member)
+    case role(Role)
+    case banned
+    case presence(ExactText)
+    case voice(channel: EntityID)
+
+    struct Guild: Hashable, Sendable {
+        var name: ExactText?
+        var owner: EntityID?
+        var isJoined = false
+    }
+
+    struct Member: Hashable, Sendable {
+        var nickname: ExactText?
+        /// A set: in the order of their ids' bytes, without deleted ones.
+        var roles: [EntityID]
+    }
+
+    struct Role: Hashable, Sendable {
+        var guild: EntityID
+        var name: ExactText?
+        var permissions: ExactText?
+        var position: Int64?
+        var color: Int64?
+    }
+
+    var guild: Guild? { if case .guild(let guild) = self { guild } else { nil } }
+    var member: Member? { if case .member(let member) = self { member } else { nil } }
+    var role: Role? { if case .role(let role) = self { role } else { nil } }
+    var voiceChannel: EntityID? { if case .voice(let channel) = self { channel } else { nil } }
+
+    /// The members of the state document beyond the ids that a row is known by.
+    func members(names: Names) -> JSONObject {
+        switch self {
+        case .guild(let guild):
+            [
+                "name": .text(guild.name?.string),
+                "owner": .text(guild.owner.map { names.text($0) }),
+                "joined": .bool(guild.isJoined),
+            ]
+        case .member(let member):
+            [
+                "nickname": .text(member.nickname?.string),
+                "roles": .array(member.roles.map { .string(names.text($0)) }),
+            ]
+        case .role(let role):
+            [
+                "guild": .string(names.text(role.guild)),
+                "name": .text(role.name?.string),
+                "permissions": .text(role.permissions?.string),
+                "position": role.position.map { .int($0) },
+                "color": role.color.map { .int($0) },
+            ]
+        case .banned: [:]
+        case .presence(let status): ["status": .string(status.string)]
+        case .voice(let channel): ["channel": .string(names.text(channel))]
+        }
+    }
+}

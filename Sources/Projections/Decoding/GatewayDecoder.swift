@@ -1,0 +1,130 @@
+import EventLog
+
+/// Reads the frames of a Discord-like gateway: `gateway.frame/1`, and `recorder.link/1` for where connections begin.
+///
+/// An inbound op 10 or a link `open` starts a connection. A dispatch that repeats an earlier one of its connection (same
+/// `s`, same bytes) is passed over; what the recorder sent and the control frames change nothing. Ids may be written as
+/// texts or as numbers; numbers are read as 64-bit integers.
+///
+/// Source of the wire's rules: the upstream server's `internal/gateway/events.go` and `internal/models`.
+struct GatewayDecoder: EventDecoder {
+    static let frameKind = "gateway.frame/1"
+    static let linkKind = "recorder.link/1"
+
+    private var connections = GatewayConnections()
+    /// The user whose connection is recorded, as READY says; more than one over the life of a log.
+    private var recordingUser = Register<EntityID>()
+
+    init() {}
+
+    mutating func decode(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        switch envelope.kind.rawValue {
+        case Self.linkKind:
+            guard envelope.attributes["link"] == "open" else { return }
+            connections.start(envelope.attributes["connection"], at: envelope.sequence)
+        case Self.frameKind:
+            guard envelope.attributes["dir"] != "out" else { return }
+            readFrame(envelope, payload: payload, into: &changes, context: &context)
+        default:
+            context.issue("gateway: \(envelope.kind) is not read")
+        }
+    }
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        recordingUser.collectNeeded(into: &sequences)
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        .object([
+            "connections": connections.facts,
+            "user": recordingUser.snapshot { .string(names.text($0)) },
+        ])
+    }
+
+    /// The frames already seen: no event is kept for them. The recording user follows from the events that are.
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { connections.facts }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {
+        guard !facts.isNull else { return }
+        connections = try GatewayConnections(facts: facts)
+    }
+}
+
+extension GatewayDecoder {
+    private mutating func readFrame(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue.parse(payload)
+        } catch {
+            return context.issue("frame: \(error)")
+        }
+        guard let object = value.object else { return context.issue("frame: it is no object") }
+        do throws(GatewayFault) {
+            let frame = GatewayMembers(object, path: "")
+            switch try frame.integer("op") {
+            case 0: try readDispatch(frame, envelope, payload: payload, into: &changes, context: &context)
+            case 10: connections.start(envelope.attributes["connection"], at: envelope.sequence)
+            case 1, 7, 9, 11: break
+            case let op: throw GatewayFault("op \(op) is none that a server sends")
+            }
+        } catch {
+            context.issue("frame: \(error.reason)")
+        }
+    }
+
+    private mutating func readDispatch(
+        _ frame: GatewayMembers,
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) throws(GatewayFault) {
+        if let s = try frame.optionalInteger("s") {
+            let mark = GatewayConnections.Mark(s: s, payload: payload)
+            let connection = envelope.attributes["connection"]
+            if connections.isRepeat(mark, on: connection, at: envelope.sequence) { return }
+        }
+        let name = try frame.text("t")
+        guard let event = GatewayEventName(rawValue: name) else { throw Self.unknownEvent(name) }
+        do throws(GatewayFault) {
+            changes += try self.changes(of: event, in: frame, context: &context)
+        } catch {
+            context.issue("\(name): \(error.reason)")
+        }
+    }
+
+    /// A name is said only if it looks like one: an issue carries none of the event's own text.
+    private static func unknownEvent(_ name: String) -> GatewayFault {
+        let isName =
+            (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+        return GatewayFault(isName ? "event \(name) is not known" : "\"t\" is no event's name")
+    }
+
+    private mutating func changes(
+        of event: GatewayEventName,
+        in frame: GatewayMembers,
+        context: inout FoldContext
+    ) throws(GatewayFault) -> [Change] {
+        if event == .ready {
+            let ready = try frame.members("d")
+            let changes = try ready.readyChanges(names: &context.names)
+            recordingUser.set(try ready.id("user_id", names: &context.names), at: context.event)
+            return changes
+        }
+        // The server sends `null` where the member vanished before it was read again.
+        if event == .guildMemberUpdate, frame.object["d"]?.isNull == true { return [] }
+        let data = try frame.members("d")
+        return try data.changes(of: event, recordingUser: recordingUser.value, names: &context.names)
+    }
+}

@@ -1,0 +1,121 @@
+/// What each dispatch says, from its `d`.
+extension GatewayMembers {
+    /// The changes of one dispatch.
+    ///
+    /// - Parameter recordingUser: the user whose joining and leaving is the recording user's own.
+    func changes(
+        of event: GatewayEventName,
+        recordingUser: EntityID?,
+        names: inout Names
+    ) throws(GatewayFault) -> [Change] {
+        switch event {
+        case .ready: try readyChanges(names: &names)
+        case .messageCreate, .messageUpdate: try naming(&names) + [.message(.written(message(names: &names)))]
+        case .messageDelete: try messageDeletion(names: &names)
+        case .messageReactionAdd: try reaction(isPresent: true, names: &names)
+        case .messageReactionRemove: try reaction(isPresent: false, names: &names)
+        case .guildCreate: [try guild(names: &names), .community(.joined(try id("id", names: &names), true))]
+        case .guildUpdate: [try guild(names: &names)]
+        case .guildDelete: [.community(.guildDeleted(try id("id", names: &names)))]
+        case .channelCreate, .channelUpdate: try channel(names: &names)
+        case .channelDelete: try channelDeletion(names: &names)
+        case .guildMemberAdd: try memberAddition(recordingUser: recordingUser, names: &names)
+        case .guildMemberUpdate: [try member(names: &names)]
+        case .guildMemberRemove: try memberRemoval(recordingUser: recordingUser, names: &names)
+        case .guildRoleCreate, .guildRoleUpdate: try outerRole(names: &names)
+        case .guildRoleDelete: try roleDeletion(names: &names)
+        case .guildBanAdd: [try ban(isPresent: true, names: &names)]
+        case .guildBanRemove: [try ban(isPresent: false, names: &names)]
+        case .typingStart: try typing(names: &names)
+        case .presenceUpdate:
+            [.community(.presence(user: try id("user_id", names: &names), status: try text("status")))]
+        case .voiceStateUpdate: try voice(names: &names)
+        }
+    }
+
+    /// READY: membership, the read states, and the channels that these name.
+    func readyChanges(names: inout Names) throws(GatewayFault) -> [Change] {
+        _ = try id("user_id", names: &names)
+        let guilds = try ids("guilds", names: &names)
+        var changes: [Change] = [.community(.membership(guilds))]
+        var states: [(channel: EntityID, lastMessage: EntityID?)] = []
+        for state in try list("read_states") {
+            let channel = try state.id("channel_id", names: &names)
+            states.append((channel, try state.optionalID("last_message_id", names: &names)))
+            changes.append(.channel(.named(channel, guild: nil)))
+        }
+        changes.append(.community(.readStates(states)))
+        return changes
+    }
+
+    private func memberAddition(recordingUser: EntityID?, names: inout Names) throws(GatewayFault) -> [Change] {
+        let user = try id("user_id", names: &names)
+        let member = try member(names: &names)
+        guard user == recordingUser else { return [member] }
+        return [member, .community(.joined(try id("guild_id", names: &names), true))]
+    }
+
+    private func memberRemoval(recordingUser: EntityID?, names: inout Names) throws(GatewayFault) -> [Change] {
+        let guild = try id("guild_id", names: &names)
+        let user = try id("user_id", names: &names)
+        let removal = Change.community(.memberRemoved(guild: guild, user: user))
+        return user == recordingUser ? [removal, .community(.joined(guild, false))] : [removal]
+    }
+
+    private func messageDeletion(names: inout Names) throws(GatewayFault) -> [Change] {
+        let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("id", names: &names))
+        return try naming(&names) + [.message(.deleted(MessageDeletion(key: key, permanence: .forever)))]
+    }
+
+    private func reaction(isPresent: Bool, names: inout Names) throws(GatewayFault) -> [Change] {
+        let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("message_id", names: &names))
+        let emoji = try text("emoji")
+        let user = try id("user_id", names: &names)
+        return try naming(&names) + [.message(.reaction(key, emoji: emoji, user: user, present: isPresent))]
+    }
+
+    private func channelDeletion(names: inout Names) throws(GatewayFault) -> [Change] {
+        let channel = try id("id", names: &names)
+        let guild = try optionalID("guild_id", names: &names)
+        let deletion = ChannelChange.deleted(channel, cause: .channelDeleted, permanence: .forever)
+        let named: [Change] = guild.map { [.community(.guildNamed($0))] } ?? []
+        return named + [.channel(deletion)]
+    }
+
+    /// A role belongs to its own guild; the outer one is that of the request, and may be another.
+    private func outerRole(names: inout Names) throws(GatewayFault) -> [Change] {
+        let outer = try id("guild_id", names: &names)
+        return [.community(.guildNamed(outer)), try members("role").role(in: outer, names: &names)]
+    }
+
+    private func roleDeletion(names: inout Names) throws(GatewayFault) -> [Change] {
+        let guild = try id("guild_id", names: &names)
+        return [.community(.roleDeleted(guild: guild, id: try id("role_id", names: &names)))]
+    }
+
+    private func typing(names: inout Names) throws(GatewayFault) -> [Change] {
+        let channel = try id("channel_id", names: &names)
+        let user = try id("user_id", names: &names)
+        return try naming(&names) + [
+            .channel(.named(channel, guild: nil)), .community(.typing(channel: channel, user: user)),
+        ]
+    }
+
+    /// `channel_id` null: the user left.
+    private func voice(names: inout Names) throws(GatewayFault) -> [Change] {
+        let guild = try id("guild_id", names: &names)
+        let user = try id("user_id", names: &names)
+        if object["channel_id"]?.isNull == true {
+            return [.community(.voice(guild: guild, user: user, channel: nil))]
+        }
+        let channel = try id("channel_id", names: &names)
+        return try naming(&names) + [.community(.voice(guild: guild, user: user, channel: channel))]
+    }
+
+    /// What `guild_id` and `channel_id` together name, where both are given.
+    private func naming(_ names: inout Names) throws(GatewayFault) -> [Change] {
+        guard let guild = try optionalID("guild_id", names: &names) else { return [] }
+        let channel = try id("channel_id", names: &names)
+        return [.community(.guildNamed(guild)), .channel(.named(channel, guild: guild))]
+    }
+}

@@ -1,0 +1,141 @@
+import EventLog
+
+/// The objects that frames and REST answers share.
+extension GatewayMembers {
+    /// A message, whole. The members by which Discord's gateway says the same are understood too.
+    func message(names: inout Names) throws(GatewayFault) -> MessageWrite {
+        let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("id", names: &names))
+        let author = try author(names: &names)
+        let createdAt = try time(name("created_at", or: "timestamp"))
+        let editedAt = try optionalTime(name("edited_at", or: "edited_timestamp"))
+        let attachments = try array("attachments")
+        return MessageWrite(
+            key: key,
+            version: editedAt,
+            order: .byID,
+            author: author.id,
+            authorName: author.name,
+            createdAt: createdAt,
+            editedAt: editedAt,
+            content: try text("content"),
+            replyTo: try optionalMembers("message_reference")?.optionalID("message_id", names: &names),
+            attachments: attachments.isEmpty ? nil : attachments,
+            extra: messageExtra,
+            remoteTime: editedAt ?? createdAt,
+            by: author.id
+        )
+    }
+
+    private static let messageMembers: Set<String> = [
+        "id", "channel_id", "guild_id", "author_id", "author", "content", "created_at", "timestamp", "edited_at",
+        "edited_timestamp", "author_username", "author_display_name", "author_avatar_hash", "attachments",
+        "message_reference",
+    ]
+
+    private var messageExtra: JSONObject {
+        var extra = JSONObject()
+        for member in object.members where !Self.messageMembers.contains(member.name) && !member.value.isNull {
+            extra[member.name] = member.value
+        }
+        return extra
+    }
+
+    private func author(names: inout Names) throws(GatewayFault) -> (id: String, name: String?) {
+        if optionalValue("author_id") == nil, let author = try optionalMembers("author") {
+            let id = try author.id("id", names: &names)
+            return (names.text(id), try author.optionalText(author.name("global_name", or: "username")))
+        }
+        let id = try id("author_id", names: &names)
+        return (names.text(id), try optionalText(name("author_display_name", or: "author_username")))
+    }
+
+    func guild(names: inout Names) throws(GatewayFault) -> Change {
+        let id = try id("id", names: &names)
+        return .community(
+            .guildStated(id, name: try text("name"), owner: try self.id("owner_id", names: &names))
+        )
+    }
+
+    /// A channel of a guild, or one of direct messages, which has `recipients`.
+    func channel(names: inout Names) throws(GatewayFault) -> [Change] {
+        if object["recipients"] != nil { return [.channel(.stated(try directChannel(names: &names)))] }
+        let guild = try id("guild_id", names: &names)
+        let parent = try optionalID("parent_id", names: &names)
+        let fields = ChannelFields(
+            id: try id("id", names: &names),
+            name: try text("name"),
+            kind: try kind(of: [0: "text", 2: "voice", 4: "category"]),
+            guild: guild,
+            topic: try optionalText("topic"),
+            position: try integer("position"),
+            parent: parent
+        )
+        let named: [Change] = parent.map { [.channel(.named($0, guild: guild))] } ?? []
+        return [.community(.guildNamed(guild))] + named + [.channel(.stated(fields))]
+    }
+
+    private func directChannel(names: inout Names) throws(GatewayFault) -> ChannelFields {
+        var recipients: [EntityID] = []
+        for recipient in try list("recipients") { recipients.append(try recipient.id("id", names: &names)) }
+        return ChannelFields(
+            id: try id("id", names: &names),
+            name: try optionalText("name"),
+            kind: try kind(of: [1: "dm", 3: "group"]),
+            recipients: recipients
+        )
+    }
+
+    private func kind(of kinds: [Int64: String]) throws(GatewayFault) -> String {
+        let type = try integer("type")
+        guard let kind = kinds[type] else {
+            let known = kinds.keys.sorted().map(String.init).joined(separator: ", ")
+            throw fault("type", "is \(type), none of \(known)")
+        }
+        return kind
+    }
+
+    /// A member; `roles` null is the empty set.
+    func member(names: inout Names) throws(GatewayFault) -> Change {
+        .community(
+            .memberStated(
+                guild: try id("guild_id", names: &names),
+                user: try id("user_id", names: &names),
+                nickname: try optionalText("nickname"),
+                roles: try ids("roles", names: &names)
+            )
+        )
+    }
+
+    /// A role, which belongs to the guild that it names itself, else to the one that surrounds it.
+    func role(in outer: EntityID, names: inout Names) throws(GatewayFault) -> Change {
+        .community(
+            .roleStated(
+                guild: try optionalID("guild_id", names: &names) ?? outer,
+                id: try id("id", names: &names),
+                name: try text("name"),
+                permissions: try permissions(),
+                position: try integer("position"),
+                color: try integer("color")
+            )
+        )
+    }
+
+    /// A decimal text, or a number; 64 bits do not survive as a floating-point number.
+    private func permissions() throws(GatewayFault) -> String {
+        if let number = object["permissions"]?.number {
+            guard let bits = number.uint64 else { throw fault("permissions", "is no whole number") }
+            return String(bits)
+        }
+        return try text("permissions")
+    }
+
+    func ban(isPresent: Bool, names: inout Names) throws(GatewayFault) -> Change {
+        .community(
+            .ban(
+                guild: try id("guild_id", names: &names),
+                user: try id("user_id", names: &names),
+                present: isPresent
+            )
+        )
+    }
+}

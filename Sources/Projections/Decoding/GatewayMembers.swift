@@ -1,0 +1,128 @@
+import EventLog
+
+/// Why a frame cannot be read: lower case, no text of the frame but names.
+struct GatewayFault: Error {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
+/// The members of one object of a frame, read by name and type.
+///
+/// What is missing, null where a value is needed, or of another type is a fault that names the member from the frame's
+/// root, such as `"d.id" is missing`.
+struct GatewayMembers {
+    let object: JSONObject
+    private let path: String
+
+    init(_ object: JSONObject, path: String) {
+        self.object = object
+        self.path = path
+    }
+
+    func members(_ name: String) throws(GatewayFault) -> GatewayMembers {
+        guard let object = try value(name).object else { throw fault(name, "is no object") }
+        return GatewayMembers(object, path: place(name))
+    }
+
+    func optionalMembers(_ name: String) throws(GatewayFault) -> GatewayMembers? {
+        optionalValue(name) == nil ? nil : try members(name)
+    }
+
+    func id(_ name: String, names: inout Names) throws(GatewayFault) -> EntityID {
+        guard let id = Self.id(try value(name), names: &names) else { throw fault(name, "is no id") }
+        return id
+    }
+
+    func optionalID(_ name: String, names: inout Names) throws(GatewayFault) -> EntityID? {
+        optionalValue(name) == nil ? nil : try id(name, names: &names)
+    }
+
+    /// The ids of an array; none where it is null or missing.
+    func ids(_ name: String, names: inout Names) throws(GatewayFault) -> [EntityID] {
+        var ids: [EntityID] = []
+        for element in try array(name) {
+            guard let id = Self.id(element, names: &names) else { throw fault(name, "holds what is no id") }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    /// The objects of an array; none where it is null or missing.
+    func list(_ name: String) throws(GatewayFault) -> [GatewayMembers] {
+        var list: [GatewayMembers] = []
+        for (index, element) in try array(name).enumerated() {
+            guard let object = element.object else { throw fault(name, "holds what is no object") }
+            list.append(GatewayMembers(object, path: "\(place(name))[\(index)]"))
+        }
+        return list
+    }
+
+    /// The elements of an array; none where it is null or missing.
+    func array(_ name: String) throws(GatewayFault) -> [JSONValue] {
+        guard let value = optionalValue(name) else { return [] }
+        guard let elements = value.array else { throw fault(name, "is no array") }
+        return elements
+    }
+
+    func text(_ name: String) throws(GatewayFault) -> String {
+        guard let text = try value(name).string else { throw fault(name, "is no text") }
+        return text
+    }
+
+    func optionalText(_ name: String) throws(GatewayFault) -> String? {
+        optionalValue(name) == nil ? nil : try text(name)
+    }
+
+    func integer(_ name: String) throws(GatewayFault) -> Int64 {
+        guard let integer = try value(name).number?.int64 else { throw fault(name, "is no whole number") }
+        return integer
+    }
+
+    func optionalInteger(_ name: String) throws(GatewayFault) -> Int64? {
+        optionalValue(name) == nil ? nil : try integer(name)
+    }
+
+    func time(_ name: String) throws(GatewayFault) -> Timestamp {
+        guard let time = Timestamp(rfc3339: try text(name)) else { throw fault(name, "is no RFC 3339 time") }
+        return time
+    }
+
+    func optionalTime(_ name: String) throws(GatewayFault) -> Timestamp? {
+        optionalValue(name) == nil ? nil : try time(name)
+    }
+
+    /// Of two names for the same, the one that is there; the first one where neither is.
+    func name(_ first: String, or second: String) -> String {
+        optionalValue(first) == nil && optionalValue(second) != nil ? second : first
+    }
+
+    /// The value of a member, or `nil` where it is null or missing.
+    func optionalValue(_ name: String) -> JSONValue? {
+        guard let value = object[name], !value.isNull else { return nil }
+        return value
+    }
+
+    func fault(_ name: String, _ wrong: String) -> GatewayFault {
+        GatewayFault("\"\(place(name))\" \(wrong)")
+    }
+
+    private func value(_ name: String) throws(GatewayFault) -> JSONValue {
+        guard let value = object[name] else { throw fault(name, "is missing") }
+        if value.isNull { throw fault(name, "is null") }
+        return value
+    }
+
+    private func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+
+    /// A text that is not empty, or a whole number from 0 on.
+    private static func id(_ value: JSONValue, names: inout Names) -> EntityID? {
+        switch value {
+        case .string(let text): text.isEmpty ? nil : names.id(text)
+        case .number(let number): number.uint64.map { names.id($0) }
+        case .null, .bool, .array, .object: nil
+        }
+    }
+}
