@@ -58,7 +58,8 @@ extension EventStore {
         for attempt in 0..<8 {
             let generation = try newestForWriting()
             do {
-                return try attemptCommit(tickets, generation)
+                if let results = try attemptCommit(tickets, generation) { return results }
+                _ = try core.follow(from: generation)
             } catch let error as LMDBError {
                 core.writer.state = nil
                 guard error.isMapFull, attempt < 7 else {
@@ -72,12 +73,15 @@ extension EventStore {
         throw LMDBError(0, "grow the map")
     }
 
+    /// Answers with `nil` where another generation has taken this one's place.
     private func attemptCommit(
         _ tickets: [AppendTicket],
         _ generation: Generation
-    ) throws -> [Result<AppendResult, any Error>] {
+    ) throws -> [Result<AppendResult, any Error>]? {
         let transaction = try generation.environment.beginWrite()
         let reader = LogReader(transaction.view, of: generation)
+        // A read transaction may be behind what a process committed that was killed then: only here is it certain.
+        if try reader.successor() != nil { return nil }
         var state = try core.writer.state(for: generation, reader)
         core.writer.state = nil
         try state.catchUp(reader)

@@ -54,3 +54,10 @@ struct GapRun: Equatable {
         guard first <= .max - count else { return nil }
     }
 }
+
+extension GapRun {
+    /// The run with one more event at its end.
+    func extended(by hash: Hash256, clock other: Int64) -> GapRun {
+        GapRun(first: first, rewrite: rewrite, clock: max(clock, other), hashes: hashes + [hash])
+    }
+}

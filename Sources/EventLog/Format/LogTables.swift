@@ -27,6 +27,8 @@ struct LogTables {
 
 /// The names in the table `meta`.
 enum MetaName {
+    static let all = [identity, successor, decidedAt, acts]
+
     /// The log's sixteen bytes, as in FORMAT.
     static let identity = "identity"
     /// u32: the number of the generation that took this one's place. Absent in the newest.

@@ -105,3 +105,20 @@ extension Record {
         payload.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0) }
     }
 }
+
+extension Record {
+    /// The bytes of the record with a substitute in place of the payload, the salt gone and the commitment kept.
+    func redacted(with substitute: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.version)
+        writer.write(EventHolding.redacted.rawValue)
+        writer.write(laneNumber)
+        writer.write(recordedAt)
+        writer.write(UInt8(clamping: key?.count ?? 0))
+        writer.write(leafHash)
+        writer.write(commitment)
+        if let key { writer.write(key) }
+        writer.write(substitute)
+        return writer.bytes
+    }
+}

@@ -242,3 +242,28 @@ struct EnvironmentInformation {
     let lastTransaction: UInt64
     let readerSlots: Int
 }
+
+// MARK: - Readers
+
+extension Environment {
+    /// The transaction numbers that open read transactions stand at, in all processes.
+    func readers() -> [UInt64] {
+        _ = clearDeadReaders()
+        var numbers: [UInt64] = []
+        guard let handle else { return [] }
+        withUnsafeMutablePointer(to: &numbers) { pointer in
+            _ = mdb_reader_list(handle, collectReader, pointer)
+        }
+        return numbers
+    }
+}
+
+/// Takes one line of LMDB's list, `pid thread txnid`, where a slot without a transaction has `-` or nothing.
+private func collectReader(_ line: UnsafePointer<CChar>?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+    guard let line, let context else { return 0 }
+    let columns = String(cString: line).split(whereSeparator: \.isWhitespace)
+    if columns.count == 3, let number = UInt64(columns[2]) {
+        context.assumingMemoryBound(to: [UInt64].self).pointee.append(number)
+    }
+    return 0
+}

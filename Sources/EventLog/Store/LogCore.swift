@@ -4,31 +4,44 @@ import Synchronization
 final class LogCore: Sendable {
     let directory: LogDirectory
     let identity: [UInt8]
-    let interner = LaneInterner()
     let queue = AppendQueue()
     let writer: LogWriter
-    private let generation: Mutex<Generation>
+    private let newest: Mutex<Generation>
+    private let generations: GenerationRegistry
 
     private init(directory: LogDirectory, identity: [UInt8]) throws {
         self.directory = directory
         self.identity = identity
-        let newest = try Self.openNewest(in: directory, lanes: interner)
-        let stored = try newest.read { try $0.meta(MetaName.identity) }
+        generations = GenerationRegistry(directory: directory)
+        let found = try generations.newest()
+        let stored = try found.read { try $0.meta(MetaName.identity) }
         guard stored == identity else { throw Self.strange(directory) }
-        generation = Mutex(newest)
+        newest = Mutex(found)
         writer = LogWriter()
     }
 
-    /// The newest generation that this process knows of.
-    var current: Generation { generation.withLock { $0 } }
+    /// What gives lanes one object each.
+    var interner: LaneInterner { generations.interner }
 
-    /// Moves on to the generation that took a former one's place; `former` is what the caller has seen replaced.
+    /// The newest generation that this process knows of.
+    var current: Generation { newest.withLock { $0 } }
+
+    /// Moves on from a generation that another took the place of.
     func follow(from former: Generation) throws -> Generation {
         let known = current
-        if known.number != former.number { return known }
-        let newest = try Self.openNewest(in: directory, lanes: interner)
-        return generation.withLock { current in
-            if current.number < newest.number { current = newest }
+        return known.number > former.number ? known : adopt(try generations.newest())
+    }
+
+    /// Opens a generation, or makes its environment in a directory that is there and empty.
+    func generation(_ number: UInt32, creates: Bool) throws -> Generation {
+        try generations.generation(number, creates: creates)
+    }
+
+    /// Makes a generation the newest that this process knows of.
+    @discardableResult
+    func adopt(_ generation: Generation) -> Generation {
+        newest.withLock { current in
+            if current.number < generation.number { current = generation }
             return current
         }
     }
@@ -76,34 +89,5 @@ extension LogCore {
             reason: Directory.kind(of: path) == .nothing ? "there is nothing" : "there is no log",
             advice: "record or import something to make one"
         )
-    }
-
-    /// Opens the first generation that lies there and follows the successors from it.
-    private static func openNewest(in directory: LogDirectory, lanes: LaneInterner) throws -> Generation {
-        var last: any Error = LMDBError(notFoundErrno, "open a generation")
-        for _ in 0..<50 {
-            do {
-                guard let first = try directory.generations().first else { break }
-                return try newest(from: first, in: directory, lanes: lanes)
-            } catch let error as LMDBError {
-                // Another process may have removed a generation that was just replaced: look again.
-                guard error.isNotFound else { throw error }
-                last = error
-                pause(milliseconds: 10)
-            }
-        }
-        throw last
-    }
-
-    private static func newest(
-        from first: UInt32,
-        in directory: LogDirectory,
-        lanes: LaneInterner
-    ) throws -> Generation {
-        var generation = try Generation.open(directory: directory, number: first, lanes: lanes)
-        while let successor = try generation.read({ try $0.successor() }), successor > generation.number {
-            generation = try Generation.open(directory: directory, number: successor, lanes: lanes)
-        }
-        return generation
     }
 }

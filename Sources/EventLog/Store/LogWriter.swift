@@ -1,9 +1,13 @@
-/// What the writer of this process knows of the log from its last commit. Only the leader of the append queue and a
-/// rewrite touch it, one at a time.
+import Dispatch
+
+/// What the writer of this process knows of the log from its last commit. Whoever holds the lock touches it, nobody
+/// else.
 final class LogWriter: @unchecked Sendable {
     /// What the next append builds on; `nil` where nothing is known.
     var state: WriterState?
     private var lock: FileLock?
+    /// A file lock is one for all threads of a process; this one is among them.
+    private let turn = DispatchSemaphore(value: 1)
 
     init() {}
 
@@ -13,11 +17,27 @@ final class LogWriter: @unchecked Sendable {
         wait: Duration,
         _ body: () throws -> Result
     ) throws -> Result {
+        try takeTurn(directory, wait)
+        defer { turn.signal() }
         let held = try lock ?? FileLock.open(directory.writeLock)
         lock = held
         try held.acquire(wait: wait, operation: "append to", object: directory.path)
         defer { held.release() }
         return try body()
+    }
+
+    private func takeTurn(_ directory: LogDirectory, _ wait: Duration) throws {
+        let milliseconds = wait.components.seconds.multipliedReportingOverflow(by: 1000)
+        let limit = milliseconds.overflow ? Int.max / 2_000_000 : Int(clamping: milliseconds.partialValue)
+        let part = Int(wait.components.attoseconds / 1_000_000_000_000_000)
+        guard turn.wait(timeout: .now() + .milliseconds(min(limit, 1 << 40) + part)) == .timedOut else { return }
+        throw EventLogError(
+            .locked,
+            operation: "append to",
+            object: directory.path,
+            reason: "this process (\(processNumber)) is writing, waited \(wait)",
+            advice: "allow more time"
+        )
     }
 }
 

@@ -1,0 +1,46 @@
+/// Whether every event that is not whole is named by an act (I7).
+struct GapExplanation {
+    private var dropped: [UInt32: Hasher256] = [:]
+    private var redacted: [(sequence: UInt64, substituteHash: Hash256)] = []
+    private var acts: [UInt64: [UInt8]] = [:]
+
+    mutating func add(_ run: GapRun) {
+        var hasher = dropped[run.rewrite] ?? Hasher256()
+        for sequence in run.first...run.last {
+            withUnsafeBytes(of: sequence.bigEndian) { hasher.update($0) }
+        }
+        dropped[run.rewrite] = hasher
+    }
+
+    mutating func addRedacted(_ sequence: UInt64, _ substituteHash: Hash256) {
+        redacted.append((sequence, substituteHash))
+    }
+
+    mutating func addAct(_ sequence: UInt64, _ payload: [UInt8]) {
+        acts[sequence] = payload
+    }
+
+    /// - Throws: `EventLogError` with code `damaged` where an act is missing or names other events.
+    func check(_ reader: LogReader) throws {
+        let sequences = try reader.acts()
+        for (rewrite, hasher) in dropped.sorted(by: { $0.key < $1.key }) {
+            guard rewrite > 0, rewrite <= sequences.count else {
+                throw reader.damaged("events were dropped by rewrite \(rewrite), which no act tells of")
+            }
+            let name = "\"droppedHash\":\"\(hasher.finalize().hex)\""
+            guard payload(of: sequences[Int(rewrite) - 1]).contains(Array(name.utf8)) else {
+                throw reader.damaged("the act at \(sequences[Int(rewrite) - 1]) names other events than were dropped")
+            }
+        }
+        for (sequence, hash) in redacted {
+            let name = Array("\"sequence\":\"\(sequence)\",\"substituteHash\":\"\(hash.hex)\"".utf8)
+            guard acts.values.contains(where: { $0.contains(name) }) else {
+                throw reader.damaged("sequence \(sequence) has a substitute that no act names")
+            }
+        }
+    }
+
+    private func payload(of act: UInt64) -> [UInt8] {
+        acts[act] ?? []
+    }
+}

@@ -1,0 +1,87 @@
+/// How large a log is and what it holds.
+public struct StoreStatistics: Hashable, Sendable {
+    /// The last sequence ever assigned.
+    public let head: SequenceNumber
+    /// Events whose envelope and payload, original or substitute, are held.
+    public let held: UInt64
+    /// Events of which only the leaf hash is held.
+    public let dropped: UInt64
+    /// How many different triples of source, kind and attributes there are.
+    public let lanes: UInt64
+    /// The number of the newest generation.
+    public let generation: UInt32
+    /// Bytes that the data file occupies on disk.
+    public let bytesOnDisk: UInt64
+    /// Bytes of it that the newest state needs; the rest is free for later appends.
+    public let bytesUsed: UInt64
+    /// The most bytes that the file can grow to before its map is enlarged.
+    public let bytesMax: UInt64
+    /// Slots of readers in use, in all processes.
+    public let readers: Int
+    /// How many commits the oldest reader is behind; while it reads, the space of replaced pages is not used again.
+    public let oldestReaderLag: UInt64
+}
+
+extension EventStore {
+    /// Reads how large the log is. Cost: a walk over the runs of dropped events.
+    public func statistics() throws -> StoreStatistics {
+        try EventLogError.wrapping("read the size of", path) {
+            let generation = try newestGeneration()
+            let information = try generation.environment.information()
+            let readers = generation.environment.readers()
+            return try generation.read { reader in
+                let held = try reader.view.count(of: reader.tables.events)
+                let head = try reader.head()
+                return StoreStatistics(
+                    head: SequenceNumber(head),
+                    held: held,
+                    dropped: head - min(held, head),
+                    lanes: try reader.view.count(of: reader.tables.lanes),
+                    generation: generation.number,
+                    bytesOnDisk: core.directory.dataBytes(generation.number),
+                    bytesUsed: try reader.usedBytes(),
+                    bytesMax: information.mapBytes,
+                    readers: readers.count,
+                    oldestReaderLag: readers.map { information.lastTransaction - min($0, information.lastTransaction) }
+                        .max() ?? 0
+                )
+            }
+        }
+    }
+
+    /// Reads the whole newest generation and checks all of it (I7). Cost: every byte is read and hashed.
+    ///
+    /// - Throws: `EventLogError` where the log cannot be read at all; damage within it is what the report says.
+    public func verify() throws -> VerifyReport {
+        try EventLogError.wrapping("verify log at", path) {
+            let generation = try newestGeneration()
+            return try generation.read { reader in
+                var verification = Verification(reader, generation: generation.number)
+                return verification.run(identity: identity)
+            }
+        }
+    }
+
+    /// The generation that nothing has replaced, to read.
+    private func newestGeneration() throws -> Generation {
+        var generation = core.current
+        while try generation.read({ try $0.successor() }) != nil {
+            generation = try core.follow(from: generation)
+        }
+        return generation
+    }
+}
+
+extension LogReader {
+    /// Bytes of all pages that this state reaches, the two meta pages and those of table headers included.
+    fileprivate func usedBytes() throws -> UInt64 {
+        let all = [
+            tables.meta, tables.events, tables.gaps, tables.nodes, tables.lanes, tables.keys, tables.facts,
+            tables.bookmarks,
+        ]
+        return try all.reduce(3 * 4096) { sum, table in
+            let statistics = try view.statistics(of: table)
+            return sum + statistics.pages * statistics.pageSize
+        }
+    }
+}

@@ -1,0 +1,195 @@
+/// Reads a whole generation and recomputes everything that can be recomputed (I7).
+struct Verification {
+    private let reader: LogReader
+    private(set) var report = VerifyReport()
+    private var frontier = MerkleFrontier()
+    private var nodeFrontier = MerkleFrontier()
+    private var clock = Clock.none
+    /// Whether the clock of the leaves since the last node is known for each of them.
+    private var isClockExact = true
+    private var gaps = GapExplanation()
+    private var expected: UInt64 = 1
+    private var isAmongEvents = false
+
+    init(_ reader: LogReader, generation: UInt32) {
+        self.reader = reader
+        report.generation = generation
+    }
+
+    /// Why the check stopped.
+    private struct Stop: Error {
+        let damage: VerifyReport.Damage
+    }
+
+    /// Checks everything; stops at the first damage, which the report then names.
+    mutating func run(identity: [UInt8]) -> VerifyReport {
+        do {
+            try checkSmallTables(identity: identity)
+            isAmongEvents = true
+            try checkEvents()
+            isAmongEvents = false
+            try checkCounts()
+            try gaps.check(reader)
+        } catch let stop as Stop {
+            report.damage = stop.damage
+        } catch let error as EventLogError {
+            report.damage = .init(sequence: error.sequence ?? placeOfEvents, reason: error.reason)
+        } catch let error as LMDBError {
+            report.damage = .init(sequence: placeOfEvents, reason: "\(error.reason), to \(error.operation)")
+        } catch {
+            report.damage = .init(sequence: nil, reason: "\(error)")
+        }
+        return report
+    }
+
+    /// The event that is looked at, while events are.
+    private var placeOfEvents: SequenceNumber? { isAmongEvents ? SequenceNumber(expected) : nil }
+
+    private func stop(_ reason: String, at sequence: UInt64? = nil) -> Stop {
+        Stop(damage: .init(sequence: sequence.map { SequenceNumber($0) }, reason: reason))
+    }
+}
+
+// MARK: - Events and gaps
+
+extension Verification {
+    private mutating func checkEvents() throws {
+        let head = try reader.head()
+        report.head = SequenceNumber(head)
+        guard head > 0 else { return }
+        var lanes: [Lane] = reader.lanes.known
+        try reader.forEachRecord(in: 0...UInt64.max) { sequence, record in
+            try passGaps(before: sequence)
+            guard sequence == expected else {
+                throw stop("it is neither held nor dropped", at: min(expected, sequence))
+            }
+            if Int(record.laneNumber) >= lanes.count {
+                _ = try reader.lane(record.laneNumber)
+                lanes = reader.lanes.known
+            }
+            try check(record, lanes[Int(record.laneNumber)], sequence)
+            return true
+        }
+        try passGaps(before: head + 1)
+        guard expected == head + 1 else { throw stop("it is neither held nor dropped", at: expected) }
+        report.root = frontier.root
+    }
+
+    private mutating func check(_ record: Record, _ lane: Lane, _ sequence: UInt64) throws {
+        if let key = record.key, String(validating: key, as: UTF8.self) == nil {
+            throw stop("its key is no UTF-8", at: sequence)
+        }
+        let hash = record.recomputedLeafHash(in: lane)
+        guard hash == record.leafHash else { throw stop("its leaf hash does not fit its bytes", at: sequence) }
+        if record.holding == .redacted {
+            gaps.addRedacted(sequence, Hasher256.hash(Array(record.payload)))
+            report.redacted += 1
+        } else {
+            report.whole += 1
+        }
+        if lane.isAct { gaps.addAct(sequence, Array(record.payload)) }
+        try add(hash, clock: lane.isAct ? Clock.none : record.recordedAt)
+    }
+
+    /// Takes the runs of dropped events that lie before a sequence.
+    private mutating func passGaps(before sequence: UInt64) throws {
+        while expected < sequence, let run = try reader.gapRun(at: expected) {
+            guard run.first == expected, run.last < sequence else {
+                throw stop("a run of dropped events overlaps with events", at: expected)
+            }
+            guard run.level == 0 else { throw stop("the log is a part: its leaves are not all there", at: expected) }
+            gaps.add(run)
+            report.dropped += run.count
+            isClockExact = false
+            for (place, hash) in run.hashes.enumerated() {
+                try add(hash, clock: place == run.hashes.count - 1 ? run.clock : Clock.none)
+            }
+        }
+    }
+
+    private mutating func add(_ hash: Hash256, clock leafClock: Int64) throws {
+        clock = max(clock, leafClock)
+        frontier.append(hash)
+        nodeFrontier.append(hash)
+        if expected.isMultiple(of: TreeNode.leafCount) { try checkNode(expected / TreeNode.leafCount - 1) }
+        expected += 1
+    }
+
+    private mutating func checkNode(_ number: UInt64) throws {
+        guard let node = try reader.node(number) else { throw stop("tree node \(number) is missing") }
+        guard node.root == nodeFrontier.root else { throw stop("tree node \(number) does not fit its leaves") }
+        guard isClockExact ? node.clock == clock : node.clock >= clock || node.clock == Clock.none else {
+            throw stop("the clock of tree node \(number) does not fit its events")
+        }
+        clock = max(clock, node.clock)
+        nodeFrontier = MerkleFrontier()
+        isClockExact = true
+    }
+}
+
+// MARK: - The other tables
+
+extension Verification {
+    private func checkSmallTables(identity: [UInt8]) throws {
+        try reader.lanes.load(from: reader)
+        for name in MetaName.all { _ = try reader.meta(name) }
+        guard try reader.meta(MetaName.identity) == identity else {
+            throw stop("the identity is not that of the file FORMAT")
+        }
+        for table in [reader.tables.meta, reader.tables.facts, reader.tables.bookmarks, reader.tables.keys] {
+            try checkSums(of: table)
+        }
+        try checkLanes()
+        try checkKeys()
+    }
+
+    private func checkSums(of table: Table) throws {
+        var cursor = try Cursor(reader.view, table)
+        while try cursor.advance() {
+            guard Checksum.opened(cursor.value, table: table.name, key: cursor.key) != nil else {
+                throw stop("a value of the table \(table.name) is altered")
+            }
+        }
+    }
+
+    /// A second reading of the table: what was read before may have been kept from an earlier time.
+    private func checkLanes() throws {
+        let known = reader.lanes.known
+        var cursor = try Cursor(reader.view, reader.tables.lanes)
+        var number: UInt32 = 0
+        while try cursor.advance() {
+            let value = Checksum.opened(cursor.value, table: "lanes", key: cursor.key)
+            guard cursor.key.count == 4, cursor.key.bigEndian(as: UInt32.self) == number, let value,
+                Int(number) < known.count, known[Int(number)].bytes.elementsEqual(value)
+            else { throw stop("lane \(number) is altered") }
+            number += 1
+        }
+        guard Int(number) == known.count else { throw stop("lane \(number) is missing") }
+    }
+
+    /// The keys of dropped events ascend and belong to dropped events.
+    private func checkKeys() throws {
+        var cursor = try Cursor(reader.view, reader.tables.keys)
+        var last: DroppedKeys.Entry?
+        while try cursor.advance() {
+            for entry in try DroppedKeys.entries(under: cursor, reader) {
+                if let last, last >= entry { throw stop("the keys of dropped events do not ascend") }
+                guard try reader.gapRun(at: entry.sequence) != nil else {
+                    throw stop("its key stands among those of dropped events", at: entry.sequence)
+                }
+                last = entry
+            }
+        }
+    }
+
+    private func checkCounts() throws {
+        let nodes = try reader.view.count(of: reader.tables.nodes)
+        guard nodes == report.head.rawValue / TreeNode.leafCount else {
+            throw stop("\(nodes) tree nodes are there, expected \(report.head.rawValue / TreeNode.leafCount)")
+        }
+        let events = try reader.view.count(of: reader.tables.events)
+        guard events == report.whole + report.redacted else {
+            throw stop("the table events says \(events) entries, found \(report.whole + report.redacted)")
+        }
+    }
+}

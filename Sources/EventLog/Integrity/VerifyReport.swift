@@ -1,0 +1,35 @@
+/// What a check of a log found.
+public struct VerifyReport: Hashable, Sendable {
+    /// The first place that is not as it was written.
+    public struct Damage: Hashable, Sendable, CustomStringConvertible {
+        /// The event it concerns, where it concerns one.
+        public let sequence: SequenceNumber?
+        /// What is wrong.
+        public let reason: String
+
+        /// The text that people and scripts read.
+        public var description: String {
+            sequence.map { "sequence \($0): \(reason)" } ?? reason
+        }
+    }
+
+    /// The first damaged place; `nil` where everything is as it was written.
+    public var damage: Damage?
+    /// The last sequence ever assigned.
+    public var head = SequenceNumber.zero
+    /// Events whose original payload is held.
+    public var whole: UInt64 = 0
+    /// Events whose payload is a substitute.
+    public var redacted: UInt64 = 0
+    /// Events of which only the leaf hash is held.
+    public var dropped: UInt64 = 0
+    /// The root over all events.
+    public var root = MerkleTree.emptyRoot
+    /// The number of the generation that was checked.
+    public var generation: UInt32 = 0
+
+    /// Whether nothing is damaged.
+    public var isIntact: Bool { damage == nil }
+
+    init() {}
+}

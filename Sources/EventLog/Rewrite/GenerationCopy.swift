@@ -1,0 +1,239 @@
+/// Copies a generation into a new one, leaving out and replacing what a plan says.
+///
+/// Everything else is copied byte for byte: sequences, lane numbers, leaf hashes, tree nodes and older gaps stay.
+final class GenerationCopy {
+    private let plan: RewritePlan
+    private let target: Generation
+    /// Counts the rewrites that dropped or redacted events, this one included.
+    private let rewrite: UInt32
+    private(set) var copiedHead: UInt64 = 0
+    private var nextDropped = 0
+    private var openRun: GapRun?
+    private var droppedKeys: [DroppedKeys.Entry] = []
+    private var copiedLanes: UInt32 = 0
+    private var copiedNodes: UInt64 = 0
+
+    /// Bounds one write transaction of the copy.
+    private static let batchEvents = 10_000
+    private static let batchBytes = 16 << 20
+
+    init(plan: RewritePlan, target: Generation, rewrite: UInt32) {
+        self.plan = plan
+        self.target = target
+        self.rewrite = rewrite
+    }
+
+    /// Copies everything up to the plan's decision: what is not in the plan may still change.
+    func copyDecided(_ reader: LogReader) throws {
+        try copyMeta(reader)
+        try copyTail(reader)
+        guard nextDropped == plan.dropped.count else {
+            throw invalid("sequence \(plan.dropped[nextDropped]) is not held")
+        }
+        try write { transaction, tables in
+            try storeRun(transaction, tables)
+            try storeKeys(reader, transaction, tables)
+            try copyGaps(reader, transaction, tables)
+            try copyFacts(reader, transaction, tables)
+        }
+    }
+
+    /// Copies lanes, events and tree nodes from where the copy ends to the reader's head.
+    func copyTail(_ reader: LogReader) throws {
+        let head = try reader.head()
+        while copiedHead < head {
+            try write { transaction, tables in
+                try copyLanes(reader, transaction, tables)
+                try copyEvents(reader, head: head, transaction, tables)
+                try copyNodes(reader, transaction, tables)
+            }
+        }
+    }
+
+    /// Copies what may change until the last moment.
+    func copyBookmarks(_ reader: LogReader, _ transaction: borrowing WriteTransaction) throws {
+        try copyAll(reader, reader.tables.bookmarks, transaction, target.tables.bookmarks)
+    }
+
+    func write(_ body: (borrowing WriteTransaction, LogTables) throws -> Void) throws {
+        let transaction = try target.environment.beginWrite()
+        try body(transaction, target.tables)
+        try transaction.commit()
+    }
+
+    private func invalid(_ reason: String) -> EventLogError {
+        EventLogError(.invalidArgument, operation: "rewrite log at", object: target.logPath, reason: reason)
+    }
+}
+
+// MARK: - Events
+
+extension GenerationCopy {
+    private func copyEvents(
+        _ reader: LogReader,
+        head: UInt64,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        var room = (events: Self.batchEvents, bytes: Self.batchBytes)
+        var last = copiedHead
+        var cursor = try Cursor(reader.view, reader.tables.events)
+        var found = try cursor.seek(atLeast: copiedHead + 1)
+        while found, room.events > 0, room.bytes > 0 {
+            guard let sequence = cursor.key.bigEndian(as: UInt64.self), let record = Record(cursor.value) else {
+                throw reader.damaged("the record behind sequence \(last) is malformed")
+            }
+            if sequence > head { break }
+            try copy(record, sequence, reader, transaction, tables)
+            last = sequence
+            room = (room.events - 1, room.bytes - record.bytes.count)
+            found = try cursor.advance()
+        }
+        copiedHead = found && last < head && (room.events == 0 || room.bytes <= 0) ? last : head
+    }
+
+    private func copy(
+        _ record: Record,
+        _ sequence: UInt64,
+        _ reader: LogReader,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        if nextDropped < plan.dropped.count, plan.dropped[nextDropped].rawValue <= sequence {
+            let next = plan.dropped[nextDropped].rawValue
+            guard next == sequence else { throw invalid("sequence \(next) is not held") }
+            nextDropped += 1
+            return try drop(record, sequence, reader, transaction, tables)
+        }
+        try withKey(sequence) { key in
+            if let substitute = plan.substitutes[SequenceNumber(sequence)] {
+                let redacted = record.redacted(with: substitute)
+                try redacted.withUnsafeBytes { try transaction.append($0, at: key, in: tables.events) }
+            } else {
+                try transaction.append(record.bytes, at: key, in: tables.events)
+            }
+        }
+    }
+
+    private func drop(
+        _ record: Record,
+        _ sequence: UInt64,
+        _ reader: LogReader,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        let lane = try reader.lane(record.laneNumber)
+        guard !lane.isAct else { throw invalid("sequence \(sequence) is an act, which is never dropped") }
+        if let key = record.key {
+            droppedKeys.append(DroppedKeys.entry(source: lane.source, key: key, sequence: sequence))
+        }
+        if let run = openRun, run.last + 1 == sequence, run.hashes.count < GapRun.hashCountMax {
+            openRun = run.extended(by: record.leafHash, clock: record.recordedAt)
+        } else {
+            try storeRun(transaction, tables)
+            openRun = GapRun(
+                first: sequence,
+                rewrite: rewrite,
+                clock: record.recordedAt,
+                hashes: [record.leafHash]
+            )
+        }
+    }
+
+    private func storeRun(_ transaction: borrowing WriteTransaction, _ tables: LogTables) throws {
+        guard let run = openRun else { return }
+        openRun = nil
+        try transaction.putSealed(run.bytes, at: withKey(run.first) { Array($0) }, in: tables.gaps)
+    }
+}
+
+// MARK: - The rest
+
+extension GenerationCopy {
+    private func copyMeta(_ reader: LogReader) throws {
+        let decidedAt = max(plan.decidedAt.rawValue, try reader.decidedAt().rawValue)
+        try write { transaction, tables in
+            for name in [MetaName.identity, MetaName.acts] {
+                if let value = try reader.meta(name) {
+                    try transaction.putMeta(value, named: name, in: tables.meta)
+                }
+            }
+            let bytes = plan.dropped.isEmpty ? try reader.decidedAt().rawValue : decidedAt
+            if bytes > 0 {
+                try transaction.putMeta(withKey(bytes) { Array($0) }, named: MetaName.decidedAt, in: tables.meta)
+            }
+        }
+    }
+
+    private func copyLanes(
+        _ reader: LogReader,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        var cursor = try Cursor(reader.view, reader.tables.lanes)
+        var found = try cursor.seek(atLeast: copiedLanes)
+        while found {
+            try transaction.append(cursor.value, at: cursor.key, in: tables.lanes)
+            copiedLanes += 1
+            found = try cursor.advance()
+        }
+    }
+
+    /// The nodes up to the last copied event.
+    private func copyNodes(
+        _ reader: LogReader,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        var cursor = try Cursor(reader.view, reader.tables.nodes)
+        var found = try cursor.seek(atLeast: copiedNodes)
+        while found, (copiedNodes + 1) * TreeNode.leafCount <= copiedHead {
+            try transaction.append(cursor.value, at: cursor.key, in: tables.nodes)
+            copiedNodes += 1
+            found = try cursor.advance()
+        }
+    }
+
+    private func storeKeys(
+        _ reader: LogReader,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        var cursor = try Cursor(reader.view, reader.tables.keys)
+        while try cursor.advance() { droppedKeys += try DroppedKeys.entries(under: cursor, reader) }
+        droppedKeys.sort()
+        for chunk in DroppedKeys.chunks(of: droppedKeys) {
+            try transaction.putSealed(chunk.value, at: chunk.key, in: tables.keys)
+        }
+        droppedKeys = []
+    }
+
+    private func copyGaps(
+        _ reader: LogReader,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        try copyAll(reader, reader.tables.gaps, transaction, tables.gaps)
+    }
+
+    private func copyFacts(
+        _ reader: LogReader,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        try copyAll(reader, reader.tables.facts, transaction, tables.facts)
+        for (name, value) in plan.facts.sorted(by: { $0.key < $1.key }) {
+            try transaction.putSealed(value, at: Array(name.utf8), in: tables.facts)
+        }
+    }
+
+    private func copyAll(
+        _ reader: LogReader,
+        _ source: Table,
+        _ transaction: borrowing WriteTransaction,
+        _ destination: Table
+    ) throws {
+        var cursor = try Cursor(reader.view, source)
+        while try cursor.advance() { try transaction.put(cursor.value, at: cursor.key, in: destination) }
+    }
+}

@@ -1,0 +1,78 @@
+/// What a rewrite does to a log: which events it drops or redacts, and what it stores beside those that stay (C16 of
+/// the design: compact, redact, seal, restore and migrate are one mechanism).
+public struct RewritePlan: Sendable {
+    /// Held events to drop, ascending; no acts, none behind `decidedAt`.
+    public var dropped: [SequenceNumber]
+    /// The head when the plan was made.
+    public var decidedAt: SequenceNumber
+    /// The act that names what was done: source `logtool`; it becomes the new generation's last event.
+    ///
+    /// It must name the dropped events by `"droppedHash":"HEX"` in its payload, HEX being `droppedHash(of: dropped)`,
+    /// and each substitute by `"sequence":"N","substituteHash":"HEX"`.
+    public var act: DraftEvent
+    /// Values stored beside the events by name (1 … 255 bytes); those of other names stay as they are.
+    public var facts: [String: [UInt8]]
+    /// Payloads that take the place of originals, which are removed for ever.
+    public var substitutes: [SequenceNumber: [UInt8]]
+
+    /// Makes a plan.
+    public init(
+        dropped: [SequenceNumber],
+        decidedAt: SequenceNumber,
+        act: DraftEvent,
+        facts: [String: [UInt8]] = [:],
+        substitutes: [SequenceNumber: [UInt8]] = [:]
+    ) {
+        self.dropped = dropped
+        self.decidedAt = decidedAt
+        self.act = act
+        self.facts = facts
+        self.substitutes = substitutes
+    }
+
+    /// What an act names dropped events by: SHA-256 of their sequences in order, each in eight bytes, big-endian.
+    public static func droppedHash(of sequences: some Sequence<SequenceNumber>) -> Hash256 {
+        var hasher = Hasher256()
+        for sequence in sequences {
+            withUnsafeBytes(of: sequence.rawValue.bigEndian) { hasher.update($0) }
+        }
+        return hasher.finalize()
+    }
+
+    /// Checks what can be checked without the log.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument`.
+    func check(path: String) throws {
+        let reason: String
+        if act.source != .logtool {
+            reason = "the act's source is \"\(act.source)\" and not \"logtool\""
+        } else if zip(dropped, dropped.dropFirst()).contains(where: { $0 >= $1 }) || dropped.first == .zero {
+            reason = "the dropped sequences do not ascend"
+        } else if let last = dropped.last, last > decidedAt {
+            reason = "sequence \(last) came after the decision at \(decidedAt)"
+        } else if facts.keys.contains(where: { !(1...255).contains($0.utf8.count) }) {
+            reason = "the name of a fact has not 1 to 255 bytes"
+        } else if act.payload.count > EnvelopeLimits.payloadBytesMax {
+            reason = "the act has \(act.payload.count) bytes"
+        } else {
+            return
+        }
+        throw EventLogError(.invalidArgument, operation: "rewrite log at", object: path, reason: reason)
+    }
+}
+
+/// What a rewrite did.
+public struct RewriteResult: Hashable, Sendable {
+    /// Where the act stands.
+    public let act: SequenceNumber
+    /// The number of the new generation.
+    public let generation: UInt32
+    /// Held events before, and after it without the act.
+    public let heldBefore: UInt64
+    /// Held events after it, the act of this rewrite not counted.
+    public let heldAfter: UInt64
+    /// Bytes of the data file on disk before.
+    public let bytesBefore: UInt64
+    /// Bytes of the data file on disk after.
+    public let bytesAfter: UInt64
+}

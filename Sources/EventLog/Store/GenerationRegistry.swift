@@ -1,0 +1,55 @@
+import Synchronization
+
+/// The generations of one log that are open in this process, each once.
+final class GenerationRegistry: Sendable {
+    private struct Weak {
+        weak var generation: Generation?
+    }
+
+    let interner = LaneInterner()
+    private let directory: LogDirectory
+    private let open = Mutex<[UInt32: Weak]>([:])
+
+    init(directory: LogDirectory) {
+        self.directory = directory
+    }
+
+    /// A generation by its number; made in its empty directory where `creates` says so.
+    func generation(_ number: UInt32, creates: Bool = false) throws -> Generation {
+        try open.withLock { open in
+            if let generation = open[number]?.generation { return generation }
+            let generation =
+                creates
+                ? try Generation(directory: directory, number: number, access: .create, lanes: interner)
+                : try Generation.open(directory: directory, number: number, lanes: interner)
+            open = open.filter { $0.value.generation != nil }
+            open[number] = Weak(generation: generation)
+            return generation
+        }
+    }
+
+    /// The first generation that lies there, or the last of its successors.
+    func newest() throws -> Generation {
+        var last: any Error = LMDBError(notFoundErrno, "open a generation")
+        for _ in 0..<50 {
+            do {
+                guard let first = try directory.generations().first else { break }
+                return try newest(from: first)
+            } catch let error as LMDBError {
+                // Another process may have removed a generation that was just replaced: look again.
+                guard error.isNotFound else { throw error }
+                last = error
+                pause(milliseconds: 10)
+            }
+        }
+        throw last
+    }
+
+    private func newest(from first: UInt32) throws -> Generation {
+        var generation = try generation(first)
+        while let successor = try generation.read({ try $0.successor() }), successor > generation.number {
+            generation = try self.generation(successor)
+        }
+        return generation
+    }
+}
