@@ -197,4 +197,20 @@ import Testing
         #expect(drafts[0].attributes["dir"] == "in")
         #expect(drafts[0].text == "{\"length\":20000000,\"sha256\":\"\(Hasher256.hash(frame).hex)\"}")
     }
+
+    @Test func whatCanBeReadOnlyOnceIsReadToo() throws {
+        let path = directory.path("pipe")
+        #expect(mkfifo(path, 0o600) == 0)
+        let text = (1...3_000).map { #"{"t_ms":\#($0),"dir":"in","raw":"{\"op\":\#($0)}"}"# }.joined(separator: "\n")
+        Thread.detachNewThread { try? Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+        let drafts = try CaptureSource(path: path, name: try SourceName("s")).allDrafts()
+        #expect(drafts.count == 3_000)
+        #expect(drafts.last?.text == #"{"op":3000}"#)
+    }
+
+    @Test func aLineOfManyBlocksIsReadWhole() throws {
+        let texts = [0, 1, 255 << 10, 256 << 10, (256 << 10) + 1, 700_000].map { String(repeating: "ü", count: $0 / 2) }
+        let lines = texts.map { #"{"t_ms":1,"dir":"in","raw":"\#($0)"}"# + "\r\n" }.joined()
+        #expect(try source(lines, kind: .gateway).allDrafts().map(\.text) == texts)
+    }
 }

@@ -92,7 +92,7 @@ extension GitDocument {
         json.number(size)
         guard let bytes else { return }
         bytes.withUnsafeBufferPointer { text in
-            guard !text.contains(0), UTF8Text.firstFault(in: text) == text.count else { return }
+            guard UTF8Text.firstFault(in: text) == text.count, !UTF8Text.containsNUL(text) else { return }
             let length = JSONWriter.length(ofString: text) + 8
             guard length <= room else { return }
             room -= length

@@ -7,18 +7,23 @@ struct GitRepository: Sendable {
     /// - Throws: `IngestError` with code `gitMissing` or `notARepository`.
     init(at path: String, environment: [String: String]) throws {
         program = try GitProgram(repository: path, environment: environment)
+        guard !path.isEmpty else { throw Self.notARepository(path, "the path is empty") }
         let process = try program.start(["rev-parse", "--git-dir"])
         _ = try process.output.readToEnd(limit: 1 << 16)
         let ending = process.finish()
         guard ending.status == 0 else {
-            throw IngestError(
-                .notARepository,
-                operation: "ingest git",
-                object: path,
-                reason: "there is no git repository (\(ending.complaint))",
-                advice: "name the top directory of a work tree or a bare repository; clone a bundle or URL first"
-            )
+            throw Self.notARepository(path, "there is no git repository (\(ending.complaint))")
         }
+    }
+
+    private static func notARepository(_ path: String, _ reason: String) -> IngestError {
+        IngestError(
+            .notARepository,
+            operation: "ingest git",
+            object: path,
+            reason: reason,
+            advice: "name the top directory of a work tree or a bare repository; clone a bundle or URL first"
+        )
     }
 
     /// The commit at the tip of a branch; without a name, of the branch (or commit) that is checked out.

@@ -32,10 +32,16 @@ struct JSONWriter {
         separate()
         bytes.append(0x22)
         var plainStart = 0
-        for index in 0..<text.count where Self.escapedLength(of: text[index]) > 1 {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[plainStart..<index]))
-            appendEscape(text[index])
-            plainStart = index + 1
+        var index = 0
+        // Plain loops: an iterator or closure for each byte costs tenfold where nothing is optimised.
+        while index < text.count {
+            let byte = text[index]
+            if !Self.isPlain(byte) {
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[plainStart..<index]))
+                appendEscape(byte)
+                plainStart = index + 1
+            }
+            index += 1
         }
         bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[plainStart...]))
         bytes.append(0x22)
@@ -64,7 +70,19 @@ struct JSONWriter {
 
     /// The number of bytes that `string` would write for a text, quotes included.
     static func length(ofString text: UnsafeBufferPointer<UInt8>) -> Int {
-        text.reduce(2) { $0 + escapedLength(of: $1) }
+        var length = text.count + 2
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            if !isPlain(byte) { length += escapedLength(of: byte) - 1 }
+            index += 1
+        }
+        return length
+    }
+
+    @inline(__always)
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x22 && byte != 0x5C
     }
 
     private mutating func separate() {
@@ -72,9 +90,8 @@ struct JSONWriter {
     }
 
     private static func escapedLength(of byte: UInt8) -> Int {
-        if byte >= 0x20 { return byte == 0x22 || byte == 0x5C ? 2 : 1 }
         switch byte {
-        case 0x08, 0x09, 0x0A, 0x0C, 0x0D: return 2
+        case 0x22, 0x5C, 0x08, 0x09, 0x0A, 0x0C, 0x0D: return 2
         default: return 6
         }
     }

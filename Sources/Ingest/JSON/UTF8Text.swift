@@ -1,3 +1,5 @@
+import Foundation
+
 /// Which bytes are UTF-8 (RFC 3629), and a form for those that are not.
 enum UTF8Text {
     /// The index of the first byte at or after `start` that is no part of well-formed UTF-8; the count if there is none.
@@ -16,6 +18,12 @@ enum UTF8Text {
             index += length
         }
         return bytes.count
+    }
+
+    /// Whether a NUL stands among the bytes, which no text has.
+    static func containsNUL(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let base = bytes.baseAddress else { return false }
+        return memchr(base, 0, bytes.count) != nil
     }
 
     /// The bytes with every one that is no UTF-8 written as `%XX`; `changed` says whether there was one.
