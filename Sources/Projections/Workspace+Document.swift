@@ -59,7 +59,7 @@ extension SourceState {
     }
 
     /// Puts the source in front of a row's own members.
-    private func withSource(_ row: JSONValue) -> JSONValue {
+    func withSource(_ row: JSONValue) -> JSONValue {
         guard let own = row.object else { return row }
         var object: JSONObject = ["source": .string(name.rawValue)]
         for member in own.members { object[member.name] = member.value }

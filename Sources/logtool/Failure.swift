@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Projections
 
 /// The exit codes that scripts rely on.
 enum Outcome {
@@ -44,7 +45,7 @@ struct Failure: Error, CustomStringConvertible {
 
     /// Whether an error is ours and needs nothing of the argument parser to be told.
     static func isOwn(_ error: any Error) -> Bool {
-        error is Failure || error is BrokenPipe || error is EventLogError
+        error is Failure || error is BrokenPipe || error is EventLogError || error is ProjectionError
     }
 
     /// Whether an error came from reading the command line: the parser's own errors and those of `validate()`.
@@ -56,6 +57,7 @@ struct Failure: Error, CustomStringConvertible {
         switch error {
         case let failure as Failure: failure.exitCode
         case let trouble as EventLogError: exitCode(for: trouble.code)
+        case let trouble as ProjectionError: exitCode(for: trouble.code)
         case is CancellationError: ExitCode(130)
         default: Outcome.trouble
         }
@@ -68,6 +70,13 @@ struct Failure: Error, CustomStringConvertible {
         case .damaged: Outcome.damaged
         case .notFound: Outcome.no
         default: Outcome.trouble
+        }
+    }
+
+    private static func exitCode(for code: ProjectionError.Code) -> ExitCode {
+        switch code {
+        case .compactedAway, .notFound, .unproved: Outcome.no
+        case .damagedFacts: Outcome.damaged
         }
     }
 

@@ -58,6 +58,11 @@ enum Help {
         arguments.first.flatMap { command(named: $0) == nil ? nil : $0 }
     }
 
+    /// The names of all commands.
+    static var commandNames: [String] {
+        LogTool.configuration.subcommands.map { $0._commandName }
+    }
+
     /// The first argument where it stands in a command's place and is none.
     static func unknownCommand(in arguments: [String]) -> String? {
         arguments.first.flatMap { isCommandLike($0) && command(named: $0) == nil ? $0 : nil }

@@ -11,7 +11,13 @@ struct LogTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logtool",
         abstract: "Keeps every remote change of chats, items and statuses in a log, and replays them.",
-        version: "logtool 0.1.0"
+        version: "logtool 0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "Record", subcommands: [IngestCommand.self]),
+            CommandGroup(name: "Look", subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self]),
+            CommandGroup(name: "Compare and find", subcommands: [DiffCommand.self, HistoryCommand.self]),
+            CommandGroup(name: "Keep", subcommands: [RebuildCommand.self]),
+        ]
     )
 }
 

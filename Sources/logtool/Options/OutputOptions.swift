@@ -33,6 +33,16 @@ struct JSONOption: ParsableArguments {
     var json = false
 }
 
+/// How a list is written.
+enum ListForm {
+    /// For people.
+    case text
+    /// As one JSON document.
+    case document
+    /// As one JSON object a line.
+    case lines
+}
+
 /// Machine-readable output as one document or as lines.
 struct JSONListOptions: ParsableArguments {
     @Flag(help: "Print one JSON document.")
@@ -40,6 +50,11 @@ struct JSONListOptions: ParsableArguments {
 
     @Flag(help: "Print one JSON object a line.")
     var jsonl = false
+
+    /// What the two flags ask for.
+    var form: ListForm {
+        json ? .document : (jsonl ? .lines : .text)
+    }
 
     func validate() throws {
         if json && jsonl { throw ValidationError("--json and --jsonl exclude each other") }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLog
 
 /// The log that a command writes, and how.
 struct WriteOptions: ParsableArguments {
@@ -8,8 +9,15 @@ struct WriteOptions: ParsableArguments {
     )
     var wait: Duration = .seconds(10)
 
-    @Option(help: ArgumentHelp("synced: on disk when done; fast: queued, synced within 100 ms.", valueName: "how"))
+    @Option(help: ArgumentHelp("synced: on the disk when done; fast may be done a little sooner.", valueName: "how"))
     var durability = DurabilityChoice.synced
+
+    /// How the store is to be opened. `fast` allows to acknowledge early and asks for nothing: synced fulfils it too.
+    var storeOptions: EventStore.Options {
+        var options = EventStore.Options()
+        options.wait = wait
+        return options
+    }
 }
 
 /// When an append counts as done.

@@ -1,0 +1,91 @@
+public import EventLog
+
+extension Replay {
+    /// Each event of a range with what it changed in the state.
+    ///
+    /// Two states are folded one event apart, and only rows that the event touched are compared: O(touched) an event.
+    /// - Parameter body: gets each folded event of the range, acts included, and its differences; returns false to stop.
+    /// - Throws: as `workspace`, for the point before the range.
+    public static func steps(
+        of session: borrowing ReadSession,
+        in range: ClosedRange<SequenceNumber>,
+        options: ReplayOptions = ReplayOptions(),
+        _ body: (_ event: Envelope, _ differences: [StateDifference]) throws -> Bool
+    ) throws {
+        let start = SequenceNumber(max(range.lowerBound.rawValue, 1) - 1)
+        var before = try workspace(of: session, through: start, options: options)
+        var after = before
+        guard range.upperBound > start else { return }
+        try session.forEachEvent(in: start.next...range.upperBound) { event in
+            guard options.includes(event.source, event.sequence) else { return true }
+            let envelope = event.envelope
+            return try event.withPayload { payload in
+                after.apply(envelope, payload: payload)
+                let touched = after.touchedRows(by: envelope)
+                let differences = StateDiff.differences(before.document(of: touched), after.document(of: touched))
+                before.apply(envelope, payload: payload)
+                return try body(envelope, differences + after.newIssues(of: envelope))
+            }
+        }
+    }
+}
+
+/// A row by names that mean the same in every state.
+private struct RowName: Hashable {
+    let source: SourceName
+    let section: Section
+    let first: String
+    /// `nil` where one id is enough.
+    let second: String?
+}
+
+extension Workspace {
+    fileprivate func touchedRows(by envelope: Envelope) -> [RowName] {
+        guard let index = indexes[envelope.source] else { return [] }
+        let state = sources[index]
+        var seen: Set<RowName> = []
+        return state.context.touched.map { key in
+            RowName(
+                source: state.name,
+                section: key.section,
+                first: state.context.names.text(key.first),
+                second: key.second == .none ? nil : state.context.names.text(key.second)
+            )
+        }.filter { seen.insert($0).inserted }
+    }
+
+    /// A state document that holds only the rows of these names which the state has.
+    fileprivate func document(of rows: [RowName]) -> JSONValue {
+        var document = JSONObject()
+        for name in rows {
+            guard let row = row(name) else { continue }
+            document[name.section.rawValue] = .array((document[name.section.rawValue]?.array ?? []) + [row])
+        }
+        return .object(document)
+    }
+
+    private func row(_ name: RowName) -> JSONValue? {
+        guard let index = indexes[name.source] else { return nil }
+        let state = sources[index]
+        guard let first = state.context.names.find(name.first) else { return nil }
+        var second = EntityID.none
+        if let text = name.second {
+            guard let known = state.context.names.find(text) else { return nil }
+            second = known
+        }
+        let context = RowContext(names: state.context.names, asOf: clock ?? Timestamp(seconds: 0))
+        let row = state.fold(for: name.section)?.row(
+            for: EntityKey(name.section, first, second),
+            context: context
+        )
+        return row.map(state.withSource)
+    }
+
+    fileprivate func newIssues(of envelope: Envelope) -> [StateDifference] {
+        guard let index = indexes[envelope.source] else { return [] }
+        return sources[index].issues.reversed().prefix { $0.sequence == envelope.sequence }.reversed().map { issue in
+            let parts = [envelope.source.rawValue, issue.reason]
+            return StateDifference(entity: EntityReference(kind: .issue, parts: parts), change: .added, fields: [])
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool history`: everything that happened to one thing.
+struct HistoryCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show every revision, delete and move of one message, item, session or row.",
+        discussion: """
+            An entity is message:SOURCE/CHANNEL/ID, channel:SOURCE/ID, item:SOURCE/LIST/ID, session:SOURCE/FILE, \
+            row:SOURCE/TABLE/ID and so on. Parts may be left out from the left, as long as one thing fits.
+            """
+    )
+
+    static let examples = [
+        Example(
+            "logtool history chat.eventlog message:vibe/general/0903-bob",
+            "who changed it, when, and what it said"
+        ),
+        Example("logtool history chat.eventlog message:0903-bob", "the same, as long as one message fits"),
+        Example("logtool history status.eventlog session:vibestatus-1.json --json", "a session's transitions"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Argument(help: ArgumentHelp("What to look at.", valueName: "entity"), transform: EntityArgument.parse)
+    var entity: EntityReference
+
+    @OptionGroup var lists: JSONListOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let state = try StateLoader(store: try log.open()).workspace(for: StateQuery())
+        let reference = try EntityArgument.only(entity, in: state)
+        let printer = HistoryPrinter(
+            output: output.standardOutput,
+            entity: reference.description,
+            entries: try state.history(of: reference)
+        )
+        if lists.json {
+            try printer.printDocument()
+        } else if lists.jsonl {
+            try printer.printLines()
+        } else {
+            try printer.printText()
+        }
+        try printer.output.flush()
+    }
+}

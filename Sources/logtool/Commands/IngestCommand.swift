@@ -1,0 +1,143 @@
+import ArgumentParser
+import EventLog
+import Ingest
+
+/// `logtool ingest LOG SOURCE …`: records what a source gives, once.
+struct IngestCommand: ParsableCommand, ExplainedCommand {
+    /// The kinds of sources.
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
+        case git, capture
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "ingest",
+        abstract: "Record what a source gives; a later run takes only what is new.",
+        usage: """
+            logtool ingest LOG git REPO [--branch B] [options]
+            logtool ingest LOG capture FILE [--kind gateway|realtime|sse|items|status] [options]
+            """,
+        discussion: """
+            Makes the log where none is. Every change is stored once, however often it is ingested.
+            """
+    )
+
+    static let examples = [
+        Example("logtool ingest chat.eventlog git ~/chat --branch main --as vibe", "every commit of a branch"),
+        Example("logtool ingest bug.eventlog capture frames.ndjson --kind gateway", "a recorded capture"),
+        Example("zcat frames.gz | logtool ingest bug.eventlog capture - --kind sse", "the same from standard input"),
+    ]
+
+    @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
+    var log: String
+
+    @Argument(help: ArgumentHelp("What to record: git or capture.", valueName: "source"))
+    var kind: Kind
+
+    @Argument(
+        help: ArgumentHelp("The repository or the file; - is standard input.", valueName: "address"),
+        completion: .file()
+    )
+    var address: String
+
+    @Option(name: .customLong("as"), help: ArgumentHelp("The source's name in the log.", valueName: "name"))
+    var name: String?
+
+    @OptionGroup(title: "Options of git") var git: GitSourceOptions
+    @OptionGroup(title: "Options of capture") var capture: CaptureSourceOptions
+    @OptionGroup(title: "Options of the log") var write: WriteOptions
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if kind != .git && git.isGiven { throw ValidationError("--branch goes with git only") }
+        if kind != .capture && capture.isGiven { throw ValidationError("--kind and --keep-going go with capture only") }
+        if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
+    }
+
+    func run() throws {
+        let progress = Progress(isQuiet: output.quiet)
+        let summary: IngestSummary
+        switch kind {
+        case .git:
+            let source = GitSource(
+                repository: address,
+                branch: git.branch,
+                name: try sourceName(),
+                clock: { SystemClock.now }
+            )
+            summary = try record(source, progress: progress)
+        case .capture:
+            let source = CaptureSource(
+                path: address,
+                kind: capture.kind,
+                name: try sourceName(),
+                keepGoing: capture.keepGoing
+            )
+            summary = try record(source, progress: progress)
+        }
+        progress.end()
+        try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
+    }
+
+    private func sourceName() throws -> SourceName {
+        try SourceName(name ?? SourceNaming.name(kind: kind.rawValue, address: address))
+    }
+
+    /// Where there is no log yet, the source is opened first: one that is unusable leaves no empty log behind.
+    private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
+        let report = { (summary: IngestSummary) in
+            progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)
+        }
+        do {
+            let store = try EventStore.open(at: log, options: write.storeOptions)
+            return try Recorder.record(source, into: store, progress: report)
+        } catch let error as EventLogError where error.code == .noLog {
+            let opened = OpenedSource(name: source.name, opened: try source.drafts(after: .empty))
+            let store = try EventStore.openOrCreate(at: log, options: write.storeOptions)
+            return try Recorder.record(opened, into: store, progress: report)
+        }
+    }
+}
+
+/// A source that has been asked already, for a log that holds nothing of it.
+private struct OpenedSource<Drafts: DraftSequence>: EventSource {
+    let name: SourceName
+    let opened: Drafts
+
+    func drafts(after history: RecordedHistory) -> Drafts {
+        opened
+    }
+}
+
+/// What a git source needs to know.
+struct GitSourceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The branch; default: the one that HEAD names.", valueName: "branch"))
+    var branch: String?
+
+    var isGiven: Bool { branch != nil }
+}
+
+/// What a capture needs to know.
+struct CaptureSourceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("What was captured; default: guessed where only one kind fits.", valueName: "kind"),
+        transform: CaptureKindArgument.parse
+    )
+    var kind: CaptureKind?
+
+    @Flag(help: "Pass over lines that are no capture lines, and list them as issues.")
+    var keepGoing = false
+
+    var isGiven: Bool { kind != nil || keepGoing }
+}
+
+/// Kinds of captures as options.
+enum CaptureKindArgument {
+    static func parse(_ text: String) throws -> CaptureKind {
+        guard let kind = CaptureKind(rawValue: text) else {
+            let known = CaptureKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\"\(text)\" is no kind of capture; there are \(known)")
+        }
+        return kind
+    }
+}

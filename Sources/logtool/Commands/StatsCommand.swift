@@ -1,0 +1,28 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool stats`: how much there is.
+struct StatsCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Show how much a log holds: events per source and kind, time span, size, state."
+    )
+
+    static let examples = [
+        Example("logtool stats chat.eventlog", "sizes and counts"),
+        Example("logtool stats chat.eventlog --json", "the same for scripts"),
+    ]
+
+    @OptionGroup var log: LogOptions
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let store = try log.open()
+        let statistics = try store.read { try LogStatistics(session: $0) }
+        let printer = StatisticsPrinter(output: output.standardOutput, statistics: statistics)
+        if document.json { try printer.printDocument() } else { try printer.printText() }
+        try printer.output.flush()
+    }
+}

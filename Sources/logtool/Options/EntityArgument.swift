@@ -1,0 +1,27 @@
+import ArgumentParser
+import Projections
+
+/// Entities as arguments.
+enum EntityArgument {
+    /// Reads a reference.
+    static func parse(_ text: String) throws -> EntityReference {
+        if let reference = EntityReference(text) { return reference }
+        let kinds = EntityReference.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("\"\(text)\" names nothing: write KIND:SOURCE/…/ID, where KIND is one of \(kinds)")
+    }
+
+    /// The one thing of a state that a reference means.
+    ///
+    /// - Throws: `Failure` with exit code 1 where nothing fits, with 2 and the matches where several do.
+    static func only(_ reference: EntityReference, in state: Workspace) throws -> EntityReference {
+        let matches = state.find(reference)
+        guard let match = matches.first else {
+            throw Failure("find \"\(reference)\": nothing in the log fits", exitCode: Outcome.no)
+        }
+        if matches.count == 1 { return match }
+        if matches.contains(reference) { return reference }
+        let shown = matches.prefix(10).map(\.description).joined(separator: ", ")
+        let more = matches.count > 10 ? " and \(matches.count - 10) more" : ""
+        throw Failure("find \"\(reference)\": several things fit: \(shown)\(more)")
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// A run of sequences, both ends included.
+struct RangeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The first event: 4711, head~10, a time, remote:TIME.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var from: Point?
+
+    @Option(
+        help: ArgumentHelp("The last event.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var to: Point?
+
+    /// The sequences asked for, in a session; `nil` where there are none.
+    func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
+        let first = try max(firstSequence(in: session), SequenceNumber(1))
+        let last = try to?.resolve(in: session) ?? session.head
+        return first <= last ? first...last : nil
+    }
+
+    /// Of a time, the first event that the state just before it lacks: one microsecond earlier is the log's precision.
+    private func firstSequence(in session: borrowing ReadSession) throws -> SequenceNumber {
+        switch from {
+        case .time(let time):
+            guard time.microseconds > .min else { return .zero }
+            return try Point.time(Timestamp(microseconds: time.microseconds - 1)).resolve(in: session).next
+        case .remoteTime(let time):
+            guard time.nanoseconds > 0 || time.seconds > .min else { return .zero }
+            return try Point.remoteTime(Self.justBefore(time)).resolve(in: session).next
+        case let point?: return try point.resolve(in: session)
+        case nil: return .zero
+        }
+    }
+
+    private static func justBefore(_ time: Timestamp) -> Timestamp {
+        time.nanoseconds > 0
+            ? Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds - 1)
+            : Timestamp(seconds: time.seconds - 1, nanoseconds: 999_999_999)
+    }
+}

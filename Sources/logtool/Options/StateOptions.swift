@@ -1,0 +1,111 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// What a state is made of and how it is read.
+struct StateOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
+        transform: ProfileArgument.parse
+    )
+    var profile = Profile.canonical
+
+    @Option(
+        help: ArgumentHelp("Judge what passes with time at this time; default: the log's clock.", valueName: "time"),
+        transform: TimeArgument.parse
+    )
+    var asOf: Timestamp?
+
+    @Option(help: ArgumentHelp("Only what this recorder received.", valueName: "name"), transform: SourceArgument.parse)
+    var source: SourceName?
+
+    @Option(
+        help: ArgumentHelp("Only these parts, such as channels,messages,items.", valueName: "parts"),
+        transform: SectionArgument.parse
+    )
+    var only: Set<Section>?
+
+    @Option(
+        help: ArgumentHelp("What if these events had never arrived: 17,18.", valueName: "sequences"),
+        transform: SequenceListArgument.parse
+    )
+    var without: Set<SequenceNumber> = []
+
+    @Flag(help: "Before the last compaction: answer from the events that are left.")
+    var retained = false
+
+    /// The query that these options and a point make.
+    func query(at point: Point?) -> StateQuery {
+        StateQuery(
+            point: point,
+            profile: profile,
+            asOf: asOf,
+            sections: only,
+            source: source,
+            without: without,
+            retained: retained
+        )
+    }
+}
+
+/// Profiles as options.
+enum ProfileArgument {
+    static func parse(_ text: String) throws -> Profile {
+        guard let profile = Profile(rawValue: text) else {
+            let known = Profile.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\"\(text)\" is no profile; there is \(known)")
+        }
+        return profile
+    }
+}
+
+/// Times as options: RFC 3339.
+enum TimeArgument {
+    static func parse(_ text: String) throws -> Timestamp {
+        guard let time = Timestamp(rfc3339: text) else {
+            throw ValidationError("\"\(text)\" is no time: write 2026-01-19T08:30:00Z")
+        }
+        return time
+    }
+}
+
+/// Source names as options.
+enum SourceArgument {
+    static func parse(_ text: String) throws -> SourceName {
+        do {
+            return try SourceName(text)
+        } catch {
+            throw ValidationError(String(describing: error))
+        }
+    }
+}
+
+/// Parts of the state document as an option, separated by commas.
+enum SectionArgument {
+    static func parse(_ text: String) throws -> Set<Section> {
+        var sections: Set<Section> = []
+        for name in text.split(separator: ",") {
+            guard let section = Section(rawValue: String(name)) else {
+                let known = Section.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError("\"\(name)\" is no part of a state; there are \(known)")
+            }
+            sections.insert(section)
+        }
+        if sections.isEmpty { throw ValidationError("name at least one part, such as messages") }
+        return sections
+    }
+}
+
+/// Sequences as an option, separated by commas.
+enum SequenceListArgument {
+    static func parse(_ text: String) throws -> Set<SequenceNumber> {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(part) : nil
+        }
+        let sequences = numbers.compactMap { $0 }.filter { $0 > 0 }
+        guard sequences.count == numbers.count else {
+            throw ValidationError("\"\(text)\" is no list of sequences: write 17 or 17,18")
+        }
+        return Set(sequences.map { SequenceNumber($0) })
+    }
+}

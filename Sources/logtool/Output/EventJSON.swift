@@ -1,0 +1,29 @@
+import EventLog
+import Projections
+
+/// The members that an event has in every JSON output.
+enum EventJSON {
+    /// Everything but the payload.
+    static func object(for envelope: Envelope) -> JSONObject {
+        var attributes = JSONObject()
+        for pair in envelope.attributes.pairs { attributes[pair.name] = .string(pair.value) }
+        return [
+            "sequence": .string(envelope.sequence.description),
+            "recordedAt": .string(envelope.recordedAt.description),
+            "source": .string(envelope.source.rawValue),
+            "kind": .string(envelope.kind.rawValue),
+            "key": .text(envelope.key?.rawValue),
+            "attributes": .object(attributes),
+            "redacted": envelope.holding == .redacted ? .bool(true) : nil,
+        ]
+    }
+
+    /// Adds `payload`, or `payloadBase64` where the bytes are not UTF-8.
+    static func add(_ payload: UnsafeRawBufferPointer, to object: inout JSONObject) {
+        if let text = String(validating: payload, as: UTF8.self) {
+            object["payload"] = .string(text)
+        } else {
+            object["payloadBase64"] = .string(Base64.encode(payload))
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import EventLog
+import Projections
+
+/// Prints events one by one: as lines for people, as one JSON array, or as one JSON object a line.
+final class EventPrinter {
+    let output: StandardOutput
+    private let form: ListForm
+    private let showsPayload: Bool
+    private var isFirst = true
+
+    init(output: StandardOutput, form: ListForm, showsPayload: Bool) {
+        self.output = output
+        self.form = form
+        self.showsPayload = showsPayload
+    }
+
+    /// Opens the list.
+    func begin() throws {
+        if form == .document { try output.write("[".utf8) }
+    }
+
+    /// Closes the list and flushes.
+    func end() throws {
+        if form == .document { try output.line(isFirst ? "]" : "\n]") }
+        try output.flush()
+    }
+
+    /// Prints one event.
+    func print(_ envelope: Envelope, payload: UnsafeRawBufferPointer) throws {
+        switch form {
+        case .text: try printText(envelope, payload: payload)
+        case .document:
+            try output.write((isFirst ? "\n" : ",\n").utf8)
+            try output.write(json(envelope, payload: payload).text.utf8)
+        case .lines:
+            try output.line(json(envelope, payload: payload).text)
+        }
+        isFirst = false
+    }
+
+    private func printText(_ envelope: Envelope, payload: UnsafeRawBufferPointer) throws {
+        let style = output.style
+        let columns = [
+            DisplayText.padded(envelope.sequence.description, to: 6),
+            style.text(DisplayText.padded(TimeText.full(envelope.recordedAt), to: 23), .quiet),
+            style.text(DisplayText.padded(DisplayText.escaped(envelope.source.rawValue), to: 10), .author),
+            DisplayText.padded(DisplayText.escaped(envelope.kind.rawValue), to: 18),
+            DisplayText.padded(ByteCountText.text(payload.count), to: 9),
+            DisplayText.escaped(Self.details(of: envelope)),
+        ]
+        try output.line(columns.joined(separator: "  ").trimmingTrailingSpaces())
+        guard showsPayload else { return }
+        for line in String(decoding: payload, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+            try output.line("        " + DisplayText.escaped(String(line)))
+        }
+    }
+
+    private static func details(of envelope: Envelope) -> String {
+        var details = envelope.attributes.pairs.map { "\($0.name)=\($0.value)" }
+        if let key = envelope.key { details.append("key=\(key)") }
+        if envelope.holding == .redacted { details.append("(redacted)") }
+        return details.joined(separator: " ")
+    }
+
+    private func json(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> JSONValue {
+        var object = EventJSON.object(for: envelope)
+        object["bytes"] = .int(payload.count)
+        if showsPayload { EventJSON.add(payload, to: &object) }
+        return .object(object)
+    }
+}

@@ -1,0 +1,77 @@
+import EventLog
+import Projections
+
+/// Prints what happened to one entity.
+struct HistoryPrinter {
+    let output: StandardOutput
+    let entity: String
+    let entries: [HistoryEntry]
+
+    /// As text: an entry a paragraph, each field that changed since the entry before it.
+    func printText() throws {
+        try output.line(style.text(DisplayText.escaped(entity), .heading))
+        var known = JSONObject()
+        for entry in entries {
+            try output.line()
+            try output.line(headline(of: entry))
+            try printChanges(from: known, to: entry.fields)
+            if !entry.fields.members.isEmpty { known = entry.fields }
+        }
+    }
+
+    /// As one document.
+    func printDocument() throws {
+        let document: JSONObject = [
+            "entity": .string(entity), "events": .array(entries.map { .object(Self.json($0)) }),
+        ]
+        try output.line(JSONValue.object(document).lines)
+    }
+
+    /// An object a line.
+    func printLines() throws {
+        for entry in entries { try output.line(JSONValue.object(Self.json(entry)).text) }
+    }
+
+    private func headline(of entry: HistoryEntry) -> String {
+        var words = [DisplayText.padded(entry.sequence.description, to: 6)]
+        words.append(style.text(TimeText.full(entry.remoteTime ?? entry.recordedAt), .quiet))
+        words.append(style.text(DisplayText.escaped(entry.change), role(of: entry.change)))
+        if let by = entry.by { words.append("by " + style.text(DisplayText.escaped(by), .author)) }
+        if !entry.kinds.isEmpty { words.append("(" + DisplayText.escaped(entry.kinds.joined(separator: ", ")) + ")") }
+        if entry.remoteTime != nil { words.append(style.text("recorded \(TimeText.full(entry.recordedAt))", .quiet)) }
+        return words.joined(separator: "  ")
+    }
+
+    private func printChanges(from old: JSONObject, to new: JSONObject) throws {
+        let printer = FieldPrinter(output: output)
+        for field in new.members where old[field.name] != field.value {
+            try printer.printChange(of: field.name, from: old[field.name], to: field.value)
+        }
+        guard !new.members.isEmpty else { return }
+        for field in old.members where new[field.name] == nil {
+            try printer.printChange(of: field.name, from: field.value, to: nil)
+        }
+    }
+
+    private static func json(_ entry: HistoryEntry) -> JSONObject {
+        [
+            "sequence": .string(entry.sequence.description),
+            "recordedAt": .string(entry.recordedAt.description),
+            "remoteTime": .text(entry.remoteTime?.description),
+            "change": .string(entry.change),
+            "kinds": entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) }),
+            "by": .text(entry.by),
+            "fields": .object(entry.fields),
+        ]
+    }
+
+    private func role(of change: String) -> Style.Role {
+        switch change {
+        case "created", "added", "started", "restored": .added
+        case "deleted", "removed", "ended": .removed
+        default: .changed
+        }
+    }
+
+    private var style: Style { output.style }
+}

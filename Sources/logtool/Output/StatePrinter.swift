@@ -1,0 +1,159 @@
+import Projections
+
+/// Prints a state document for people: channels with their threads as trees, then items, sessions, rows and issues.
+struct StatePrinter {
+    let output: StandardOutput
+    let document: JSONValue
+
+    var style: Style { output.style }
+
+    /// Prints everything that the document has.
+    func print() throws {
+        try ChannelsPrinter(output: output, document: document).print()
+        try printItems()
+        try printSessions()
+        try printPrompts()
+        try printRows()
+        try printGuilds()
+        try printIssues()
+        try printFooter()
+    }
+
+    private func printItems() throws {
+        for list in rows("items").grouped(by: ["source", "list"]) {
+            try heading(list[0].text("list"), "\(counted(list.count, "item")) in \(list[0].text("source"))")
+            for item in list {
+                let mark = item["done"]?.bool == true ? "[x]" : "[ ]"
+                let status = item["status"]?.string.map { "  (\($0))" } ?? ""
+                let text = style.fitted(DisplayText.firstLine(of: item.text("text")).line, used: 6 + status.count)
+                try output.line("  \(mark) \(text)\(style.text(DisplayText.escaped(status), .quiet))")
+            }
+        }
+    }
+
+    private func printSessions() throws {
+        for sessions in rows("sessions").grouped(by: ["source"]) {
+            let source = sessions[0].text("source")
+            let aggregate = rows("sessionAggregates").first { $0.text("source") == source }?.text("status")
+            try heading("sessions", "\(source)\(aggregate.map { ", all together \($0)" } ?? "")")
+            for session in sessions {
+                var notes = [session.text("id")]
+                if session.text("state") == "expired" { notes.append("expired") }
+                if session["stale"]?.bool == true { notes.append("stale") }
+                if let time = session["timestamp"]?.string { notes.append(TimeText.minute(time)) }
+                let status = DisplayText.padded(DisplayText.escaped(session.text("status")), to: 11)
+                let project = style.text(DisplayText.escaped(session.text("project")), .author)
+                try output.line("  \(status)  \(project)  \(quiet(notes.joined(separator: ", ")))")
+            }
+        }
+    }
+
+    private func printPrompts() throws {
+        for prompts in rows("prompts").grouped(by: ["source"]) {
+            try heading("prompts", prompts[0].text("source"))
+            for prompt in prompts {
+                let state = DisplayText.padded(DisplayText.escaped(prompt.text("state")), to: 10)
+                let answer = prompt["answer"]?.string.map { " → \($0)" } ?? ""
+                let text = DisplayText.firstLine(of: prompt.text("text") + answer).line
+                try output.line("  \(state)  \(style.fitted(text, used: 14))")
+            }
+        }
+    }
+
+    private func printRows() throws {
+        for table in rows("rows").grouped(by: ["source", "table"]) {
+            try heading(table[0].text("table"), "\(counted(table.count, "row")) in \(table[0].text("source"))")
+            for row in table {
+                let mark = row.text("state") == "soft_deleted" ? "× " : ""
+                let line = "\(mark)\(row.text("id"))  \(row["record"]?.text ?? "")"
+                try output.line(
+                    "  " + DisplayText.cut(DisplayText.escaped(line), to: max((style.width ?? 100) - 2, 20))
+                )
+            }
+        }
+    }
+
+    private func printGuilds() throws {
+        let guilds = rows("guilds")
+        if !guilds.isEmpty { try heading("guilds", counted(guilds.count, "guild")) }
+        for guild in guilds {
+            let isSame = { (row: JSONValue) in
+                row["source"] == guild["source"] && row["guild"] == guild["id"]
+            }
+            let members = rows("members").filter(isSame).count
+            let roles = rows("roles").filter(isSame).count
+            let joined = guild["joined"]?.bool == false ? ", left" : ""
+            let name = guild["name"]?.string ?? guild.text("id")
+            let notes = "\(counted(members, "member")), \(counted(roles, "role")), \(guild.text("source"))\(joined)"
+            try output.line("  \(style.text(DisplayText.escaped(name), .author))  \(quiet(notes))")
+        }
+        let others = ["bans", "presences", "typing", "voiceStates", "readStates"]
+            .map { (name: $0, count: rows($0).count) }.filter { $0.count > 0 }
+        guard !others.isEmpty else { return }
+        try output.line()
+        try output.line(quiet("also " + others.map { "\($0.name) \($0.count)" }.joined(separator: ", ")))
+    }
+
+    private func printIssues() throws {
+        let issues = rows("issues")
+        guard !issues.isEmpty else { return }
+        try heading("issues", counted(issues.count, "event") + " that could not be made sense of")
+        for issue in issues {
+            let place = "\(DisplayText.padded(issue.text("sequence"), to: 6))  \(issue.text("source"))"
+            try output.line("  \(quiet(place))  \(DisplayText.escaped(issue.text("reason")))")
+        }
+    }
+
+    private func printFooter() throws {
+        let time = document["asOf"]?.string.map { ", as of \(TimeText.minute($0)) UTC" } ?? ""
+        let profile = document.text("profile")
+        let reading = profile.isEmpty || profile == "canonical" ? "" : ", as \(profile) reads it"
+        try output.line()
+        try output.line(
+            quiet("sequence \(document.text("sequence"))\(time)\(reading), digest \(document.text("digest"))")
+        )
+    }
+
+    private func heading(_ title: String, _ notes: String) throws {
+        try output.line()
+        try output.line("\(style.text(DisplayText.escaped(title), .heading))  \(quiet(notes))")
+    }
+
+    private func quiet(_ text: String) -> String {
+        style.text(DisplayText.escaped(text), .quiet)
+    }
+
+    private func rows(_ section: String) -> [JSONValue] {
+        document[section]?.array ?? []
+    }
+}
+
+/// `1 message`, `2 messages`.
+func counted(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+}
+
+extension JSONValue {
+    /// The text of a member; the empty text where there is none.
+    func text(_ name: String) -> String {
+        self[name]?.string ?? ""
+    }
+}
+
+extension [JSONValue] {
+    /// Rows that agree in some members, in order of first appearance.
+    func grouped(by members: [String]) -> [[JSONValue]] {
+        var groups: [[JSONValue]] = []
+        var places: [[String]: Int] = [:]
+        for row in self {
+            let key = members.map { row.text($0) }
+            if let place = places[key] {
+                groups[place].append(row)
+            } else {
+                places[key] = groups.count
+                groups.append([row])
+            }
+        }
+        return groups
+    }
+}

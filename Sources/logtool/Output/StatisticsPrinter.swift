@@ -1,0 +1,62 @@
+import EventLog
+import Projections
+
+/// Prints what a log holds.
+struct StatisticsPrinter {
+    let output: StandardOutput
+    let statistics: LogStatistics
+
+    /// For people.
+    func printText() throws {
+        let dropped = statistics.head.rawValue - UInt64(statistics.held)
+        try output.line("\(counted(statistics.held, "event"))\(dropped > 0 ? ", \(dropped) dropped" : "")")
+        for source in statistics.sources { try print(source) }
+        let rows = statistics.rows.filter { $0.count > 0 }.map { "\($0.section.rawValue) \($0.count)" }
+        try output.line()
+        try output.line("state: \(rows.isEmpty ? "empty" : rows.joined(separator: ", "))")
+        try output.line(output.style.text("digest \(statistics.digest)", .quiet))
+    }
+
+    /// As one document.
+    func printDocument() throws {
+        var state = JSONObject()
+        for row in statistics.rows { state[row.section.rawValue] = .int(row.count) }
+        let document: JSONObject = [
+            "head": .string(statistics.head.description),
+            "events": .int(statistics.held),
+            "dropped": .int(statistics.head.rawValue - UInt64(statistics.held)),
+            "sources": .array(statistics.sources.map(json)),
+            "state": .object(state),
+            "digest": .string(statistics.digest.hex),
+        ]
+        try output.line(JSONValue.object(document).lines)
+    }
+
+    private func print(_ source: LogStatistics.Source) throws {
+        let name = output.style.text(DisplayText.escaped(source.name.rawValue), .heading)
+        let size = ByteCountText.text(source.payloadBytes)
+        let span = "\(TimeText.full(source.first)) to \(TimeText.full(source.last))"
+        try output.line()
+        try output.line("\(name)  \(output.style.text("\(counted(source.events, "event")), \(size), \(span)", .quiet))")
+        for (kind, count) in sortedKinds(of: source) {
+            try output.line("  \(DisplayText.padded(DisplayText.escaped(kind), to: 20))  \(count)")
+        }
+    }
+
+    private func json(_ source: LogStatistics.Source) -> JSONValue {
+        var kinds = JSONObject()
+        for (kind, count) in sortedKinds(of: source) { kinds[kind] = .int(count) }
+        return .object([
+            "source": .string(source.name.rawValue),
+            "events": .int(source.events),
+            "payloadBytes": .int(source.payloadBytes),
+            "first": .string(source.first.description),
+            "last": .string(source.last.description),
+            "kinds": .object(kinds),
+        ])
+    }
+
+    private func sortedKinds(of source: LogStatistics.Source) -> [(String, Int)] {
+        source.kinds.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map { ($0.key, $0.value) }
+    }
+}

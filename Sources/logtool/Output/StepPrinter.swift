@@ -1,0 +1,52 @@
+import EventLog
+import Projections
+
+/// Prints events one by one with what each of them changed.
+final class StepPrinter {
+    private let output: StandardOutput
+    private let form: ListForm
+    private var isFirst = true
+
+    init(output: StandardOutput, form: ListForm) {
+        self.output = output
+        self.form = form
+    }
+
+    /// Opens the list.
+    func begin() throws {
+        if form == .document { try output.write("[".utf8) }
+    }
+
+    /// Closes the list.
+    func end() throws {
+        if form == .document { try output.line(isFirst ? "]" : "\n]") }
+    }
+
+    /// Prints one event.
+    func print(_ event: Envelope, _ differences: [StateDifference]) throws {
+        let changes = StateDiff.document(differences)["differences"]?.array ?? []
+        switch form {
+        case .text: try printText(event, changes)
+        case .document:
+            try output.write((isFirst ? "\n" : ",\n").utf8)
+            try output.write(json(event, changes).text.utf8)
+        case .lines: try output.line(json(event, changes).text)
+        }
+        isFirst = false
+    }
+
+    private func printText(_ event: Envelope, _ changes: [JSONValue]) throws {
+        let place = "\(event.sequence)  \(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)"
+        try output.line(output.style.text(DisplayText.escaped(place), .heading))
+        let printer = DifferencePrinter(output: output)
+        for change in changes { try printer.print(change) }
+        if changes.isEmpty { try output.line(output.style.text("  changed nothing", .quiet)) }
+        try output.line()
+    }
+
+    private func json(_ event: Envelope, _ changes: [JSONValue]) -> JSONValue {
+        var object = EventJSON.object(for: event)
+        object["changes"] = .array(changes)
+        return .object(object)
+    }
+}

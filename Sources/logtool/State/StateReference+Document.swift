@@ -1,0 +1,76 @@
+import EventLog
+import Projections
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension StateReference {
+    /// The state document that the reference names.
+    ///
+    /// - Throws: `Failure` where a document cannot be read or is none; what opening and replaying a log throw.
+    func document(source: SourceName?) throws -> JSONValue {
+        switch self {
+        case .log(let path, let point, let profile):
+            let query = StateQuery(point: point, profile: profile, source: source)
+            return try StateLoader(store: EventStore.open(at: path)).document(for: query)
+        case .document(let path):
+            return try Self.parse(try InputFile.bytes(at: path), name: path).only(source)
+        case .standardInput:
+            return try Self.parse(try InputFile.bytes(at: "-"), name: "standard input").only(source)
+        }
+    }
+
+    private static func parse(_ bytes: [UInt8], name: String) throws -> JSONValue {
+        let document: JSONValue
+        do {
+            document = try JSONValue.parse(bytes)
+        } catch {
+            throw Failure("read state document \"\(name)\": \(error)")
+        }
+        guard document["format"]?.string == "eventlog.state/1" else {
+            throw Failure("read state document \"\(name)\": it has no \"format\":\"eventlog.state/1\"")
+        }
+        return document
+    }
+}
+
+extension JSONValue {
+    /// A state document's rows of one source; the whole document for `nil`.
+    fileprivate func only(_ source: SourceName?) -> JSONValue {
+        guard let source, case .object(var document) = self else { return self }
+        for member in document.members {
+            guard let rows = member.value.array else { continue }
+            document[member.name] = .array(rows.filter { $0["source"]?.string == source.rawValue })
+        }
+        return .object(document)
+    }
+}
+
+/// Files that a command reads whole.
+enum InputFile {
+    /// The bytes of a file; of standard input for `-`.
+    static func bytes(at path: String) throws -> [UInt8] {
+        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw trouble(path) }
+        defer { if descriptor != 0 { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count > 0 {
+                bytes.append(contentsOf: piece[..<count])
+            } else if count == 0 {
+                return bytes
+            } else if errno != EINTR {
+                throw trouble(path)
+            }
+        }
+    }
+
+    private static func trouble(_ path: String) -> Failure {
+        Failure("read \"\(path)\": \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import logtool
+
+@Suite struct DisplayTextTests {
+    @Test(arguments: [
+        ("plain", "plain"),
+        ("\u{1B}[31mred", "\\u{1b}[31mred"),
+        ("a\tb\u{7}", "a\\u{9}b\\u{7}"),
+        ("c1\u{9B}2J", "c1\\u{9b}2J"),
+        ("turn\u{202E}ed", "turn\\u{202e}ed"),
+        ("isolate\u{2067}", "isolate\\u{2067}"),
+        ("é 漢字 🙂 👨‍👩‍👧", "é 漢字 🙂 👨‍👩‍👧"),
+        ("del\u{7F}", "del\\u{7f}"),
+        ("two\r\nlines", "two\\u{d}\\u{a}lines"),
+    ])
+    func noControlCharacterStaysRaw(text: String, shown: String) {
+        #expect(DisplayText.escaped(text) == shown)
+    }
+
+    @Test(arguments: [("abc", 3), ("漢字", 4), ("e\u{301}", 1), ("🙂", 2), ("👨‍👩‍👧", 2), ("", 0)])
+    func widthCountsColumns(text: String, columns: Int) {
+        #expect(DisplayText.width(of: text) == columns)
+    }
+
+    @Test func cuttingKeepsWithinTheColumns() {
+        #expect(DisplayText.cut("abcdef", to: 6) == "abcdef")
+        #expect(DisplayText.cut("abcdefg", to: 6) == "abcde…")
+        #expect(DisplayText.cut("漢字漢字", to: 6) == "漢字…")
+    }
+
+    @Test func theFirstLineThatSaysSomethingIsShown() {
+        #expect(DisplayText.firstLine(of: "\n\n  \nhello\nworld") == (line: "hello", isCut: true))
+        #expect(DisplayText.firstLine(of: "hello\n") == (line: "hello", isCut: false))
+        #expect(DisplayText.firstLine(of: "") == (line: "", isCut: false))
+    }
+}
+
+@Suite struct Base64Tests {
+    /// The vectors of RFC 4648, section 10.
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"),
+    ])
+    func bytesAreWrittenAsTheStandardSays(text: String, encoded: String) {
+        #expect(Base64.encode(text.utf8) == encoded)
+    }
+}
+
+@Suite struct ByteCountTextTests {
+    @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1_500_000, "1.4 MiB"), (1 << 34, "16.0 GiB")])
+    func sizesAreWrittenForPeople(count: Int, text: String) {
+        #expect(ByteCountText.text(count) == text)
+    }
+}

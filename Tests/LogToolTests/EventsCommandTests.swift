@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import logtool
+
+@Suite struct EventsCommandTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    @Test(arguments: [
+        ([], 8), (["--from", "head~1"], 2), (["--to", "3"], 3), (["--from", "2", "--to", "3"], 2),
+        (["--from", "4", "--to", "3"], 0), (["--from", "2026-01-01T00:00:02Z"], 6),
+        (["--to", "2026-01-01T00:00:02.5Z"], 3),
+        (["--source", "guild"], 8), (["--source", "other"], 0), (["--kind", "gateway.frame"], 8),
+        (["--kind", "gateway.frame/1"], 8), (["--kind", "gateway"], 0),
+    ])
+    func rangesAndFiltersChoose(arguments: [String], count: Int) throws {
+        try folder.makeLog(messages: 6)
+        let run = try ToolRun.run(["events", "L", "--jsonl"] + arguments, in: folder)
+        #expect(run.exitCode == 0)
+        #expect(run.output.split(separator: "\n").count == count)
+    }
+
+    @Test func jsonIsOneDocument() throws {
+        try folder.makeLog(messages: 2)
+        let run = try ToolRun.run(["events", "L", "--json", "--payload"], in: folder)
+        let events = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: Any]]
+        #expect(events?.count == 4)
+        #expect(events?.first?["sequence"] as? String == "1")
+        #expect(events?.first?["recordedAt"] as? String == "2026-01-01T00:00:00.000000Z")
+        #expect(events?.first?["payload"] as? String == #"{"op":10,"d":{"heartbeat_interval":45000}}"#)
+    }
+
+    @Test func controlCharactersAreWrittenOut() throws {
+        let frame = SampleCaptures.line(0, "\u{9B}31m").replacingOccurrences(of: "\u{9B}", with: "\\u001b[")
+        try folder.write(frame, to: "c.ndjson")
+        _ = try ToolRun.run(["ingest", "L", "capture", "c.ndjson", "--kind", "gateway"], in: folder)
+        let run = try ToolRun.run(["events", "L", "--payload", "--color", "always"], in: folder)
+        #expect(run.output.contains("\\u{1b}[31m"))
+    }
+
+    @Test(arguments: [["events", "L"], ["events", "nowhere/L"]])
+    func whereThereIsNoLogTheCodeIs10(arguments: [String]) throws {
+        let run = try ToolRun.run(arguments, in: folder)
+        #expect(run.exitCode == 10)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.hasPrefix("logtool: "))
+        #expect(run.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func aPointBeyondTheHeadIsNotFound() throws {
+        try folder.makeLog(messages: 2)
+        let run = try ToolRun.run(["events", "L", "--to", "99"], in: folder)
+        #expect(run.exitCode == 1)
+        #expect(run.errors.contains("head is 4"))
+    }
+}

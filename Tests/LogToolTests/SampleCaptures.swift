@@ -1,0 +1,53 @@
+import Foundation
+import TestSupport
+
+/// Small captures for tests of the command line.
+enum SampleCaptures {
+    /// The first time of every capture.
+    static let start = 1_767_225_600_000
+
+    /// Gateway frames: a connection, then messages `m1` … `mN` in channel 10, each answering the one before.
+    static func gateway(messages count: Int) -> String {
+        var lines = [line(0, #"{"op":10,"d":{"heartbeat_interval":45000}}"#)]
+        lines.append(
+            line(1, #"{"op":0,"s":1,"t":"CHANNEL_CREATE","d":{"id":"10","type":0,"name":"general","guild_id":"1"}}"#)
+        )
+        for number in 1...max(count, 1) where count > 0 {
+            lines.append(line(number + 1, message(number)))
+        }
+        return lines.joined()
+    }
+
+    /// One MESSAGE_CREATE frame.
+    static func message(_ number: Int, content: String? = nil) -> String {
+        let reply = number > 1 ? #","message_reference":{"message_id":"\#(999 + number)"}"# : ""
+        let text = content ?? "message \(number)"
+        return #"{"op":0,"s":\#(number + 1),"t":"MESSAGE_CREATE","d":{"id":"\#(1000 + number)","channel_id":"10","#
+            + #""author":{"id":"7","username":"ada"},"content":"\#(text)","timestamp":"2026-01-01T00:00:00Z"\#(reply)}}"#
+    }
+
+    /// One capture line, so many seconds after the start.
+    static func line(_ seconds: Int, _ raw: String, direction: String = "in") -> String {
+        let escaped = raw.replacingOccurrences(of: #"\"#, with: #"\\"#).replacingOccurrences(of: #"""#, with: #"\""#)
+        return #"{"t_ms":\#(start + seconds * 1000),"dir":"\#(direction)","raw":"\#(escaped)"}"# + "\n"
+    }
+}
+
+extension TemporaryDirectory {
+    /// Writes a file and gives its name.
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try Data(text.utf8).write(to: URL(filePath: path(name)))
+        return name
+    }
+
+    /// Makes the log `L` of a gateway capture with so many messages.
+    func makeLog(messages count: Int) throws {
+        try write(SampleCaptures.gateway(messages: count), to: "c.ndjson")
+        let run = try ToolRun.run(
+            ["ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "guild"],
+            in: self
+        )
+        guard run.exitCode == 0 else { throw CocoaError(.fileWriteUnknown, userInfo: ["stderr": run.errors]) }
+    }
+}
