@@ -3,15 +3,16 @@ import EventLog
 extension SourceState {
     /// The folds, in the order in which changes reach them.
     var folds: [any Fold] {
-        [channels, messages, items, sessions, prompts]
+        [channels, messages, items, sessions, prompts, rows]
     }
 
     /// Every part with its name in snapshots and facts, decoders first.
     var parts: [(name: String, part: any StatePart)] {
         [
-            ("itemMessages", itemMessages), ("statusFiles", statusFiles),
+            ("itemMessages", itemMessages), ("statusFiles", statusFiles), ("realtime", realtime),
             ("channels", channels), ("messages", messages),
             ("items", items), ("sessions", sessions), ("prompts", prompts),
+            ("rows", rows),
         ]
     }
 
@@ -20,10 +21,11 @@ extension SourceState {
         switch section {
         case .channels: channels
         case .messages, .deletedMessages: messages
-        case .guilds, .members, .roles, .bans, .presences, .typing, .voiceStates, .readStates, .rows: nil
+        case .guilds, .members, .roles, .bans, .presences, .typing, .voiceStates, .readStates: nil
         case .items: items
         case .sessions, .sessionAggregates: sessions
         case .prompts: prompts
+        case .rows: rows
         case .issues: nil
         }
     }
@@ -35,6 +37,7 @@ extension SourceState {
         items.retain(policy, names: context.names)
         sessions.retain(policy, names: context.names)
         prompts.retain(policy, names: context.names)
+        rows.retain(policy, names: context.names)
     }
 
     /// The whole state of the source, hidden parts included.
@@ -70,11 +73,13 @@ extension SourceState {
         issues = try (facts["issues"]?.array ?? []).map(Self.issue(from:))
         try itemMessages.load(facts: facts["itemMessages"] ?? .null, names: &context.names)
         try statusFiles.load(facts: facts["statusFiles"] ?? .null, names: &context.names)
+        try realtime.load(facts: facts["realtime"] ?? .null, names: &context.names)
         try channels.load(facts: facts["channels"] ?? .null, names: &context.names)
         try messages.load(facts: facts["messages"] ?? .null, names: &context.names)
         try items.load(facts: facts["items"] ?? .null, names: &context.names)
         try sessions.load(facts: facts["sessions"] ?? .null, names: &context.names)
         try prompts.load(facts: facts["prompts"] ?? .null, names: &context.names)
+        try rows.load(facts: facts["rows"] ?? .null, names: &context.names)
     }
 
     private static func value(of issue: Issue) -> JSONValue {

@@ -14,12 +14,14 @@ struct SourceState: Sendable {
 
     var itemMessages = ItemsDecoder()
     var statusFiles = StatusFileDecoder()
+    var realtime = RealtimeDecoder()
 
     var channels = Channels()
     var messages = Messages()
     var items = Items()
     var sessions = Sessions()
     var prompts = Prompts()
+    var rows = Rows()
 
     private var changes: [Change] = []
 
@@ -70,7 +72,8 @@ struct SourceState: Sendable {
         case .status: statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
         case .oversize:
             context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
-        case .git, .gateway, .realtime, .link, .unknown:
+        case .realtime, .link: realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .git, .gateway, .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
     }
@@ -82,6 +85,7 @@ struct SourceState: Sendable {
         items.apply(change, in: &context)
         sessions.apply(change, in: &context)
         prompts.apply(change, in: &context)
+        rows.apply(change, in: &context)
     }
 }
 
