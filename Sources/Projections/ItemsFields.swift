@@ -27,7 +27,7 @@ extension ItemFields {
 
     /// Whether this item stands before another in a list that the remote gives no order.
     func precedes(_ other: ItemFields, names: Names) -> Bool {
-        let instants = (created.flatMap { Timestamp(rfc3339: $0) }, other.created.flatMap { Timestamp(rfc3339: $0) })
+        let instants = (created.flatMap { RemoteTime.postgres($0) }, other.created.flatMap { RemoteTime.postgres($0) })
         switch instants {
         case (let mine?, let theirs?) where mine != theirs: return mine < theirs
         case (.some, nil): return true

@@ -36,7 +36,7 @@ extension RowChange {
         guard let operation = data["type"]?.string.flatMap(Operation.init) else {
             return .failure(Fault(reason: "type is none of INSERT, UPDATE, DELETE"))
         }
-        guard let committedAt = data["commit_timestamp"]?.string.flatMap(Timestamp.init(rfc3339:)) else {
+        guard let committedAt = data["commit_timestamp"]?.string.flatMap(RemoteTime.postgres) else {
             return .failure(Fault(reason: "commit_timestamp is missing or no time"))
         }
         let record = data["record"]?.object

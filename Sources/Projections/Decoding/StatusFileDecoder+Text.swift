@@ -20,7 +20,7 @@ enum StatusText {
         guard let state = object["state"]?.string, states.contains(state) else {
             return "state is none of working, idle, needs_input, not_running"
         }
-        if let value = present(object["timestamp"]), value.string.flatMap(instant) == nil {
+        if let value = present(object["timestamp"]), value.string.flatMap(RemoteTime.statusFile) == nil {
             return "timestamp is no time of the form YYYY-MM-DDThh:mm:ss with a zone"
         }
         for name in ["project", "message"] {
@@ -38,16 +38,6 @@ enum StatusText {
             if let value = present(object[name]), value.string == nil { return "\(name) is no text" }
         }
         return pidFault(in: object)
-    }
-
-    /// The instant of `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, no fraction, of a real date and time; `nil` else.
-    static func instant(_ text: String) -> Timestamp? {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[17] < UInt8(ascii: "6")
-        else { return nil }
-        let zoneStarts: [UInt8] = bytes.count == 20 ? [UInt8(ascii: "Z")] : [UInt8(ascii: "+"), UInt8(ascii: "-")]
-        guard zoneStarts.contains(bytes[19]) else { return nil }
-        return Timestamp(rfc3339: text)
     }
 
     private static func pidFault(in object: JSONObject) -> String? {

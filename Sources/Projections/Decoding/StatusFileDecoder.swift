@@ -60,7 +60,7 @@ extension StatusFileDecoder {
                 project: object["project"]?.string ?? "Unknown",
                 status: object["state"]?.string ?? "",
                 timestamp: timestamp,
-                instant: timestamp.flatMap(StatusText.instant) ?? context.event.recordedAt,
+                instant: timestamp.flatMap(RemoteTime.statusFile) ?? context.event.recordedAt,
                 pid: object["pid"]?.number?.wholeInt64
             )
             changes.append(.session(.observed(fields)))
@@ -89,7 +89,7 @@ extension StatusFileDecoder {
                 session: object["session_id"]?.string,
                 project: object["project"]?.string,
                 text: object["prompt_message"]?.string,
-                askedAt: object["timestamp"]?.string.flatMap(StatusText.instant) ?? context.event.recordedAt
+                askedAt: object["timestamp"]?.string.flatMap(RemoteTime.statusFile) ?? context.event.recordedAt
             )
             changes.append(.prompt(.asked(fields)))
         }

@@ -22,9 +22,10 @@ enum RemoteTime {
     /// A status file's `timestamp`: exactly `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, of a real date and time.
     static func statusFile(_ text: String) -> Timestamp? {
         let bytes = Array(text.utf8)
-        guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[19] != UInt8(ascii: "z"),
-            Array(bytes[17..<19]) != Array("60".utf8)
+        guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[17] < UInt8(ascii: "6")
         else { return nil }
+        let zoneStarts = bytes.count == 20 ? "Z".utf8 : "+-".utf8
+        guard zoneStarts.contains(bytes[19]) else { return nil }
         return Timestamp(rfc3339: text)
     }
 
