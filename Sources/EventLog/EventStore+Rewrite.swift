@@ -85,6 +85,7 @@ extension EventStore {
                 bytesBefore: core.directory.dataBytes(old.number),
                 bytesAfter: core.directory.dataBytes(target.number)
             )
+            if plan.isDryRun { return result }
             try Directory.sync(core.directory.generation(target.number))
             try Directory.sync(core.directory.path)
             let successor = withKey(target.number) { Array($0) }
@@ -94,8 +95,8 @@ extension EventStore {
             core.adopt(target)
             return result
         }
-        // The switch has happened: what is left of the old generation is removed now or by the next rewrite.
-        try? core.directory.discard(old.number)
+        // What nothing refers to any more is removed now or by the next rewrite.
+        try? core.directory.discard(plan.isDryRun ? target.number : old.number)
         return result
     }
 

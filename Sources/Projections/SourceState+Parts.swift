@@ -1,18 +1,12 @@
 import EventLog
 
 extension SourceState {
-    /// The folds, in the order in which changes reach them.
-    var folds: [any Fold] {
-        [channels, messages, items, sessions, prompts, rows]
-    }
-
     /// Every part with its name in snapshots and facts, decoders first.
     var parts: [(name: String, part: any StatePart)] {
         [
-            ("itemMessages", itemMessages), ("statusFiles", statusFiles), ("realtime", realtime),
-            ("channels", channels), ("messages", messages),
-            ("items", items), ("sessions", sessions), ("prompts", prompts),
-            ("rows", rows),
+            ("gateway", gateway), ("itemMessages", itemMessages), ("statusFiles", statusFiles),
+            ("realtime", realtime), ("channels", channels), ("messages", messages), ("community", community),
+            ("items", items), ("sessions", sessions), ("prompts", prompts), ("rows", rows),
         ]
     }
 
@@ -21,7 +15,7 @@ extension SourceState {
         switch section {
         case .channels: channels
         case .messages, .deletedMessages: messages
-        case .guilds, .members, .roles, .bans, .presences, .typing, .voiceStates, .readStates: nil
+        case .guilds, .members, .roles, .bans, .presences, .typing, .voiceStates, .readStates: community
         case .items: items
         case .sessions, .sessionAggregates: sessions
         case .prompts: prompts
@@ -34,6 +28,7 @@ extension SourceState {
     mutating func retain(_ policy: RetentionPolicy) {
         channels.retain(policy, names: context.names)
         messages.retain(policy, names: context.names)
+        community.retain(policy, names: context.names)
         items.retain(policy, names: context.names)
         sessions.retain(policy, names: context.names)
         prompts.retain(policy, names: context.names)
@@ -71,11 +66,13 @@ extension SourceState {
         self.init(name: source)
         clock = facts["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
         issues = try (facts["issues"]?.array ?? []).map(Self.issue(from:))
+        try gateway.load(facts: facts["gateway"] ?? .null, names: &context.names)
         try itemMessages.load(facts: facts["itemMessages"] ?? .null, names: &context.names)
         try statusFiles.load(facts: facts["statusFiles"] ?? .null, names: &context.names)
         try realtime.load(facts: facts["realtime"] ?? .null, names: &context.names)
         try channels.load(facts: facts["channels"] ?? .null, names: &context.names)
         try messages.load(facts: facts["messages"] ?? .null, names: &context.names)
+        try community.load(facts: facts["community"] ?? .null, names: &context.names)
         try items.load(facts: facts["items"] ?? .null, names: &context.names)
         try sessions.load(facts: facts["sessions"] ?? .null, names: &context.names)
         try prompts.load(facts: facts["prompts"] ?? .null, names: &context.names)

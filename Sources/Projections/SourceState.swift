@@ -12,12 +12,14 @@ struct SourceState: Sendable {
     var remoteClock: Timestamp?
     var issues: [Issue] = []
 
+    var gateway = GatewayDecoder()
     var itemMessages = ItemsDecoder()
     var statusFiles = StatusFileDecoder()
     var realtime = RealtimeDecoder()
 
     var channels = Channels()
     var messages = Messages()
+    var community = Community()
     var items = Items()
     var sessions = Sessions()
     var prompts = Prompts()
@@ -68,12 +70,16 @@ struct SourceState: Sendable {
 
     private mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         switch EventFamily(kind: envelope.kind) {
+        case .gateway: gateway.decode(envelope, payload: payload, into: &changes, context: &context)
         case .items: itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
         case .status: statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
         case .oversize:
             context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
-        case .realtime, .link: realtime.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .git, .gateway, .unknown:
+        case .realtime: realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .link:
+            gateway.decode(envelope, payload: payload, into: &changes, context: &context)
+            realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .git, .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
     }
@@ -82,6 +88,7 @@ struct SourceState: Sendable {
     private mutating func spread(_ change: Change) {
         channels.apply(change, in: &context)
         messages.apply(change, in: &context)
+        community.apply(change, in: &context)
         items.apply(change, in: &context)
         sessions.apply(change, in: &context)
         prompts.apply(change, in: &context)

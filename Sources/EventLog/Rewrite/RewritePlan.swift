@@ -14,6 +14,8 @@ public struct RewritePlan: Sendable {
     public var facts: [String: [UInt8]]
     /// Payloads that take the place of originals, which are removed for ever.
     public var substitutes: [SequenceNumber: [UInt8]]
+    /// Whether to leave the log as it is: everything is done but the switch, and the new generation is thrown away.
+    public var isDryRun = false
 
     /// Makes a plan.
     public init(

@@ -1,0 +1,175 @@
+public import EventLog
+
+/// What a compaction did, or would do.
+public struct CompactionSummary: Sendable {
+    /// The live messages of one channel before and after.
+    public struct ChannelCount: Sendable {
+        /// The channel's source.
+        public let source: SourceName
+        /// The channel's id.
+        public let id: String
+        /// Live messages before.
+        public let before: Int
+        /// Live messages after.
+        public let after: Int
+    }
+
+    /// The policy's number of messages per channel.
+    public let keep: Int
+    /// Events whose payload is held, before and after; the act of the compaction itself is not counted.
+    public let events: (before: Int, after: Int)
+    /// Bytes of the log's files, before and after.
+    public let bytes: (before: UInt64, after: UInt64)
+    /// Every channel with messages, by source, then id.
+    public let channels: [ChannelCount]
+    /// The digest of the retained state.
+    public let digest: Hash256
+}
+
+/// Drops what a policy does not keep, after proving that the state stays the same (C15, C16).
+public enum Compaction {
+    /// Compacts a log.
+    ///
+    /// - Parameters:
+    ///   - store: The log; it holds the same events for everybody who keeps reading it while this runs.
+    ///   - policy: What is kept.
+    ///   - now: When the act is recorded.
+    ///   - isDryRun: Whether to leave the log as it is and only tell what would go, from a real rewrite thrown away.
+    /// - Throws: `ProjectionError.unproved` where the kept events and facts do not give the retained state (the log is
+    ///   left as it is); `EventLogError`.
+    /// - Returns: What was done. A log with nothing to drop is left alone, without an act.
+    public static func run(
+        _ store: EventStore,
+        policy: RetentionPolicy,
+        now: Timestamp,
+        isDryRun: Bool = false
+    ) throws -> CompactionSummary {
+        let plan = try store.read { try Plan(session: $0, policy: policy) }
+        guard !plan.dropped.isEmpty else {
+            let bytes = try store.statistics().bytesOnDisk
+            return plan.summary(bytes: (bytes, bytes))
+        }
+        var rewrite = RewritePlan(
+            dropped: plan.dropped,
+            decidedAt: plan.decidedAt,
+            act: plan.act(now: now),
+            facts: [Replay.factName: plan.facts]
+        )
+        rewrite.isDryRun = isDryRun
+        let result = try store.rewrite(rewrite) { try plan.prove(on: $0) }
+        return plan.summary(bytes: (result.bytesBefore, result.bytesAfter))
+    }
+
+    /// What is dropped and kept, decided at one head.
+    private struct Plan {
+        let policy: RetentionPolicy
+        let decidedAt: SequenceNumber
+        let before: Workspace
+        let retained: Workspace
+        let heldCount: Int
+        let dropped: [SequenceNumber]
+        let facts: [UInt8]
+
+        init(session: borrowing ReadSession, policy: RetentionPolicy) throws {
+            self.policy = policy
+            decidedAt = session.head
+            before = try Replay.workspace(of: session)
+            retained = before.retained(by: policy)
+            let needed = retained.neededSequences
+            var kept: Set<UInt64> = []
+            var gone: [SequenceNumber] = []
+            if decidedAt > .zero {
+                try session.forEachEvent(in: SequenceNumber(1)...decidedAt) { event in
+                    if event.isAct { return true }
+                    if needed.contains(event.sequence.rawValue) {
+                        kept.insert(event.sequence.rawValue)
+                    } else {
+                        gone.append(event.sequence)
+                    }
+                    return true
+                }
+            }
+            heldCount = kept.count + gone.count
+            dropped = gone
+            facts = retained.facts(keeping: kept)
+        }
+
+        /// The act's payload names the dropped events by the hash of their sorted list.
+        func act(now: Timestamp) -> DraftEvent {
+            let payload = JSONValue.object([
+                "keep": .int(policy.messagesPerChannel),
+                "decidedAt": .string(decidedAt.description),
+                "dropped": .int(dropped.count),
+                "droppedHash": .string(RewritePlan.droppedHash(of: dropped).hex),
+            ])
+            return DraftEvent(
+                recordedAt: now,
+                source: .logtool,
+                kind: EventKind("logtool.compact/1" as StaticString),
+                payload: payload.canonicalBytes
+            )
+        }
+
+        /// Folds the new generation and compares whole states; events appended meanwhile are folded on both sides.
+        func prove(on session: borrowing ReadSession) throws {
+            var expected = retained
+            if session.head > decidedAt {
+                try session.forEachEvent(in: decidedAt.next...session.head) { event in
+                    let envelope = event.envelope
+                    event.withPayload { expected.apply(envelope, payload: $0) }
+                    return true
+                }
+            }
+            var options = ReplayOptions()
+            options.retained = true
+            let found = try Replay.workspace(of: session, options: options)
+            guard found.snapshotBytes == expected.snapshotBytes else {
+                throw ProjectionError(
+                    .unproved,
+                    "compact: the events and facts that would be kept do not give the same state; nothing was changed"
+                )
+            }
+        }
+
+        func summary(bytes: (UInt64, UInt64)) -> CompactionSummary {
+            var digested = retained
+            return CompactionSummary(
+                keep: policy.messagesPerChannel,
+                events: (heldCount, heldCount - dropped.count),
+                bytes: bytes,
+                channels: channelCounts(),
+                digest: digested.digest()
+            )
+        }
+
+        private func channelCounts() -> [CompactionSummary.ChannelCount] {
+            let after = Self.counts(of: retained)
+            return Self.counts(of: before)
+                .map { place, count in
+                    CompactionSummary.ChannelCount(
+                        source: place.source,
+                        id: place.channel,
+                        before: count,
+                        after: after[place] ?? 0
+                    )
+                }
+                .sorted { ($0.source, $0.id) < ($1.source, $1.id) }
+        }
+
+        private static func counts(of workspace: Workspace) -> [ChannelPlace: Int] {
+            var counts: [ChannelPlace: Int] = [:]
+            for source in workspace.sources {
+                let names = source.context.names
+                for key in source.messages.keys(in: .messages, names: names) {
+                    counts[ChannelPlace(source: source.name, channel: names.text(key.first)), default: 0] += 1
+                }
+            }
+            return counts
+        }
+    }
+
+    private struct ChannelPlace: Hashable {
+        let source: SourceName
+        let channel: String
+    }
+}
