@@ -85,7 +85,10 @@ let package = Package(
         ),
         .testTarget(
             name: "LogToolTests",
-            dependencies: ["logtool", "EventLog", "Projections", "Ingest", "TestSupport"],
+            dependencies: [
+                "logtool", "EventLog", "Projections", "Ingest", "TestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: settings
         ),
     ]

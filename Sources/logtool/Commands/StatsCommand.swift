@@ -20,7 +20,8 @@ struct StatsCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let store = try log.open()
-        let statistics = try store.read { try LogStatistics(session: $0) }
+        let size = try store.statistics()
+        let statistics = try store.read { try LogStatistics(session: $0, store: size) }
         let printer = StatisticsPrinter(output: output.standardOutput, statistics: statistics)
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()

@@ -22,6 +22,24 @@ enum Base64 {
         return String(decoding: result, as: UTF8.self)
     }
 
+    /// Reads text with padding; `nil` where it is not what `encode` writes.
+    static func decode(_ text: String) -> [UInt8]? {
+        let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
+        var bytes: [UInt8] = []
+        var group: UInt32 = 0
+        var bits = 0
+        for digit in digits {
+            guard let value = alphabet.firstIndex(of: digit) else { return nil }
+            group = (group << 6 | UInt32(value)) & 0xFFFFFF
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(bits)))
+            }
+        }
+        return encode(bytes) == text ? bytes : nil
+    }
+
     private static func append(_ group: UInt32, digits: Int, to result: inout [UInt8]) {
         for index in 0..<digits {
             result.append(alphabet[Int(group >> UInt32(18 - 6 * index) & 63)])

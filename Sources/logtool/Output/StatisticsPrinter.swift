@@ -9,7 +9,9 @@ struct StatisticsPrinter {
     /// For people.
     func printText() throws {
         let dropped = statistics.head.rawValue - UInt64(statistics.held)
-        try output.line("\(counted(statistics.held, "event"))\(dropped > 0 ? ", \(dropped) dropped" : "")")
+        let size =
+            "\(ByteCountText.text(statistics.store.bytesOnDisk)) on disk, \(ByteCountText.text(statistics.store.bytesUsed)) used"
+        try output.line("\(counted(statistics.held, "event"))\(dropped > 0 ? ", \(dropped) dropped" : ""), \(size)")
         for source in statistics.sources { try print(source) }
         let rows = statistics.rows.filter { $0.count > 0 }.map { "\($0.section.rawValue) \($0.count)" }
         try output.line()
@@ -25,6 +27,12 @@ struct StatisticsPrinter {
             "head": .string(statistics.head.description),
             "events": .int(statistics.held),
             "dropped": .int(statistics.head.rawValue - UInt64(statistics.held)),
+            "generation": .int(statistics.store.generation),
+            "bytes": .object([
+                "disk": .int(statistics.store.bytesOnDisk), "used": .int(statistics.store.bytesUsed),
+                "max": .int(statistics.store.bytesMax),
+            ]),
+            "readers": .int(statistics.store.readers),
             "sources": .array(statistics.sources.map(json)),
             "state": .object(state),
             "digest": .string(statistics.digest.hex),

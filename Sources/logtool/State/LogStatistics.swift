@@ -14,10 +14,12 @@ struct LogStatistics {
         var events: Int { kinds.values.reduce(0, +) }
     }
 
+    /// What the store says of its files.
+    let store: StoreStatistics
     /// The last sequence assigned.
     let head: SequenceNumber
     /// Events whose payload is held.
-    private(set) var held = 0
+    let held: Int
     /// By name.
     let sources: [Source]
     /// How many rows each section of the state has, in the document's order.
@@ -25,7 +27,8 @@ struct LogStatistics {
     /// The state's digest.
     let digest: Hash256
 
-    init(session: borrowing ReadSession) throws {
+    init(session: borrowing ReadSession, store: StoreStatistics) throws {
+        self.store = store
         head = session.head
         var sources: [SourceName: Source] = [:]
         var held = 0

@@ -1,0 +1,94 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool verify`: checks that a log is as it was written.
+struct VerifyCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check every hash of a log and the tree over them.",
+        discussion: """
+            Exit code 3 names the first damaged place; 1 says that the log is whole, but is not what the kept root saw.
+            """
+    )
+
+    static let examples = [
+        Example("logtool verify chat.eventlog", "is everything as it was written?"),
+        Example("logtool root chat.eventlog --json > root.json", "keep what proves the log as it is now"),
+        Example("logtool verify chat.eventlog --against root.json", "was nothing altered up to there?"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Option(
+        help: ArgumentHelp("A root kept from before, hex or base64; with --size.", valueName: "hash"),
+        transform: HashArgument.parse
+    )
+    var root: Hash256?
+
+    @Option(help: ArgumentHelp("How many events the kept root covers.", valueName: "n"))
+    var size: UInt64?
+
+    @Option(
+        help: ArgumentHelp("A file that root --json wrote.", valueName: "file"),
+        completion: .file(extensions: ["json"])
+    )
+    var against: String?
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if (root == nil) != (size == nil) { throw ValidationError("--root and --size go together") }
+        if root != nil && against != nil { throw ValidationError("--root and --against exclude each other") }
+    }
+
+    func run() throws {
+        let kept = try keptRoot()
+        let store = try log.open()
+        let report = try store.verify()
+        let output = output.standardOutput
+        try output.line(document.json ? JSONValue.object(Self.json(report)).text : Self.text(report))
+        try output.flush()
+        if let damage = report.damage {
+            throw Failure("verify log at \"\(log.path)\": \(damage)", exitCode: Outcome.damaged)
+        }
+        if let kept { try check(kept, in: store) }
+    }
+
+    private func keptRoot() throws -> KeptRoot? {
+        if let root, let size { return KeptRoot(size: size, root: root) }
+        return try against.map { try KeptRoot(file: $0) }
+    }
+
+    private func check(_ kept: KeptRoot, in store: EventStore) throws {
+        let found = try store.read { try $0.root(size: kept.size) }
+        guard found != kept.root else { return }
+        throw Failure(
+            "verify log at \"\(log.path)\": its first \(kept.size) events have the root \(found), not the kept one",
+            exitCode: Outcome.no
+        )
+    }
+
+    private static func text(_ report: VerifyReport) -> String {
+        var counts = ["\(report.whole) whole"]
+        if report.redacted > 0 { counts.append("\(report.redacted) redacted") }
+        if report.dropped > 0 { counts.append("\(report.dropped) dropped") }
+        let state = report.isIntact ? "intact" : "damaged"
+        return "\(state): sequences 1 to \(report.head), \(counts.joined(separator: ", ")), root \(report.root)"
+    }
+
+    private static func json(_ report: VerifyReport) -> JSONObject {
+        [
+            "intact": .bool(report.isIntact),
+            "head": .string(report.head.description),
+            "whole": .int(report.whole),
+            "redacted": .int(report.redacted),
+            "dropped": .int(report.dropped),
+            "root": .string(Base64.encode(report.root.bytes)),
+            "damage": report.damage.map { damage in
+                .object(["sequence": .text(damage.sequence?.description), "reason": .string(damage.reason)])
+            },
+        ]
+    }
+}

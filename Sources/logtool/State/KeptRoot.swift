@@ -1,0 +1,34 @@
+import EventLog
+import Projections
+
+/// A root that somebody kept: the hash over the first `size` events of a log.
+struct KeptRoot {
+    let size: UInt64
+    let root: Hash256
+
+    init(size: UInt64, root: Hash256) {
+        self.size = size
+        self.root = root
+    }
+
+    /// Reads what `root --json` wrote.
+    init(file: String) throws {
+        let document: JSONValue
+        do {
+            document = try JSONValue.parse(try InputFile.bytes(at: file))
+        } catch let error as JSONError {
+            throw Failure("read root \"\(file)\": \(error)")
+        }
+        guard let size = document["treeSize"]?.string.flatMap({ UInt64($0) }),
+            let root = document["root"]?.string.flatMap(HashArgument.hash)
+        else {
+            throw Failure("read root \"\(file)\": it needs \"treeSize\" and \"root\", as root --json writes them")
+        }
+        self.init(size: size, root: root)
+    }
+
+    /// What `root --json` prints.
+    var json: JSONValue {
+        .object(["treeSize": .string(String(size)), "root": .string(Base64.encode(root.bytes))])
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import logtool
+
+@Suite struct RebuildCommandTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 3)
+    }
+
+    @Test func theCacheHoldsTheState() throws {
+        let run = try rebuild("--json")
+        #expect(run.exitCode == 0)
+        let summary = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+        #expect(summary?["swapped"] as? Bool == true)
+        #expect((summary?["rows"] as? [String: Int])?["messages"] == 3)
+        let cache = try DatabaseQueue(path: folder.path("c.sqlite"))
+        try cache.read { database in
+            let contents = try String.fetchAll(database, sql: "SELECT content FROM messages ORDER BY place")
+            #expect(contents == ["message 1", "message 2", "message 3"])
+            let parents = try String.fetchAll(database, sql: "SELECT parent FROM replies ORDER BY child")
+            #expect(parents == ["1001", "1002"])
+            let sequence = try String.fetchOne(database, sql: "SELECT value FROM meta WHERE name = 'sequence'")
+            #expect(sequence == "5")
+            let digest = try String.fetchOne(database, sql: "SELECT value FROM meta WHERE name = 'digest'")
+            #expect(digest == summary?["digest"] as? String)
+        }
+    }
+
+    @Test func aReaderKeepsTheOldCacheUntilItOpensAgain() throws {
+        _ = try rebuild("--at", "3")
+        let old = try DatabaseQueue(path: folder.path("c.sqlite"))
+        #expect(try count(old) == 1)
+        _ = try rebuild()
+        #expect(try count(old) == 1)
+        #expect(try count(DatabaseQueue(path: folder.path("c.sqlite"))) == 3)
+    }
+
+    @Test func aForeignFileIsLeftAloneWithoutYes() throws {
+        try folder.write("precious", to: "c.sqlite")
+        let refused = try rebuild()
+        #expect(refused.exitCode == 4)
+        #expect(refused.errors.contains("--yes"))
+        #expect(try String(contentsOfFile: folder.path("c.sqlite"), encoding: .utf8) == "precious")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("c.sqlite.d")))
+        #expect(try rebuild("--yes").exitCode == 0)
+        #expect(try count(DatabaseQueue(path: folder.path("c.sqlite"))) == 3)
+    }
+
+    @Test func whatCannotBeBuiltLeavesNothing() throws {
+        #expect(try ToolRun.run(["rebuild", "nowhere", "--to", "c.sqlite"], in: folder).exitCode == 10)
+        #expect(try rebuild("--at", "99").exitCode == 1)
+        #expect(try ToolRun.run(["rebuild", "L", "--to", "."], in: folder).exitCode == 2)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("c.sqlite.d")))
+    }
+
+    private func rebuild(_ options: String...) throws -> ToolRun {
+        try ToolRun.run(["rebuild", "L", "--to", "c.sqlite"] + options, in: folder)
+    }
+
+    private func count(_ queue: DatabaseQueue) throws -> Int? {
+        try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM messages") }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import logtool
+
+@Suite struct ReplayCommandTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 3)
+    }
+
+    @Test func peopleSeeThreadsAsTrees() throws {
+        let run = try replay()
+        #expect(run.exitCode == 0)
+        #expect(run.output.contains("general  3 messages, text in guild"))
+        #expect(run.output.contains("  2026-01-01 00:00  ada: message 1\n"))
+        #expect(run.output.contains("  2026-01-01 00:00  └─ ada: message 2\n"))
+        #expect(run.output.contains("  2026-01-01 00:00     └─ ada: message 3\n"))
+        #expect(!run.output.contains("\u{1B}"))
+    }
+
+    @Test func colourComesWhenItIsAskedForOnly() throws {
+        #expect(try replay("--color", "always").output.contains("\u{1B}[36mada: \u{1B}[0m"))
+        #expect(try !replay("--color", "never").output.contains("\u{1B}"))
+    }
+
+    @Test func theDocumentHasEveryArray() throws {
+        let document = try JSONSerialization.jsonObject(with: Data(replay("--json").output.utf8)) as? [String: Any]
+        #expect(document?["format"] as? String == "eventlog.state/1")
+        #expect(document?["sequence"] as? String == "5")
+        #expect((document?["messages"] as? [Any])?.count == 3)
+        let arrays = [
+            "channels", "messages", "deletedMessages", "guilds", "members", "roles", "bans", "presences", "typing",
+            "voiceStates", "readStates", "items", "sessions", "sessionAggregates", "prompts", "rows", "issues",
+        ]
+        for name in arrays { #expect(document?[name] is [Any], "\(name)") }
+    }
+
+    @Test(arguments: [
+        ["TZ": "UTC"], ["TZ": "Asia/Kolkata"],
+        ["TZ": "America/St_Johns", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"],
+        ["SWIFT_DETERMINISTIC_HASHING": "1"],
+    ])
+    func neitherZoneNorLocaleNorHashSeedShows(environment: [String: String]) throws {
+        let plain = try replay("--json")
+        let run = try ToolRun.run(["replay", "L", "--json"], in: folder, environment: environment)
+        #expect(run.output == plain.output)
+        #expect(run.exitCode == 0)
+    }
+
+    @Test func oneRowStandsOnALine() throws {
+        let lines = try replay("--json").output.split(separator: "\n")
+        #expect(lines.filter { $0.contains("\"content\"") }.count == 3)
+        let rows = try replay("--jsonl").output.split(separator: "\n")
+        #expect(rows.count == 1 + 1 + 3 + 1)
+    }
+
+    @Test func digestsComeForEachEvent() throws {
+        let digest = try replay("--digest").output
+        #expect(digest.utf8.count == 65)
+        let lines = try replay("--digest", "--each").output.split(separator: "\n")
+        #expect(lines.count == 5)
+        #expect(lines.last.map { String($0) + "\n" } == "5\t" + digest)
+        #expect(lines.first?.hasPrefix("1\t") == true)
+    }
+
+    @Test(arguments: [("head", 3), ("head~1", 2), ("3", 1), ("0", 0), ("2026-01-01T00:00:03Z", 2)])
+    func pointsAreStatesOfTheirOwn(point: String, messages: Int) throws {
+        let rows = try replay("--at", point, "--only", "messages", "--jsonl").output.split(separator: "\n")
+        #expect(rows.count == messages + 1)
+    }
+
+    @Test func whatNeverArrivedIsNotThereAndTheLogStays() throws {
+        let before = try replay("--digest").output
+        #expect(try !replay("--without", "3").output.contains("message 1"))
+        #expect(try replay("--without", "3").output.contains("message 2"))
+        #expect(try replay("--digest").output == before)
+    }
+
+    @Test func stepsSayWhatEachEventChanged() throws {
+        let run = try replay("--step", "--from", "head~1", "--jsonl")
+        let lines = run.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.last?.contains(#""entity":"message:guild/10/1003","change":"added""#) == true)
+    }
+
+    @Test(arguments: [
+        ["--only", "nonsense"], ["--profile", "nobody"], ["--each"], ["--step", "--digest"], ["--from", "1"],
+        ["--without", "x"], ["--without", ""], ["--as-of", "now"], ["--at", "head~"], ["--digest", "--json"],
+    ])
+    func optionsThatDoNotFitEndWith2(options: [String]) throws {
+        let run = try ToolRun.run(["replay", "L"] + options, in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.output.isEmpty)
+    }
+
+    @Test(arguments: ["99", "head~99"])
+    func aPointThatIsNotThereEndsWith1(point: String) throws {
+        #expect(try replay("--at", point).exitCode == 1)
+    }
+
+    @Test func aTimeBeforeTheFirstEventIsTheEmptyState() throws {
+        let run = try replay("--at", "1999-01-01T00:00:00Z", "--jsonl")
+        #expect(run.exitCode == 0)
+        #expect(run.output.split(separator: "\n").count == 1)
+    }
+
+    private func replay(_ options: String...) throws -> ToolRun {
+        try ToolRun.run(["replay", "L"] + options, in: folder)
+    }
+}
