@@ -16,7 +16,10 @@ struct LogTool: ParsableCommand {
             CommandGroup(name: "Record", subcommands: [IngestCommand.self]),
             CommandGroup(name: "Look", subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self]),
             CommandGroup(name: "Compare and find", subcommands: [DiffCommand.self, HistoryCommand.self]),
-            CommandGroup(name: "Keep", subcommands: [VerifyCommand.self, RootCommand.self, RebuildCommand.self]),
+            CommandGroup(
+                name: "Keep",
+                subcommands: [CompactCommand.self, VerifyCommand.self, RootCommand.self, RebuildCommand.self]
+            ),
         ]
     )
 }

@@ -10,7 +10,10 @@ enum SampleCaptures {
     static func gateway(messages count: Int) -> String {
         var lines = [line(0, #"{"op":10,"d":{"heartbeat_interval":45000}}"#)]
         lines.append(
-            line(1, #"{"op":0,"s":1,"t":"CHANNEL_CREATE","d":{"id":"10","type":0,"name":"general","guild_id":"1"}}"#)
+            line(
+                1,
+                #"{"op":0,"s":1,"t":"CHANNEL_CREATE","d":{"id":"10","type":0,"name":"general","guild_id":"1","position":0,"topic":""}}"#
+            )
         )
         for number in 1...max(count, 1) where count > 0 {
             lines.append(line(number + 1, message(number)))
@@ -23,7 +26,7 @@ enum SampleCaptures {
         let reply = number > 1 ? #","message_reference":{"message_id":"\#(999 + number)"}"# : ""
         let text = content ?? "message \(number)"
         return #"{"op":0,"s":\#(number + 1),"t":"MESSAGE_CREATE","d":{"id":"\#(1000 + number)","channel_id":"10","#
-            + #""author":{"id":"7","username":"ada"},"content":"\#(text)","timestamp":"2026-01-01T00:00:00Z"\#(reply)}}"#
+            + #""author_id":"7","author_username":"ada","content":"\#(text)","created_at":"2026-01-01T00:00:00Z"\#(reply)}}"#
     }
 
     /// One capture line, so many seconds after the start.

@@ -8,21 +8,19 @@ extension JSONValue {
         return text
     }
 
-    /// The document as JSON with one element of its arrays a line, so that a line-wise diff shows what changed.
+    /// The document with one member a line, and of arrays of objects one element a line, so that a line-wise diff
+    /// shows what changed. The elements are canonical.
     var lines: String {
-        switch self {
-        case .array(let elements) where !elements.isEmpty: "[\n" + elements.map(\.text).joined(separator: ",\n") + "\n]"
-        case .object(let object) where !object.members.isEmpty: Self.lines(of: object)
-        default: text
+        guard let object, !object.members.isEmpty else { return rows(indentation: "") }
+        let members = object.members.map { member in
+            "\(JSONValue.string(member.name).text):\(member.value.rows(indentation: "  "))"
         }
+        return "{" + members.joined(separator: ",\n ") + "}"
     }
 
-    private static func lines(of object: JSONObject) -> String {
-        let members = object.members.map { member in
-            let hasRows = member.value.array?.contains { $0.object != nil } == true
-            return "\(JSONValue.string(member.name).text):\(hasRows ? member.value.lines : member.value.text)"
-        }
-        return "{" + members.joined(separator: ",\n") + "}"
+    private func rows(indentation: String) -> String {
+        guard let array, array.contains(where: { $0.object != nil }) else { return text }
+        return "[" + array.map { "\n\(indentation)\($0.canonicalText)" }.joined(separator: ",") + "]"
     }
 
     private func append(to text: inout String) {
