@@ -37,7 +37,7 @@ struct Items: Fold {
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard key.section == .items, let list = lists[key.first], let item = list.items[key.second],
-            let position = list.order.firstIndex(of: key.second)
+            let position = list.places[key.second]
         else { return nil }
         var row = item.fields(position: position)
         row["list"] = .string(context.names.text(key.first))
@@ -119,15 +119,15 @@ extension Items {
         let key = EntityKey(.items, list, item)
         switch (before.items[item], after.items[item]) {
         case (nil, let new?):
-            let fields = new.fields(position: after.order.firstIndex(of: item))
+            let fields = new.fields(position: after.places[item])
             histories.add(HistoryEntry(at: context.event, change: "added", fields: fields), to: key)
         case (let old?, nil):
-            let fields = old.fields(position: before.order.firstIndex(of: item))
+            let fields = old.fields(position: before.places[item])
             histories.add(HistoryEntry(at: context.event, change: "removed", fields: fields), to: key)
         case (let old?, let new?):
             let kinds = old.kinds(of: new, isBumped: isBumped)
             guard !kinds.isEmpty else { return }
-            let fields = new.fields(position: after.order.firstIndex(of: item))
+            let fields = new.fields(position: after.places[item])
             histories.add(HistoryEntry(at: context.event, change: "changed", kinds: kinds, fields: fields), to: key)
         case (nil, nil):
             break

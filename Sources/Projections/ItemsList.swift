@@ -5,6 +5,8 @@ struct ItemList: Sendable {
     /// The ids in the remote's order; those that the last snapshot lacked (for a line of it was lost) come last.
     private(set) var order: [EntityID] = []
     private(set) var items: [EntityID: ItemFields] = [:]
+    /// Where each id stands in `order`.
+    private(set) var places: [EntityID: Int] = [:]
     /// How many at the end of `order` the last snapshot lacked.
     private var carriedCount = 0
     /// The events that changed anything above, ascending.
@@ -36,12 +38,12 @@ struct ItemList: Sendable {
             after.order.append(item.id)
             after.items[item.id] = items[item.id].flatMap { $0.isSame(as: item) ? $0 : nil } ?? item
         }
-        if isWhole { return after }
-        for id in order where after.items[id] == nil {
+        for id in order where !isWhole && after.items[id] == nil {
             after.order.append(id)
             after.items[id] = items[id]
             after.carriedCount += 1
         }
+        after.findPlaces()
         return after
     }
 
@@ -54,25 +56,30 @@ struct ItemList: Sendable {
         }
         after.order.insert(item.id, at: place ?? after.order.endIndex)
         after.items[item.id] = item
+        after.findPlaces()
         return after
     }
 
     /// The list without one item.
     func removing(_ id: EntityID) -> ItemList {
         var after = self
-        if let index = order.firstIndex(of: id) {
+        if let index = places[id] {
             if index >= order.count - carriedCount { after.carriedCount -= 1 }
             after.order.remove(at: index)
         }
         after.items[id] = nil
+        after.findPlaces()
         return after
+    }
+
+    private mutating func findPlaces() {
+        places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($0.element, $0.offset) })
     }
 
     /// The items that now stand before one that stood before them. Only items whose done, status and priority are the
     /// same are looked at (others move for that reason), and only pairs that one earlier snapshot put in order.
     func bumped(in after: ItemList) -> Set<EntityID> {
         let carriedBefore = carried
-        let places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($0.element, $0.offset) })
         var least = [Int.max, Int.max]
         var bumped: Set<EntityID> = []
         for id in after.order.dropLast(after.carriedCount).reversed() {

@@ -139,6 +139,18 @@ struct SourceHarness {
 
     private var folds: [any Fold] { [items, sessions, prompts, rows, channels, messages] }
 
+    /// The state that a policy retains.
+    func retained(_ policy: RetentionPolicy) -> SourceHarness {
+        var source = self
+        source.items.retain(policy, names: names)
+        source.sessions.retain(policy, names: names)
+        source.prompts.retain(policy, names: names)
+        source.rows.retain(policy, names: names)
+        source.channels.retain(policy, names: names)
+        source.messages.retain(policy, names: names)
+        return source
+    }
+
     /// What a compaction would leave, folded anew.
     func compacted(_ events: [TestEvent]) throws -> SourceHarness {
         var kept: Set<UInt64> = []
