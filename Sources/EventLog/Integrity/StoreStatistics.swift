@@ -49,21 +49,8 @@ extension EventStore {
         }
     }
 
-    /// Reads the whole newest generation and checks all of it (I7). Cost: every byte is read and hashed.
-    ///
-    /// - Throws: `EventLogError` where the log cannot be read at all; damage within it is what the report says.
-    public func verify() throws -> VerifyReport {
-        try EventLogError.wrapping("verify log at", path) {
-            let generation = try newestGeneration()
-            return try generation.read { reader in
-                var verification = Verification(reader, generation: generation.number)
-                return verification.run(identity: identity)
-            }
-        }
-    }
-
     /// The generation that nothing has replaced, to read.
-    private func newestGeneration() throws -> Generation {
+    func newestGeneration() throws -> Generation {
         var generation = core.current
         while try generation.read({ try $0.successor() }) != nil {
             generation = try core.follow(from: generation)

@@ -22,8 +22,9 @@ struct Verification {
     }
 
     /// Checks everything; stops at the first damage, which the report then names.
-    mutating func run(identity: [UInt8]) -> VerifyReport {
+    mutating func run(identity: [UInt8], file: DataFile) -> VerifyReport {
         do {
+            try PageCheck.run(file, transaction: reader.view.transaction)
             try checkSmallTables(identity: identity)
             isAmongEvents = true
             try checkEvents()
@@ -32,6 +33,9 @@ struct Verification {
             try gaps.check(reader)
         } catch let stop as Stop {
             report.damage = stop.damage
+        } catch let damage as PageCheck.Damage {
+            report.damage = .init(damage)
+            report.isDamageOfMetaPages = damage.page < 2
         } catch let error as EventLogError {
             report.damage = .init(sequence: error.sequence ?? placeOfEvents, reason: error.reason)
         } catch let error as LMDBError {

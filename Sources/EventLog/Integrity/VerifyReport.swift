@@ -7,6 +7,15 @@ public struct VerifyReport: Hashable, Sendable {
         /// What is wrong.
         public let reason: String
 
+        init(sequence: SequenceNumber?, reason: String) {
+            self.sequence = sequence
+            self.reason = reason
+        }
+
+        init(_ damage: PageCheck.Damage) {
+            self.init(sequence: nil, reason: "page \(damage.page) of the data file: \(damage.reason)")
+        }
+
         /// The text that people and scripts read.
         public var description: String {
             sequence.map { "sequence \($0): \(reason)" } ?? reason
@@ -27,6 +36,9 @@ public struct VerifyReport: Hashable, Sendable {
     public var root = MerkleTree.emptyRoot
     /// The number of the generation that was checked.
     public var generation: UInt32 = 0
+
+    /// Whether the damage may be a commit that came between the reading of the two meta pages.
+    var isDamageOfMetaPages = false
 
     /// Whether nothing is damaged.
     public var isIntact: Bool { damage == nil }

@@ -12,6 +12,9 @@ struct MetaPage: Equatable {
     let mainTree: TreeHeader
     let lastPage: UInt64
     let transaction: UInt64
+    /// Where the map is to begin: zero, wherever the system puts it.
+    private let address: UInt64
+    private let mapBytes: UInt64
 
     /// Reads the page at the start of the bytes; `nil` where it is no meta page of this format.
     init?(_ bytes: UnsafeRawBufferPointer) {
@@ -21,12 +24,25 @@ struct MetaPage: Equatable {
             bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self) == Self.dataVersion
         else { return nil }
         number = word(0)
+        address = word(24)
+        mapBytes = word(32)
         pageSize = UInt64(bytes.loadUnaligned(fromByteOffset: 40, as: UInt32.self))
         freeTree = TreeHeader(bytes, at: 40)
         mainTree = TreeHeader(bytes, at: 88)
         lastPage = word(136)
         transaction = word(144)
         guard (512...65_536).contains(pageSize), pageSize.isPowerOfTwo, lastPage < 1 << 47 else { return nil }
+    }
+}
+
+extension MetaPage {
+    /// What a log's meta page cannot say, or `nil`.
+    var fault: String? {
+        if address != 0 { return "it asks for a fixed map" }
+        // A log's map begins with 64 GiB and is only ever doubled.
+        if !mapBytes.isPowerOfTwo || mapBytes < 1 << 30 { return "it says a strange size of the map" }
+        if freeTree.flags != 8 || mainTree.flags != 0 { return "a tree has strange flags" }
+        return nil
     }
 }
 

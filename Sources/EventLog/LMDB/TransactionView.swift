@@ -17,6 +17,9 @@ struct TransactionView {
         return found.bytes
     }
 
+    /// The number of the transaction: of a reading one that of the commit whose state it sees.
+    var transaction: UInt64 { UInt64(mdb_txn_id(handle)) }
+
     /// How many entries the table has.
     func count(of table: Table) throws(LMDBError) -> UInt64 {
         try statistics(of: table).entries

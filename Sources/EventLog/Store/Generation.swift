@@ -28,7 +28,7 @@ final class Generation: Sendable {
         // LMDB would make a file that is missing; a log's files are made only at its birth and by a rewrite (I5).
         guard let size = Directory.fileSize(file) else { throw LMDBError(notFoundErrno, "open \(file)") }
         guard size > 0 else { throw LMDBError(MDB_INVALID, "open \(file), which is empty") }
-        try checkLength(of: DataFile(file))
+        try checkMetas(of: DataFile(file))
         let accesses: [Environment.Access] = [.readWrite, .readOnly(locks: true), .readOnly(locks: false)]
         var last = LMDBError(0, "open \(file)")
         for access in accesses {
@@ -42,14 +42,21 @@ final class Generation: Sendable {
         throw last
     }
 
-    /// A file that was cut off would end this process by SIGBUS as soon as LMDB looks at a page that is gone.
-    private static func checkLength(of file: DataFile) throws {
-        let pages = file.metaPages().compactMap { $0 }
-        guard let newest = pages.max(by: { $0.transaction < $1.transaction }) else {
-            throw LMDBError(MDB_INVALID, "find a meta page in the data file")
-        }
-        guard try file.byteCount() >= (newest.lastPage + 1) * newest.pageSize else {
-            throw LMDBError(MDB_CORRUPTED, "read the data file, which is cut off")
+    /// Looks at what LMDB believes without looking: the meta pages, and whether the file is as long as they say. A file
+    /// that was cut off would end this process by SIGBUS.
+    private static func checkMetas(of file: DataFile) throws {
+        for attempt in 0..<5 {
+            do {
+                let metas = try PageCheck.checkedMetas(file)
+                let newest = metas.0.transaction > metas.1.transaction ? metas.0 : metas.1
+                // The last pages may be free ones that were never written; else something is lost.
+                if try file.byteCount() < (newest.lastPage + 1) * newest.pageSize { try PageCheck.run(file) }
+                return
+            } catch let damage as PageCheck.Damage {
+                // Another process may commit between the reading of the two pages.
+                guard attempt == 4 else { continue }
+                throw LMDBError(MDB_CORRUPTED, "read page \(damage.page) of the data file: \(damage.reason)")
+            }
         }
     }
 

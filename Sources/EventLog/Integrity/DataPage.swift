@@ -1,0 +1,84 @@
+/// One page of an LMDB data file, behind the meta pages (`mdb.c`, `MDB_page` and `MDB_node`).
+struct DataPage {
+    static let headerBytes = 16
+    private static let nodeHeaderBytes = 8
+
+    let bytes: [UInt8]
+    let number: UInt64
+
+    /// One entry of a page.
+    struct Node {
+        let key: [UInt8]
+        /// The page below, of a branch page's entry.
+        let child: UInt64
+        /// The value's length, wherever it lies.
+        let byteCount: Int
+        /// The value, where it lies in the page.
+        let value: [UInt8]
+        /// The first page of a value that has pages of its own.
+        let overflowPage: UInt64?
+        /// The header of a table, where the value is one.
+        let table: TreeHeader?
+    }
+
+    var hasOwnNumber: Bool { word(UInt64.self, 0) == number }
+    var isBranch: Bool { flags == 1 }
+    var isLeaf: Bool { flags == 2 }
+    var isOverflow: Bool { flags == 4 }
+    /// How many pages a large value takes.
+    var overflowPages: UInt64 { UInt64(word(UInt32.self, 12)) }
+
+    private var flags: UInt16 { word(UInt16.self, 10) }
+
+    private func word<Number: FixedWidthInteger>(_ type: Number.Type, _ offset: Int) -> Number {
+        bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
+    }
+
+    /// The entries in key order.
+    ///
+    /// - Throws: `PageCheck.Damage` where one of them leaves the page, or they do not fill it as LMDB fills it.
+    func nodes() throws -> [Node] {
+        let (lower, upper) = (Int(word(UInt16.self, 12)), Int(word(UInt16.self, 14)))
+        guard word(UInt16.self, 8) == 0, lower >= Self.headerBytes, lower.isMultiple(of: 2), lower <= upper,
+            upper <= bytes.count
+        else { throw damaged("its header is altered") }
+        let count = (lower - Self.headerBytes) / 2
+        guard count >= (isBranch ? 2 : 1) else { throw damaged("it has too few entries") }
+        var used = 0
+        let nodes = try (0..<count).map { index in
+            let offset = Int(word(UInt16.self, Self.headerBytes + 2 * index))
+            guard offset >= upper, offset.isMultiple(of: 2), offset + Self.nodeHeaderBytes <= bytes.count else {
+                throw damaged("an entry lies outside")
+            }
+            return try node(at: offset, &used)
+        }
+        guard used == bytes.count - upper else { throw damaged("its entries overlap or leave room") }
+        return nodes
+    }
+
+    private func node(at offset: Int, _ used: inout Int) throws -> Node {
+        let (low, high) = (word(UInt16.self, offset), word(UInt16.self, offset + 2))
+        let (flags, keyCount) = (word(UInt16.self, offset + 4), Int(word(UInt16.self, offset + 6)))
+        let keyStart = offset + Self.nodeHeaderBytes
+        let size = Int(low) | Int(high) << 16
+        let inPage = isBranch ? 0 : flags & 1 != 0 ? 8 : size
+        guard keyStart + keyCount + inPage <= bytes.count else { throw damaged("an entry leaves the page") }
+        guard isBranch || [0, 1, 2].contains(flags), flags != 2 || size == TreeHeader.byteCount else {
+            throw damaged("an entry has strange flags")
+        }
+        used += (Self.nodeHeaderBytes + keyCount + inPage + 1) & ~1
+        let valueStart = keyStart + keyCount
+        return Node(
+            key: Array(bytes[keyStart..<valueStart]),
+            child: isBranch ? UInt64(low) | UInt64(high) << 16 | UInt64(flags) << 32 : 0,
+            byteCount: size,
+            value: flags == 1 || isBranch ? [] : Array(bytes[valueStart..<valueStart + inPage]),
+            overflowPage: !isBranch && flags == 1 ? word(UInt64.self, valueStart) : nil,
+            table: !isBranch && flags == 2 ? bytes.withUnsafeBytes { TreeHeader($0, at: valueStart) } : nil
+        )
+    }
+
+    private func damaged(_ reason: String) -> PageCheck.Damage {
+        PageCheck.Damage(page: number, reason: reason)
+    }
+}

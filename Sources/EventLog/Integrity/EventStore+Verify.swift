@@ -1,0 +1,63 @@
+extension EventStore {
+    /// Reads the whole newest generation and checks all of it: pages, order, hashes, gaps, sums and counts (I7).
+    ///
+    /// Cost: every byte is read and hashed. Appends and reads go on meanwhile.
+    ///
+    /// - Throws: `EventLogError` where the log cannot be read at all; damage within it is what the report says.
+    public func verify() throws -> VerifyReport {
+        try EventLogError.wrapping("verify log at", path) {
+            let generation = try newestGeneration()
+            let file = try DataFile(core.directory.dataFile(generation.number))
+            for attempt in 0..<10 {
+                let report = try generation.read { reader in
+                    // While others commit, the two meta pages may have moved on before they are read here.
+                    let isSettled = file.metaPages().contains { $0?.transaction == reader.view.transaction }
+                    guard isSettled || attempt == 9 else { return nil as VerifyReport? }
+                    var verification = Verification(reader, generation: generation.number)
+                    return verification.run(identity: identity, file: file)
+                }
+                if let report, report.damage == nil || attempt == 9 || !report.isDamageOfMetaPages { return report }
+            }
+            throw LMDBError(0, "find a moment without commits")
+        }
+    }
+
+    /// Checks the pages of a log's files before anything is opened, then all of the log as `verify()` does.
+    ///
+    /// - Throws: `EventLogError` with code `noLog`, `newerFormat` or `io`; damage is what the report says.
+    public static func verify(at path: String) throws -> VerifyReport {
+        let directory = LogDirectory(path: Directory.resolved(path) ?? path)
+        guard try directory.format() != nil else { return try open(at: path).verify() }
+        for number in try directory.generations() {
+            guard let damage = try directory.pageDamage(of: number) else { continue }
+            var report = VerifyReport()
+            report.generation = number
+            report.damage = .init(damage)
+            return report
+        }
+        return try open(at: path).verify()
+    }
+}
+
+extension LogDirectory {
+    func dataFile(_ number: UInt32) -> String {
+        generation(number) + "/data.mdb"
+    }
+
+    /// Damage of a generation's pages, or `nil`. Where another process commits meanwhile, pages may be used again while
+    /// they are read here; only a state that stays the newest counts.
+    fileprivate func pageDamage(of number: UInt32) throws -> PageCheck.Damage? {
+        for attempt in 0..<5 {
+            guard Directory.fileSize(dataFile(number)) != nil else { return nil }
+            let file = try DataFile(dataFile(number))
+            let before = file.metaPages()
+            do {
+                try PageCheck.run(file)
+                return nil
+            } catch let damage as PageCheck.Damage {
+                guard attempt < 4, file.metaPages() != before else { return damage }
+            }
+        }
+        return nil
+    }
+}
