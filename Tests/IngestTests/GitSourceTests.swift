@@ -144,4 +144,23 @@ import Testing
         #expect(document["fromMissing"] as? Bool == true)
         #expect((document["changes"] as? [[String: Any]])?.count == 1)
     }
+
+    @Test func aBranchMadeAgainWithoutCommonHistoryIsARewrite() throws {
+        let scratch = try GitScratch()
+        try scratch.write("general/a.md", "1")
+        let old = try scratch.commit("old")
+        let held = try GitSource(scratch).allDrafts()
+        try scratch.git("checkout", "-q", "--orphan", "fresh")
+        try scratch.git("rm", "-q", "-r", "--force", ".")
+        try scratch.write("general/b.md", "2")
+        let root = try scratch.commit("root")
+        try scratch.write("general/b.md", "3")
+        let new = try scratch.commit("new")
+        try scratch.git("branch", "-q", "-M", "fresh", "main")
+        let drafts = try GitSource(scratch).allDrafts(after: history(of: held, bookmark: old))
+        #expect(drafts.compactMap(\.key?.rawValue) == [root, new, "rewrite/\(old)/\(new)/1"])
+        let changes = try #require(try drafts.last?.object()["changes"] as? [[String: Any]])
+        #expect(changes.compactMap { $0["path"] as? String } == ["general/a.md", "general/b.md"])
+        #expect(changes[0]["to"] == nil)
+    }
 }
