@@ -27,6 +27,7 @@ struct MessageRevision: Sendable {
         var images: [String]?
         var attachments: [JSONValue]?
         var extra: JSONObject
+        var form: Hash256?
     }
 
     let version: Timestamp?
@@ -47,7 +48,8 @@ struct MessageRevision: Sendable {
             files: write.files,
             images: write.images,
             attachments: write.attachments,
-            extra: write.extra
+            extra: write.extra,
+            form: write.form
         )
     }
 
@@ -93,6 +95,7 @@ extension MessageRevision {
         members["created"] = saying.createdAt?.snapshot
         members["edited"] = saying.editedAt?.snapshot
         members["order"] = order.snapshot
+        members["form"] = .text(saying.form?.hex)
         return .object(members)
     }
 }

@@ -12,7 +12,7 @@ extension Messages {
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
-        .object(["compacted": compactedFacts(names), "circles": circles.snapshot, "links": fates.facts(names: names)])
+        .object(["compacted": compactedFacts(names), "circles": circles.facts, "links": fates.facts(names: names)])
     }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {

@@ -47,6 +47,8 @@ extension Messages {
                 record.current = last.map(MessageRevision.init) ?? record.current
                 record.standing = .deleted(MessageRecord.End(deletion, since: since))
             case .nowhere:
+                // What is last known is what was written last, whatever stood at tips in between.
+                record.current = record.entries.last { $0.revision != nil }?.revision
                 record.standing = .nowhere
             }
         }

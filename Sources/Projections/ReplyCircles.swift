@@ -10,17 +10,22 @@ struct ReplyCircles: Sendable {
     private var reasons: [UInt64: [String]] = [:]
     /// What facts gave and no event has repeated yet.
     private var awaited: [UInt64: [String]] = [:]
+    /// The last event seen. Up to the one that facts were made at, only they are believed.
+    private var last: UInt64 = 0
+    private var believed: UInt64 = 0
 
     /// Says at an event what is known to have been said there.
     mutating func repeatKnown(in context: inout FoldContext) {
+        last = max(last, context.event.sequence.rawValue)
         guard !awaited.isEmpty, let known = awaited.removeValue(forKey: context.event.sequence.rawValue) else { return }
         for reason in known { context.issue(reason) }
     }
 
     /// Reports a circle, given as its members in the direction of the replies.
     mutating func report(_ circle: [MessageKey], in context: inout FoldContext) {
-        let reason = Self.reason(circle, context.names)
         let sequence = context.event.sequence.rawValue
+        guard sequence > believed else { return }
+        let reason = Self.reason(circle, context.names)
         guard reasons[sequence]?.contains(reason) != true else { return }
         reasons[sequence, default: []].append(reason)
         context.issue(reason)
@@ -46,8 +51,16 @@ struct ReplyCircles: Sendable {
         )
     }
 
-    /// Takes over what `snapshot` gave.
+    /// All that was said, and up to which event.
+    var facts: JSONValue {
+        .object(["until": .int(last), "said": snapshot])
+    }
+
+    /// Takes over what `facts` gave.
     mutating func load(_ facts: JSONValue?) throws {
+        believed = facts?["until"]?.number?.uint64 ?? 0
+        last = believed
+        let facts = facts?["said"]
         for fact in facts?.array ?? [] {
             guard let pair = fact.array, pair.count == 2, let sequence = pair[0].string.flatMap(UInt64.init) else {
                 throw ProjectionError.facts("a circle of replies has no sequence")

@@ -35,6 +35,11 @@ struct ChatScene {
         apply([change], at: sequence)
     }
 
+    /// Adds what a decoder could not make sense of in the last event.
+    mutating func note(_ reasons: [String]) {
+        issues += reasons.map { Issue(sequence: SequenceNumber(last), reason: $0) }
+    }
+
     var context: RowContext { RowContext(names: names, asOf: Timestamp(seconds: 0)) }
 
     func rows(_ section: Section) -> [JSONValue] {

@@ -62,7 +62,7 @@ import Testing
         #expect(refolded.issues == scene.issues)
     }
 
-    @Test(arguments: 1...60 as ClosedRange<UInt64>)
+    @Test(arguments: 1...24 as ClosedRange<UInt64>)
     func foldingFactsAndKeptEventsGivesTheRetainedState(seed: UInt64) throws {
         var stream = RandomChat(seed: seed)
         let events = stream.events(160)
@@ -77,7 +77,7 @@ import Testing
         #expect(again.refolded.snapshot == refolded.snapshot, "seed \(seed)")
     }
 
-    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    @Test(arguments: 1...24 as ClosedRange<UInt64>)
     func anyOrderOfRepeatedFramesGivesTheSameState(seed: UInt64) {
         var stream = RandomChat(seed: seed, isGateway: true)
         let events = stream.events(60)
@@ -96,9 +96,9 @@ extension ChatScene {
         for event in tail {
             left.apply(event.changes, at: event.sequence)
             right.apply(event.changes, at: event.sequence)
-            guard left.snapshot == right.snapshot else { return false }
+            guard left.document == right.document else { return false }
         }
-        return true
+        return left.snapshot == right.snapshot
     }
 }
 

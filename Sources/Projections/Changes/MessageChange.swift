@@ -60,6 +60,8 @@ struct MessageWrite: Sendable {
     var revisesByArrival = false
     /// A later version that says the same as this one, which came late: this one takes its place among the revisions.
     var replacesVersion: Timestamp?
+    /// Tells how the rest was written, where a change of that alone is a revision too (front matter).
+    var form: Hash256?
 }
 
 /// Where a message stands in its channel.

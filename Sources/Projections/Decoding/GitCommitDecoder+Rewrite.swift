@@ -1,0 +1,79 @@
+import EventLog
+
+extension GitCommitDecoder {
+    /// Reads the event of a branch that was set to another commit than one of its children.
+    ///
+    /// What the old tip had and the new one does not know is deleted by this event; a version that was older than the
+    /// old tip stands again by this event. Anything else was told by the new branch's own commits.
+    mutating func decode(_ document: GitRewriteDocument, context: inout FoldContext) -> [Change] {
+        let sequence = context.event.sequence.rawValue
+        rewrites.insert(sequence)
+        read(document.texts, of: document.changes)
+        let old = history.index(of: document.from)
+        if old == nil { context.issue("the log has no commit \(document.from), which was the branch's tip") }
+        guard let new = history.index(of: document.to) else {
+            return decodeUnknownTip(document, from: old, context: &context)
+        }
+        var scene = GitScene(event: context.event, author: nil, time: nil)
+        scene.note(history.span(from: history.tip, to: new), of: self)
+        let lost = history.span(from: old ?? new, to: new)
+        scene.note(lost, of: self)
+        history.checkOut(new)
+        let step = rewriteStep(lost, oldSequence: old.map { history.nodes[$0].sequence } ?? 0, scene, context.names)
+        scene.restore(step, decoder: self, names: &context.names)
+        adopt(lost, scene)
+        scene.tell(step, decoder: self, names: &context.names)
+        scene.settle(step, decoder: self, names: &context.names)
+        return scene.changes
+    }
+
+    /// A new tip that no event told of is read from the difference of the two trees.
+    private mutating func decodeUnknownTip(
+        _ document: GitRewriteDocument,
+        from old: Int?,
+        context: inout FoldContext
+    ) -> [Change] {
+        context.issue("the log has no commit \(document.to), which is the branch's tip now")
+        let parent = GitKnownParent(index: old, parent: GitParent(commit: document.from, changes: document.changes))
+        var scene = GitScene(event: context.event, author: nil, time: nil)
+        scene.note(history.span(from: history.tip, to: old), of: self)
+        history.checkOut(old)
+        let step = GitStep(of: document.to, parents: [parent], decoder: self, scene: scene, names: &context.names)
+        return finish(step, scene, context: &context)
+    }
+
+    /// What the rewrite itself did to messages, in the order of their keys. The new tip is checked out.
+    private func rewriteStep(_ lost: GitSpan, oldSequence: UInt64, _ scene: GitScene, _ names: Names) -> GitStep {
+        var step = GitStep(node: GitHistory.Node(commit: "", sequence: 0, basis: nil))
+        for (key, difference) in lost.files.sorted(by: { $0.key.precedes($1.key, names) }) {
+            guard difference.before != difference.after else { continue }
+            if let after = difference.after {
+                guard after.isMessage, after.since <= oldSequence, after.blob != difference.before?.blob else {
+                    continue
+                }
+                step.deeds.append(.wrote(key, blob: after.blob, previous: difference.before?.usable))
+            } else {
+                guard difference.before?.usable != nil, history.graves[key] == nil else { continue }
+                step.deeds.append(.removed(key))
+            }
+            step.origins[key] = status(key, file: difference.before, grave: lost.graves[key]?.before)
+        }
+        for (folder, count) in lost.folders.sorted(by: { names.precedes($0.key, $1.key) }) where count < 0 {
+            if history.folders[folder] == nil { step.removedFolders.append(folder) }
+        }
+        return step
+    }
+
+    /// Remembers what the new tip knows nothing of: messages deleted by the rewrite, and earlier on the old branch.
+    private mutating func adopt(_ lost: GitSpan, _ scene: GitScene) {
+        let isKnown = { (key: MessageKey, history: GitHistory) in
+            history.files[key]?.usable != nil || history.graves[key] != nil
+        }
+        for (key, difference) in lost.files where !isKnown(key, history) {
+            if let usable = difference.before?.usable { orphans[key] = scene.grave(of: usable) }
+        }
+        for (key, difference) in lost.graves where !isKnown(key, history) {
+            if let grave = difference.before, !grave.isMoved { orphans[key] = grave }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import EventLog
+
+extension GitCommitDecoder {
+    /// The last commit, which decides what stands, and the rewrites, which no commit tells of. Of all others the facts
+    /// are enough.
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        sequences.formUnion(rewrites)
+        if let tip = history.tip { sequences.insert(history.nodes[tip].sequence) }
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        let keys = orphans.keys.sorted { $0.precedes($1, names) }
+        return .object([
+            "commits": .array(history.nodes.map { GitFact.commit($0, basis: basis(of: $0), names) }),
+            "tip": .text(history.tip.map { history.nodes[$0].commit }),
+            "orphans": .array(keys.map { GitFact.entry($0, [GitFact.grave(orphans[$0])], names) }),
+            "rewrites": .array(rewrites.sorted().map { .string(String($0)) }),
+        ])
+    }
+
+    /// The trees of the commits that are not kept: later commits may be children of any of them.
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
+        let dropped = history.nodes.filter { !kept.contains($0.sequence) }
+        return .object(["commits": .array(dropped.map { GitFact.commit($0, basis: basis(of: $0), names) })])
+    }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {
+        guard !facts.isNull else { return }
+        guard let commits = facts["commits"]?.array else { throw ProjectionError.facts("git has no `commits`") }
+        var awaited: [GitHistory.Awaited] = []
+        for fact in commits {
+            guard let commit = GitFact.awaited(fact, &names) else {
+                throw ProjectionError.facts("a git commit has another form")
+            }
+            awaited.append(commit)
+        }
+        history.expect(awaited)
+    }
+
+    private func basis(of node: GitHistory.Node) -> String? {
+        node.basis.map { history.nodes[$0].commit }
+    }
+}

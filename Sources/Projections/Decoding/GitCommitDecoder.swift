@@ -1,0 +1,124 @@
+import EventLog
+
+/// Reads the commits of a chat kept as message files in a git branch: channels are top-level folders, messages the
+/// markdown files in them.
+///
+/// What stands follows the tree of the last commit in the log. What happened is told once, by the commit that did it:
+/// of a merge, the paths whose content is none of its parents'. A commit that does not follow the one before it in the
+/// log makes the messages stand as in its own tree; that is no history.
+struct GitCommitDecoder: EventDecoder {
+    private static let rewriteKind = "git.rewrite/1"
+
+    var history = GitHistory()
+    /// What was read of message files, by blob. Never saved, because the events give it.
+    var readings: [String: MessageReading] = [:]
+    /// Messages that rewritten branches left behind and that the tip knows nothing of.
+    var orphans: [MessageKey: GitHistory.Grave] = [:]
+    /// The events that rewrote the branch.
+    var rewrites: Set<UInt64> = []
+
+    init() {}
+
+    mutating func decode(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        history.admit(before: envelope.sequence.rawValue)
+        do throws(GitDocumentFault) {
+            if envelope.kind.rawValue == Self.rewriteKind {
+                let document = try GitRewriteDocument(payload)
+                changes += decode(document, context: &context)
+            } else {
+                let document = try GitCommitDocument(payload)
+                changes += decode(document, context: &context)
+            }
+        } catch {
+            context.issue("the payload is no \(envelope.kind): \(error.reason)")
+        }
+    }
+
+    private mutating func decode(_ document: GitCommitDocument, context: inout FoldContext) -> [Change] {
+        guard history.index(of: document.commit) == nil else { return [] }
+        let parents = document.parents.map { parent in
+            GitKnownParent(index: parent.commit.flatMap { history.index(of: $0) }, parent: parent)
+        }
+        for parent in parents where parent.isUnknown {
+            context.issue("the log has no commit \(parent.parent.commit ?? ""), which is a parent of this one")
+        }
+        for parent in parents { read(document.texts, of: parent.parent.changes) }
+        var scene = GitScene(event: context.event, author: document.author, time: document.committedAt)
+        scene.note(history.span(from: history.tip, to: parents.basis?.index), of: self)
+        history.checkOut(parents.basis?.index)
+        let step = GitStep(of: document.commit, parents: parents, decoder: self, scene: scene, names: &context.names)
+        return finish(step, scene, context: &context)
+    }
+
+    /// Goes on to the step's commit and tells what that means.
+    mutating func finish(_ step: GitStep, _ scene: GitScene, context: inout FoldContext) -> [Change] {
+        var scene = scene
+        scene.note(step, of: self)
+        scene.restore(step, decoder: self, names: &context.names)
+        history.checkOut(history.add(step.node))
+        scene.tell(step, decoder: self, names: &context.names)
+        scene.settle(step, decoder: self, names: &context.names)
+        for fault in step.faults {
+            context.issue("\"\(fault.path)\" is no message: \(readings[fault.blob]?.fault ?? MessageReading.noText)")
+        }
+        return scene.changes
+    }
+
+    /// Reads the message files among the texts of an event, each blob once.
+    mutating func read(_ texts: [String: String], of changes: [GitPathChange]) {
+        for change in changes {
+            guard let to = change.to, to.isFile, readings[to.blob] == nil, let text = texts[to.blob] else { continue }
+            guard VibeChannelPath(change.path)?.message != nil else { continue }
+            readings[to.blob] = MessageReading(text)
+        }
+    }
+}
+
+/// What a blob says as a message file.
+enum MessageReading: Sendable {
+    case message(FrontMatter)
+    case fault(String)
+
+    static let noText = "its event holds no text of it, for it is too large or not UTF-8"
+
+    init(_ text: String) {
+        do {
+            self = .message(try FrontMatter(file: text))
+        } catch {
+            self = .fault(error.reason)
+        }
+    }
+
+    var message: FrontMatter? {
+        if case .message(let message) = self { message } else { nil }
+    }
+
+    var fault: String? {
+        if case .fault(let reason) = self { reason } else { nil }
+    }
+}
+
+extension GitCommitDecoder {
+    /// What stands under a key at a tip.
+    enum Status: Hashable {
+        case nowhere
+        case live(blob: String)
+        case deleted(GitHistory.Grave)
+    }
+
+    /// What stands under a key in the tree that is checked out.
+    func status(_ key: MessageKey) -> Status {
+        status(key, file: history.files[key], grave: history.graves[key])
+    }
+
+    func status(_ key: MessageKey, file: GitHistory.File?, grave: GitHistory.Grave?) -> Status {
+        if let file { return file.isMessage ? .live(blob: file.blob) : .nowhere }
+        if let grave { return grave.isMoved ? .nowhere : .deleted(grave) }
+        return orphans[key].map { .deleted($0) } ?? .nowhere
+    }
+}

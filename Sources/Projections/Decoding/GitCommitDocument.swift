@@ -1,0 +1,148 @@
+import EventLog
+
+/// A commit as its event tells it. Only what the projections need is taken out of the payload.
+struct GitCommitDocument {
+    var commit: String
+    var author: String?
+    var committedAt: Timestamp?
+    /// One for each parent; a root commit has one without an id.
+    var parents: [GitParent]
+    /// The text of each file that has one, by blob.
+    var texts: [String: String]
+}
+
+/// How a commit differs from one of its parents.
+struct GitParent {
+    /// `nil` for the empty tree that a root commit is compared with.
+    var commit: String?
+    var changes: [GitPathChange]
+}
+
+/// One path whose mode or content differs.
+struct GitPathChange {
+    var path: String
+    var from: GitEntry?
+    var to: GitEntry?
+}
+
+/// What a tree holds under a path.
+struct GitEntry: Hashable {
+    var mode: String
+    var blob: String
+
+    /// Whether it is a file, rather than a symbolic link or a submodule.
+    var isFile: Bool { mode.hasPrefix("100") }
+}
+
+/// A branch that was set to another commit than one of its children, as its event tells it.
+struct GitRewriteDocument {
+    var from: String
+    var to: String
+    var changes: [GitPathChange]
+    var texts: [String: String]
+}
+
+/// Why a payload is no commit or rewrite document, in words that hold nothing of it.
+struct GitDocumentFault: Error, Hashable {
+    let reason: String
+}
+
+extension GitCommitDocument {
+    /// Reads a `git.commit/1`.
+    init(_ payload: UnsafeRawBufferPointer) throws(GitDocumentFault) {
+        let document = try GitDocument(payload)
+        commit = try document.text("commit")
+        author = document.value["author"]?["name"]?.string
+        committedAt = document.value["committer"]?["time"]?.number?.int64.map { Timestamp(seconds: $0) }
+        guard let parents = document.value["parents"]?.array else {
+            throw GitDocumentFault(reason: "it has no parents")
+        }
+        self.parents = []
+        for parent in parents {
+            self.parents.append(
+                GitParent(commit: parent["commit"]?.string, changes: try GitDocument.changes(of: parent))
+            )
+        }
+        texts = document.texts
+    }
+}
+
+extension GitRewriteDocument {
+    /// Reads a `git.rewrite/1`.
+    init(_ payload: UnsafeRawBufferPointer) throws(GitDocumentFault) {
+        let document = try GitDocument(payload)
+        from = try document.text("from")
+        to = try document.text("to")
+        changes = try GitDocument.changes(of: document.value)
+        texts = document.texts
+    }
+}
+
+/// What both documents have in common.
+private struct GitDocument {
+    let value: JSONValue
+
+    init(_ payload: UnsafeRawBufferPointer) throws(GitDocumentFault) {
+        do {
+            value = try JSONValue.parse(payload)
+        } catch {
+            throw GitDocumentFault(reason: "it is no JSON text")
+        }
+    }
+
+    func text(_ name: String) throws(GitDocumentFault) -> String {
+        guard let text = value[name]?.string else { throw GitDocumentFault(reason: "it has no \(name)") }
+        return text
+    }
+
+    var texts: [String: String] {
+        var texts: [String: String] = [:]
+        for file in value["files"]?.array ?? [] {
+            guard let blob = file["blob"]?.string, let text = file["text"]?.string else { continue }
+            texts[blob] = text
+        }
+        return texts
+    }
+
+    static func changes(of value: JSONValue) throws(GitDocumentFault) -> [GitPathChange] {
+        guard let entries = value["changes"]?.array else { throw GitDocumentFault(reason: "it has no changes") }
+        var changes: [GitPathChange] = []
+        changes.reserveCapacity(entries.count)
+        for entry in entries {
+            guard let path = entry["path"]?.string else { throw GitDocumentFault(reason: "a change has no path") }
+            changes.append(GitPathChange(path: path, from: Self.entry(entry["from"]), to: Self.entry(entry["to"])))
+        }
+        return changes
+    }
+
+    private static func entry(_ value: JSONValue?) -> GitEntry? {
+        guard let mode = value?["mode"]?.string, let blob = value?["blob"]?.string else { return nil }
+        return GitEntry(mode: mode, blob: blob)
+    }
+}
+
+/// What a path below a branch's root is to a chat.
+struct VibeChannelPath: Hashable {
+    private static let reserved: Set<String> = ["schema.md", "agent.md", "readme.md"]
+
+    /// The top-level folder, which is the channel's id and name.
+    let channel: String
+    /// The message's id: the file's name without `.md`; `nil` for a file that is no message.
+    let message: String?
+
+    /// Reads a path; `nil` for one that is in no channel.
+    init?(_ path: String) {
+        let parts = path.utf8.split(separator: 0x2F, maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let first = parts[0].first, first != 0x2E, !parts[1].isEmpty else { return nil }
+        channel = String(Substring(parts[0]))
+        let name = parts[1]
+        let isMessage =
+            name.suffix(3).elementsEqual(".md".utf8) && !name.contains(0x2F)
+            && !Self.reserved.contains(Self.lowercased(name))
+        message = isMessage ? String(Substring(name.dropLast(3))) : nil
+    }
+
+    private static func lowercased(_ name: Substring.UTF8View) -> String {
+        String(decoding: name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}

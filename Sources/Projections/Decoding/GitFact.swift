@@ -1,0 +1,108 @@
+import EventLog
+
+/// How commits, files and graves stand in facts and snapshots: arrays, because there are many.
+///
+/// commit = `[id, sequence, basis or null, [file difference…], [grave difference…], [[folder, files more]…]]`;
+/// difference = `[channel, id, before, after]`, each sorted by channel and id; file = `[blob, since]`, with a third
+/// element (the last blob that was a message, or null) where the file is no message;
+/// grave = `[since, blob, deletedAt or null, deletedBy or null, moved]`.
+enum GitFact {
+    static func commit(_ node: GitHistory.Node, basis: String?, _ names: Names) -> JSONValue {
+        let folders = node.folders.sorted { names.precedes($0.key, $1.key) }
+        return .array([
+            .string(node.commit),
+            .int(node.sequence),
+            basis.map { .string($0) } ?? .null,
+            differences(node.files, names, file),
+            differences(node.graves, names, grave),
+            .array(folders.map { .array([.string(names.text($0.key)), .int($0.value)]) }),
+        ])
+    }
+
+    static func entry(_ key: MessageKey, _ values: [JSONValue], _ names: Names) -> JSONValue {
+        .array([.string(names.text(key.channel)), .string(names.text(key.id))] + values)
+    }
+
+    static func grave(_ grave: GitHistory.Grave?) -> JSONValue {
+        guard let grave else { return .null }
+        return .array([
+            grave.since.snapshot,
+            .string(grave.usable),
+            grave.deletedAt?.snapshot ?? .null,
+            grave.deletedBy.map { .string($0) } ?? .null,
+            .bool(grave.isMoved),
+        ])
+    }
+
+    private static func file(_ file: GitHistory.File?) -> JSONValue {
+        guard let file else { return .null }
+        let values: [JSONValue] = [.string(file.blob), .int(file.since)]
+        return .array(file.isMessage ? values : values + [file.usable.map { .string($0) } ?? .null])
+    }
+
+    private static func differences<Value>(
+        _ table: [MessageKey: GitHistory.Difference<Value>],
+        _ names: Names,
+        _ encode: (Value?) -> JSONValue
+    ) -> JSONValue {
+        .array(
+            table.sorted { $0.key.precedes($1.key, names) }
+                .map { entry($0.key, [encode($0.value.before), encode($0.value.after)], names) }
+        )
+    }
+}
+
+extension GitFact {
+    /// Reads what `commit` gave; `nil` for anything else.
+    static func awaited(_ fact: JSONValue, _ names: inout Names) -> GitHistory.Awaited? {
+        guard let parts = fact.array, parts.count == 6, let commit = parts[0].string,
+            let sequence = parts[1].number?.uint64, let files = differences(parts[3], &names, file),
+            let graves = differences(parts[4], &names, grave)
+        else { return nil }
+        var node = GitHistory.Node(commit: commit, sequence: sequence)
+        node.files = files
+        node.graves = graves
+        for folder in parts[5].array ?? [] {
+            guard let pair = folder.array, pair.count == 2, let name = pair[0].string, let count = pair[1].number?.int64
+            else { return nil }
+            node.folders[names.id(name)] = Int(count)
+        }
+        return GitHistory.Awaited(node: node, basis: parts[2].string)
+    }
+
+    private static func differences<Value>(
+        _ value: JSONValue,
+        _ names: inout Names,
+        _ decode: (JSONValue) -> Value?
+    ) -> [MessageKey: GitHistory.Difference<Value>]? {
+        var table: [MessageKey: GitHistory.Difference<Value>] = [:]
+        for entry in value.array ?? [] {
+            guard let parts = entry.array, parts.count == 4, let channel = parts[0].string, let id = parts[1].string
+            else {
+                return nil
+            }
+            let key = MessageKey(channel: names.id(channel), id: names.id(id))
+            table[key] = GitHistory.Difference(before: decode(parts[2]), after: decode(parts[3]))
+        }
+        return table
+    }
+
+    private static func file(_ value: JSONValue) -> GitHistory.File? {
+        guard let parts = value.array, parts.count >= 2, let blob = parts[0].string, let since = parts[1].number?.uint64
+        else { return nil }
+        return GitHistory.File(blob: blob, usable: parts.count == 2 ? blob : parts[2].string, since: since)
+    }
+
+    private static func grave(_ value: JSONValue) -> GitHistory.Grave? {
+        guard let parts = value.array, parts.count == 5, let since = EventReference(snapshot: parts[0]),
+            let usable = parts[1].string, let isMoved = parts[4].bool
+        else { return nil }
+        return GitHistory.Grave(
+            since: since,
+            deletedAt: Timestamp(snapshot: parts[2]),
+            deletedBy: parts[3].string,
+            usable: usable,
+            isMoved: isMoved
+        )
+    }
+}

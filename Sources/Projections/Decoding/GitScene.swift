@@ -1,0 +1,155 @@
+import EventLog
+
+/// What stood before the event at hand, who did it, and what is told of it.
+struct GitScene {
+    let event: EventReference
+    let author: String?
+    let time: Timestamp?
+    /// What stood under the keys that the event may touch.
+    private(set) var statuses: [MessageKey: GitCommitDecoder.Status] = [:]
+    private(set) var folders: [EntityID: Bool] = [:]
+    private(set) var changes: [Change] = []
+
+    init(event: EventReference, author: String?, time: Timestamp?) {
+        self.event = event
+        self.author = author
+        self.time = time
+    }
+
+    /// What is left of a message that the event deletes.
+    func grave(of usable: String) -> GitHistory.Grave {
+        GitHistory.Grave(since: event, deletedAt: time, deletedBy: author, usable: usable)
+    }
+
+    /// Notes what stands now under the keys of a span that is about to be gone along.
+    mutating func note(_ span: GitSpan, of decoder: GitCommitDecoder) {
+        for key in span.files.keys { note(key, decoder) }
+        for key in span.graves.keys { note(key, decoder) }
+        for folder in span.folders.keys { note(folder: folder, decoder) }
+    }
+
+    /// Notes what stands under the keys of a step, unless that is noted.
+    mutating func note(_ step: GitStep, of decoder: GitCommitDecoder) {
+        for key in step.node.files.keys { note(key, decoder) }
+        for key in step.node.graves.keys { note(key, decoder) }
+        for folder in step.node.folders.keys { note(folder: folder, decoder) }
+    }
+
+    mutating func note(_ key: MessageKey, _ decoder: GitCommitDecoder) {
+        if statuses[key] == nil { statuses[key] = decoder.status(key) }
+    }
+
+    private mutating func note(folder: EntityID, _ decoder: GitCommitDecoder) {
+        if folders[folder] == nil { folders[folder] = decoder.history.folders[folder] != nil }
+    }
+
+    /// Lets stand, under the keys of the deeds, what stood there in the tree that they were done to.
+    mutating func restore(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
+        for key in step.deeds.flatMap(\.keys) {
+            guard let origin = step.origins[key], statuses[key] != origin else { continue }
+            stand(key, origin, decoder: decoder, names: &names)
+        }
+    }
+
+    /// Tells what the commit did.
+    mutating func tell(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
+        for folder in step.madeFolders {
+            if folders[folder] == true { changes.append(.channel(.stands(folder, isPresent: false))) }
+            let fields = ChannelFields(id: folder, name: names.text(folder), kind: "folder")
+            changes.append(.channel(.stated(fields)))
+        }
+        for deed in step.deeds { tell(deed, decoder: decoder, names: &names) }
+    }
+
+    private mutating func tell(_ deed: GitStep.Deed, decoder: GitCommitDecoder, names: inout Names) {
+        switch deed {
+        case .wrote(let key, let blob, let previous):
+            guard var write = write(key, blob, decoder, &names) else { return }
+            write.changesContent = previous.flatMap { decoder.readings[$0]?.message?.content } != write.content
+            write.remoteTime = time
+            write.by = author
+            changes.append(.message(.written(write)))
+        case .removed(let key):
+            let deletion = MessageDeletion(key: key, permanence: .untilWritten, deletedAt: time, deletedBy: author)
+            changes.append(.message(.deleted(deletion)))
+        case .moved(let from, let to, let blob):
+            changes.append(.message(.moved(from: from, to: to, remoteTime: time, by: author)))
+            stand(to, .live(blob: blob), decoder: decoder, names: &names)
+        }
+    }
+
+    /// Lets stand what the tip's tree has, where nothing was told of it.
+    mutating func settle(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
+        let told = Set(step.deeds.flatMap(\.keys))
+        let texts = names
+        let keys = statuses.keys.filter { !told.contains($0) }.sorted { $0.precedes($1, texts) }
+        for key in keys where decoder.status(key) != statuses[key] {
+            stand(key, decoder.status(key), decoder: decoder, names: &names)
+        }
+        let untold = folders.keys.filter { !step.madeFolders.contains($0) && !step.removedFolders.contains($0) }
+        for folder in untold.sorted(by: { texts.precedes($0, $1) }) {
+            let isPresent = decoder.history.folders[folder] != nil
+            if isPresent != folders[folder] { changes.append(.channel(.stands(folder, isPresent: isPresent))) }
+        }
+        for folder in step.removedFolders {
+            if folders[folder] == false { changes.append(.channel(.stands(folder, isPresent: true))) }
+            changes.append(.channel(.deleted(folder, cause: .channelDeleted, permanence: .untilWritten)))
+        }
+    }
+
+    private mutating func stand(
+        _ key: MessageKey,
+        _ status: GitCommitDecoder.Status,
+        decoder: GitCommitDecoder,
+        names: inout Names
+    ) {
+        switch status {
+        case .nowhere: changes.append(.message(.stands(key, .nowhere)))
+        case .live(let blob):
+            // A text that is missing is that of a message that was compacted away.
+            guard let write = write(key, blob, decoder, &names) else { return }
+            changes.append(.message(.stands(key, .version(write))))
+        case .deleted(let grave):
+            let deletion = MessageDeletion(
+                key: key,
+                permanence: .untilWritten,
+                deletedAt: grave.deletedAt,
+                deletedBy: grave.deletedBy
+            )
+            let last = write(key, grave.usable, decoder, &names)
+            changes.append(.message(.stands(key, .deleted(deletion, since: grave.since, last: last))))
+        }
+    }
+
+    private func write(
+        _ key: MessageKey,
+        _ blob: String,
+        _ decoder: GitCommitDecoder,
+        _ names: inout Names
+    ) -> MessageWrite? {
+        guard let message = decoder.readings[blob]?.message else { return nil }
+        var write = MessageWrite(key: key, order: .byCreation, content: message.content)
+        write.author = message.from
+        write.createdAt = message.date
+        write.editedAt = message.edited
+        write.replyTo = message.replyTo.map { names.id($0) }
+        write.tags = message.tags
+        write.files = message.files
+        write.images = message.images
+        write.attachments = message.attachments
+        write.extra = message.extra
+        write.form = message.fingerprint
+        write.revisesByArrival = true
+        return write
+    }
+}
+
+extension GitStep.Deed {
+    /// The keys that the deed is about.
+    var keys: [MessageKey] {
+        switch self {
+        case .wrote(let key, _, _), .removed(let key): [key]
+        case .moved(let from, let to, _): [from, to]
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import EventLog
+
+/// A parent of the commit at hand, and its place in the history, if it has one.
+struct GitKnownParent {
+    var index: Int?
+    var parent: GitParent
+
+    /// Whether it is a commit that the log does not have (a shallow clone).
+    var isUnknown: Bool { parent.commit != nil && index == nil }
+}
+
+extension [GitKnownParent] {
+    /// The parent that the commit's tree is described from: the first one known, else the first.
+    var basis: GitKnownParent? { first { $0.index != nil } ?? first }
+}
+
+/// What one commit does: how its tree differs from its basis, and what of that is its own doing.
+struct GitStep {
+    /// One thing that the commit did to messages.
+    enum Deed {
+        case wrote(MessageKey, blob: String, previous: String?)
+        case removed(MessageKey)
+        case moved(from: MessageKey, to: MessageKey, blob: String)
+    }
+
+    /// The tree.
+    var node: GitHistory.Node
+    /// In path order.
+    var deeds: [Deed] = []
+    /// What stood under the keys of the deeds before them.
+    var origins: [MessageKey: GitCommitDecoder.Status] = [:]
+    var faults: [(path: String, blob: String)] = []
+    var madeFolders: [EntityID] = []
+    var removedFolders: [EntityID] = []
+}
+
+extension GitStep {
+    /// Works out what a commit does. The decoder's history must have the basis checked out.
+    init(
+        of commit: String,
+        parents: [GitKnownParent],
+        decoder: GitCommitDecoder,
+        scene: GitScene,
+        names: inout Names
+    ) {
+        let basis = parents.basis
+        node = GitHistory.Node(commit: commit, sequence: scene.event.sequence.rawValue, basis: basis?.index)
+        var reading = GitStepReader(parents: parents, decoder: decoder, scene: scene)
+        for change in basis?.parent.changes ?? [] { reading.read(change, into: &self, names: &names) }
+        reading.readOthers(into: &self, names: &names)
+        reading.pairMoves(in: &self)
+        reading.readFolders(into: &self, names: names)
+    }
+}
+
+/// The work of `GitStep.init`.
+private struct GitStepReader {
+    let decoder: GitCommitDecoder
+    let scene: GitScene
+    /// The parents beside the basis, each with how its tree differs from the basis.
+    private let others: [(changes: [GitPathChange], span: GitSpan)]
+    /// How many parents a path differs from.
+    private let differences: [String: Int]
+    private let parentCount: Int
+    private let hasTree: Bool
+    /// Own additions and removals of messages, by blob, for moves.
+    private var added: [(key: MessageKey, blob: String)] = []
+    private var removed: [(key: MessageKey, blob: String)] = []
+
+    init(parents: [GitKnownParent], decoder: GitCommitDecoder, scene: GitScene) {
+        let basis = parents.basis
+        hasTree = basis?.index != nil
+        parentCount = parents.count
+        self.decoder = decoder
+        self.scene = scene
+        others = parents.compactMap { parent in
+            guard let index = parent.index, index != basis?.index else { return nil }
+            return (parent.parent.changes, decoder.history.span(from: basis?.index, to: index))
+        }
+        var differences: [String: Int] = [:]
+        if parents.count > 1 {
+            for change in parents.flatMap(\.parent.changes) { differences[change.path, default: 0] += 1 }
+        }
+        self.differences = differences
+    }
+
+    /// Whether the content under a path is none of the parents'.
+    private func isOwn(_ path: String) -> Bool {
+        parentCount < 2 || (differences[path] ?? 0) >= parentCount
+    }
+
+    mutating func read(_ change: GitPathChange, into step: inout GitStep, names: inout Names) {
+        guard let path = VibeChannelPath(change.path) else { return }
+        let channel = names.id(path.channel)
+        let count = (change.to == nil ? 0 : 1) - (change.from == nil || !hasTree ? 0 : 1)
+        if count != 0 { step.node.folders[channel, default: 0] += count }
+        guard let message = path.message else { return }
+        let key = MessageKey(channel: channel, id: names.id(message))
+        if let to = change.to, to.isFile {
+            put(to.blob, at: key, path: change.path, into: &step)
+        } else {
+            remove(key, isOwn: isOwn(change.path), from: &step)
+        }
+    }
+
+    private mutating func put(_ blob: String, at key: MessageKey, path: String, into step: inout GitStep) {
+        let before = decoder.history.files[key]
+        let grave = decoder.history.graves[key]
+        guard before?.blob != blob else { return }
+        let adopted = isOwn(path) ? nil : otherFiles(key).first { $0.blob == blob }
+        let isMessage = decoder.readings[blob]?.message != nil
+        var after = adopted ?? .init(blob: blob, usable: isMessage ? blob : nil, since: step.node.sequence)
+        after.usable = after.usable ?? lastMessage(key)
+        step.node.files[key] = .init(before: before, after: after)
+        if grave != nil { step.node.graves[key] = .init(before: grave, after: nil) }
+        guard adopted == nil else { return }
+        guard isMessage else { return step.faults.append((path, blob)) }
+        step.origins[key] = decoder.status(key)
+        step.deeds.append(.wrote(key, blob: blob, previous: before?.usable))
+        if before == nil, otherFiles(key).isEmpty { added.append((key, blob)) }
+    }
+
+    private mutating func remove(_ key: MessageKey, isOwn: Bool, from step: inout GitStep) {
+        guard let before = decoder.history.files[key] else { return }
+        step.node.files[key] = .init(before: before, after: nil)
+        guard let usable = before.usable ?? lastMessage(key) else { return }
+        let adopted = isOwn ? nil : others.compactMap { $0.span.graves[key]?.after }.first
+        step.node.graves[key] = .init(before: nil, after: adopted ?? scene.grave(of: usable))
+        guard adopted == nil else { return }
+        // What is deleted is the last version that was a message, also where the file was none at the end.
+        step.origins[key] = .live(blob: usable)
+        step.deeds.append(.removed(key))
+        if before.isMessage { removed.append((key, usable)) }
+    }
+
+    /// What other parents had and the merge has not, though the basis never had it.
+    mutating func readOthers(into step: inout GitStep, names: inout Names) {
+        for other in others {
+            for change in other.changes where change.to?.isFile != true {
+                guard let path = VibeChannelPath(change.path), let message = path.message else { continue }
+                let key = MessageKey(channel: names.id(path.channel), id: names.id(message))
+                guard isAbsent(key, in: step), let usable = file(key, in: other.span)?.usable else { continue }
+                step.node.graves[key] = .init(before: nil, after: scene.grave(of: usable))
+                step.origins[key] = .live(blob: usable)
+                step.deeds.append(.removed(key))
+            }
+            for (key, difference) in other.span.graves {
+                guard let grave = difference.after, isAbsent(key, in: step) else { continue }
+                step.node.graves[key] = .init(before: nil, after: grave)
+            }
+            learnMessages(from: other.span, into: &step)
+        }
+    }
+
+    /// A file that the merge leaves as it is in the basis, where it never was a message, may have been one elsewhere.
+    private func learnMessages(from span: GitSpan, into step: inout GitStep) {
+        for key in Array(span.files.keys) + Array(span.graves.keys) where step.node.files[key] == nil {
+            guard let file = decoder.history.files[key], file.usable == nil, let last = lastMessage(key) else {
+                continue
+            }
+            var known = file
+            known.usable = last
+            step.node.files[key] = .init(before: file, after: known)
+        }
+    }
+
+    /// The last blob under a key that was a message, in the basis or else in another parent.
+    private func lastMessage(_ key: MessageKey) -> String? {
+        if let usable = decoder.history.files[key]?.usable { return usable }
+        if let grave = decoder.history.graves[key], !grave.isMoved { return grave.usable }
+        for other in others {
+            if let usable = file(key, in: other.span)?.usable { return usable }
+            if let grave = other.span.graves[key]?.after, !grave.isMoved { return grave.usable }
+        }
+        return nil
+    }
+
+    /// Whether a tree knows nothing of a key: neither a file nor what is left of one.
+    private func isAbsent(_ key: MessageKey, in step: GitStep) -> Bool {
+        decoder.history.files[key] == nil && decoder.history.graves[key] == nil && step.node.files[key] == nil
+            && step.node.graves[key] == nil
+    }
+
+    /// What the parents beside the basis have under a key.
+    private func otherFiles(_ key: MessageKey) -> [GitHistory.File] {
+        others.compactMap { file(key, in: $0.span) }
+    }
+
+    private func file(_ key: MessageKey, in span: GitSpan) -> GitHistory.File? {
+        if let difference = span.files[key] { return difference.after }
+        return decoder.history.files[key]
+    }
+
+    /// Makes a move of the same blob removed at one path and added at another; of several, pairs in path order.
+    func pairMoves(in step: inout GitStep) {
+        guard !added.isEmpty, !removed.isEmpty else { return }
+        var origins = Dictionary(grouping: removed, by: \.blob).mapValues { $0.map(\.key)[...] }
+        var origin: [MessageKey: MessageKey] = [:]
+        for addition in added { origin[addition.key] = origins[addition.blob]?.popFirst() }
+        let gone = Set(origin.values)
+        step.deeds = step.deeds.compactMap { deed in
+            switch deed {
+            case .removed(let key) where gone.contains(key): return nil
+            case .wrote(let key, let blob, _):
+                return origin[key].map { .moved(from: $0, to: key, blob: blob) } ?? deed
+            case .removed, .moved: return deed
+            }
+        }
+        for key in gone { step.node.graves[key]?.after?.isMoved = true }
+    }
+
+    /// Which folders came or went with this commit and no parent of it.
+    func readFolders(into step: inout GitStep, names: Names) {
+        step.node.folders = step.node.folders.filter { $0.value != 0 }
+        for (folder, count) in step.node.folders.sorted(by: { names.precedes($0.key, $1.key) }) {
+            let basis = decoder.history.folders[folder] ?? 0
+            let counts = [basis] + others.map { basis + ($0.span.folders[folder] ?? 0) }
+            if basis + count > 0, counts.allSatisfy({ $0 <= 0 }) { step.madeFolders.append(folder) }
+            if basis + count <= 0, counts.allSatisfy({ $0 > 0 }) { step.removedFolders.append(folder) }
+        }
+    }
+}
