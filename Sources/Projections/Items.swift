@@ -35,6 +35,10 @@ struct Items: Fold {
         }
     }
 
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        histories.keys(in: section, names: names)
+    }
+
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard key.section == .items, let list = lists[key.first], let item = list.items[key.second],
             let position = list.places[key.second]

@@ -7,6 +7,11 @@ struct EntityHistories: Sendable {
     /// The history of one entity; `nil` where it was never heard of.
     subscript(key: EntityKey) -> [HistoryEntry]? { entries[key] }
 
+    /// Everything of a section that was ever heard of, by its ids.
+    func keys(in section: Section, names: Names) -> [EntityKey] {
+        entries.keys.filter { $0.section == section }.sorted { names.precedes($0, $1) }
+    }
+
     /// Whether nothing was ever heard of.
     var isEmpty: Bool { entries.isEmpty }
 

@@ -29,6 +29,10 @@ struct Prompts: Fold {
         section == .prompts ? present.keys.sorted(by: names.precedes).map { EntityKey(.prompts, $0) } : []
     }
 
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        histories.keys(in: section, names: names)
+    }
+
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard key.section == .prompts, let standing = present[key.first] else { return nil }
         var row = Self.members(of: standing)

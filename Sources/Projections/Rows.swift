@@ -30,6 +30,10 @@ struct Rows: Fold {
         return registers.filter { $0.value.settled != nil }.keys.sorted { names.precedes($0, $1) }
     }
 
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        histories.keys(in: section, names: names)
+    }
+
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard var members = registers[key]?.settled?.members else { return nil }
         members["table"] = .string(context.names.text(key.first))

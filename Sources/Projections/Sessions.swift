@@ -41,6 +41,10 @@ struct Sessions: Fold {
         }
     }
 
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        histories.keys(in: section, names: names)
+    }
+
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         if key == Self.aggregateKey {
             return histories.isEmpty ? nil : .object(["status": .string(aggregate(asOf: context.asOf))])

@@ -22,6 +22,18 @@ import Testing
         #expect(source.issues.map(\.sequence) == [SequenceNumber(6)])
     }
 
+    @Test func whatIsGoneIsStillKnown() throws {
+        var source = SourceHarness()
+        source.apply(try .status(1, "/tmp/vibestatus-a.json", session("idle")))
+        source.apply(try .status(2, "/tmp/vibestatus-a.json", nil))
+        source.apply(try .message(3, #"[{"id":"i"}]"#))
+        source.apply(try .message(4, "[]"))
+        #expect(source.sessions.knownKeys(in: .sessions, names: source.names).count == 1)
+        #expect(source.sessions.keys(in: .sessions, names: source.names).isEmpty)
+        #expect(source.items.knownKeys(in: .items, names: source.names).count == 1)
+        #expect(source.items.keys(in: .items, names: source.names).isEmpty)
+    }
+
     @Test func whatIsNotAcceptedEndsNothing() throws {
         var source = SourceHarness()
         source.apply(try .status(1, "/tmp/vibestatus-a.json", session("working")))
