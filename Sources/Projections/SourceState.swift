@@ -12,6 +12,7 @@ struct SourceState: Sendable {
     var remoteClock: Timestamp?
     var issues: [Issue] = []
 
+    var commits = GitCommitDecoder()
     var gateway = GatewayDecoder()
     var itemMessages = ItemsDecoder()
     var statusFiles = StatusFileDecoder()
@@ -70,6 +71,7 @@ struct SourceState: Sendable {
 
     private mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         switch EventFamily(kind: envelope.kind) {
+        case .git: commits.decode(envelope, payload: payload, into: &changes, context: &context)
         case .gateway: gateway.decode(envelope, payload: payload, into: &changes, context: &context)
         case .items: itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
         case .status: statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
@@ -79,7 +81,7 @@ struct SourceState: Sendable {
         case .link:
             gateway.decode(envelope, payload: payload, into: &changes, context: &context)
             realtime.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .git, .unknown:
+        case .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
     }

@@ -40,6 +40,7 @@ struct GitCommitDecoder: EventDecoder {
     }
 
     private mutating func decode(_ document: GitCommitDocument, context: inout FoldContext) -> [Change] {
+        context.remoteTime = document.committedAt
         guard history.index(of: document.commit) == nil else { return [] }
         let parents = document.parents.map { parent in
             GitKnownParent(index: parent.commit.flatMap { history.index(of: $0) }, parent: parent)
