@@ -22,7 +22,7 @@ public struct CompactionSummary: Sendable {
     public let bytes: (before: UInt64, after: UInt64)
     /// Every channel with messages, by source, then id.
     public let channels: [ChannelCount]
-    /// The digest of the retained state.
+    /// The digest of the state afterwards.
     public let digest: Hash256
 }
 
@@ -37,7 +37,7 @@ public enum Compaction {
     ///   - isDryRun: Whether to leave the log as it is and only tell what would go, from a real rewrite thrown away.
     /// - Throws: `ProjectionError.unproved` where the kept events and facts do not give the retained state (the log is
     ///   left as it is); `EventLogError`.
-    /// - Returns: What was done. A log with nothing to drop is left alone, without an act.
+    /// - Returns: What was done. A log in which every event is still needed is left alone, without an act.
     public static func run(
         _ store: EventStore,
         policy: RetentionPolicy,
@@ -47,7 +47,7 @@ public enum Compaction {
         let plan = try store.read { try Plan(session: $0, policy: policy) }
         guard !plan.dropped.isEmpty else {
             let bytes = try store.statistics().bytesOnDisk
-            return plan.summary(bytes: (bytes, bytes))
+            return plan.summary(of: plan.before, bytes: (bytes, bytes))
         }
         var rewrite = RewritePlan(
             dropped: plan.dropped,
@@ -57,7 +57,7 @@ public enum Compaction {
         )
         rewrite.isDryRun = isDryRun
         let result = try store.rewrite(rewrite) { try plan.prove(on: $0) }
-        return plan.summary(bytes: (result.bytesBefore, result.bytesAfter))
+        return plan.summary(of: plan.retained, bytes: (result.bytesBefore, result.bytesAfter))
     }
 
     /// What is dropped and kept, decided at one head.
@@ -131,19 +131,19 @@ public enum Compaction {
             }
         }
 
-        func summary(bytes: (UInt64, UInt64)) -> CompactionSummary {
-            var digested = retained
+        func summary(of outcome: Workspace, bytes: (UInt64, UInt64)) -> CompactionSummary {
+            var digested = outcome
             return CompactionSummary(
                 keep: policy.messagesPerChannel,
                 events: (heldCount, heldCount - dropped.count),
                 bytes: bytes,
-                channels: channelCounts(),
+                channels: channelCounts(after: outcome),
                 digest: digested.digest()
             )
         }
 
-        private func channelCounts() -> [CompactionSummary.ChannelCount] {
-            let after = Self.counts(of: retained)
+        private func channelCounts(after outcome: Workspace) -> [CompactionSummary.ChannelCount] {
+            let after = Self.counts(of: outcome)
             return Self.counts(of: before)
                 .map { place, count in
                     CompactionSummary.ChannelCount(

@@ -1,0 +1,66 @@
+import EventLog
+import Foundation
+import Ingest
+import Projections
+import TestSupport
+import Testing
+
+/// One folder of `Fixtures/events`: a story with what the remote sent and the state that it must give.
+struct Scenario: CustomTestStringConvertible, Sendable {
+    let folder: URL
+
+    /// Every scenario, by name.
+    static let all: [Scenario] = {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: PackageRoot.scenarios.path)) ?? []
+        return names.filter { !$0.hasPrefix(".") }.sorted()
+            .map { Scenario(folder: PackageRoot.scenarios.appending(path: $0)) }
+    }()
+
+    var testDescription: String { folder.lastPathComponent }
+
+    /// Appends the scenario's events to a log as the source `app`.
+    func record(into store: EventStore) throws {
+        let capture = folder.appending(path: "capture.ndjson")
+        guard FileManager.default.fileExists(atPath: capture.path) else {
+            _ = try store.append(try exportedEvents())
+            return
+        }
+        let source = CaptureSource(path: capture.path, kind: try kind(), name: try SourceName("app"))
+        _ = try Recorder.record(source, into: store)
+    }
+
+    /// A log of its own with the scenario's events.
+    func log(in directory: TemporaryDirectory) throws -> EventStore {
+        let store = try EventStore.openOrCreate(at: directory.path("scenario.eventlog"))
+        try record(into: store)
+        return store
+    }
+
+    /// The line `kind: …` of `about.md`; `nil` where the kind is guessed.
+    private func kind() throws -> CaptureKind? {
+        let about = try String(contentsOf: folder.appending(path: "about.md"), encoding: .utf8)
+        let line = about.split(separator: "\n").first { $0.hasPrefix("kind: ") }
+        return line.flatMap { CaptureKind(rawValue: String($0.dropFirst(6))) }
+    }
+
+    /// The events of `events.ndjson`, as `logtool export` writes them; sequences and salts are given anew.
+    private func exportedEvents() throws -> [DraftEvent] {
+        let text = try String(contentsOf: folder.appending(path: "events.ndjson"), encoding: .utf8)
+        return try text.split(separator: "\n").compactMap { line in
+            let value = try JSONValue.parse(String(line))
+            guard let kind = value["kind"]?.string else { return nil }
+            return DraftEvent(
+                recordedAt: Timestamp(rfc3339: value["recordedAt"]?.string ?? "") ?? Timestamp(seconds: 0),
+                source: try SourceName(value["source"]?.string ?? ""),
+                kind: try EventKind(kind),
+                key: try value["key"]?.string.map { try EventKey($0) },
+                attributes: try Attributes(
+                    (value["attributes"]?.object?.members ?? []).map {
+                        Attributes.Pair(name: $0.name, value: $0.value.string ?? "")
+                    }
+                ),
+                payload: Array((value["payload"]?.string ?? "").utf8)
+            )
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import EventLog
+import Foundation
+import Projections
+import TestSupport
+import Testing
+
+@testable import logtool
+
+@Suite struct ScenarioTests {
+    @Test(arguments: Scenario.all)
+    func givesTheExpectedState(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        var state = try scenario.log(in: directory).read { try Replay.workspace(of: $0) }
+        let golden = scenario.folder.appending(path: "expected.json")
+        let difference = Golden.difference(state.document().lines + "\n", from: golden)
+        #expect(difference == nil)
+    }
+
+    @Test(arguments: Scenario.all)
+    func recordedAgainAddsNothing(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let store = try scenario.log(in: directory)
+        let head = try store.read { $0.head }
+        try scenario.record(into: store)
+        #expect(try store.read { $0.head } == head)
+        #expect(head > .zero)
+    }
+
+    /// The digest that is kept up to date event by event is that of a state made at once; whoever forgets to touch a row
+    /// fails here.
+    @Test(arguments: Scenario.all)
+    func keepsItsDigestUpToDate(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let store = try scenario.log(in: directory)
+        var kept = Workspace()
+        var fresh = Workspace()
+        _ = kept.digest()
+        for event in try events(of: store) {
+            kept.apply(event)
+            fresh.apply(event)
+            var copy = fresh
+            #expect(kept.digest() == copy.digest(), "at sequence \(event.envelope.sequence)")
+        }
+    }
+
+    /// Whatever a compaction keeps, the state is the retained one, before and after more events.
+    @Test(arguments: Scenario.all, [1, 2, 500])
+    func survivesACompaction(scenario: Scenario, keep: Int) throws {
+        let directory = try TemporaryDirectory()
+        let store = try scenario.log(in: directory)
+        let policy = RetentionPolicy(messagesPerChannel: keep)
+        let before = try store.read { try Replay.workspace(of: $0) }
+        let summary = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
+        let after = try store.read { try Replay.workspace(of: $0) }
+        let isLeftAlone = summary.events.before == summary.events.after
+        let expected = isLeftAlone ? before : before.retained(by: policy)
+        #expect(after.snapshotBytes == expected.snapshotBytes)
+        let again = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_001))
+        #expect(again.events.before == again.events.after)
+        #expect(again.digest == summary.digest)
+    }
+
+    private func events(of store: EventStore) throws -> [RecordedEvent] {
+        try store.read { session in
+            var events: [RecordedEvent] = []
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) {
+                events.append($0.copied())
+                return true
+            }
+            return events
+        }
+    }
+}
