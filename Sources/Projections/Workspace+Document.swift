@@ -75,7 +75,8 @@ extension Section {
         case .channels: ["id", "name", "kind", "guild", "topic", "position", "parent", "recipients"]
         case .messages:
             [
-                "channel", "id", "author", "authorName", "createdAt", "editedAt", "content", "revisions", "replyTo", "tags",
+                "channel", "id", "author", "authorName", "createdAt", "editedAt", "content", "revisions", "replyTo",
+                "tags",
                 "files", "images", "attachments", "reactions", "extra",
             ]
         case .deletedMessages:
