@@ -72,7 +72,7 @@ public final class EventStore: Sendable {
     ///
     /// - Throws: `EventLogError` with code `locked`, naming the process that records it.
     public func acquireSourceLock(_ source: SourceName) throws -> SourceLock {
-        if Directory.kind(of: core.directory.sources) == .nothing { try Directory.make(core.directory.sources) }
+        try Directory.makeWithParents(core.directory.sources)
         let name = hexText(Hasher256.hash(Array(source.rawValue.utf8)).bytes.prefix(16))
         let lock = try FileLock.open("\(core.directory.sources)/\(name).lock")
         try lock.acquire(wait: .zero, operation: "record source", object: source.rawValue)

@@ -10,7 +10,10 @@ struct PageCheck {
 
     private let file: DataFile
     private let meta: MetaPage
+    /// How many pages the file has. The newest ones of a state may be free ones that were never written.
+    private let filePages: UInt64
     private var seen: PageSet
+    private var claimed: UInt64 = 0
 
     /// Checks the newest state of a file, or the state of one transaction.
     ///
@@ -21,8 +24,43 @@ struct PageCheck {
         guard let meta = [metas.0, metas.1].first(where: { $0.transaction == wanted }) else {
             throw Damage(page: 0, reason: "transaction \(wanted) has no meta page")
         }
-        var check = PageCheck(file: file, meta: meta, seen: PageSet(count: meta.lastPage + 1))
+        try checkLastFreed(file, metas)
+        let filePages = try file.byteCount() / meta.pageSize
+        let seen = PageSet(count: min(meta.lastPage + 1, filePages))
+        var check = PageCheck(file: file, meta: meta, filePages: filePages, seen: seen)
         try check.walk()
+    }
+
+    /// Whether each meta page has the transaction that wrote it: a commit notes the pages that it frees under its own
+    /// number. By this a number is found that was altered to one that would fit as well.
+    static func checkLastFreed(_ file: DataFile, _ metas: (MetaPage, MetaPage)) throws {
+        for meta in [metas.0, metas.1] where meta.transaction > 1 {
+            let check = PageCheck(file: file, meta: meta, filePages: 0, seen: PageSet(count: 0))
+            guard (try? check.lastFreed()) == meta.transaction else {
+                throw Damage(page: meta.number, reason: "it was not written by transaction \(meta.transaction)")
+            }
+        }
+    }
+
+    /// The greatest transaction number in the list of free pages.
+    private func lastFreed() throws -> UInt64? {
+        var number = meta.freeTree.root
+        for _ in 0..<64 {
+            let page = try read(number)
+            guard let last = try page.nodes().last else { return nil }
+            if page.isLeaf {
+                return last.key.withUnsafeBytes { $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : nil }
+            }
+            number = last.child
+        }
+        return nil
+    }
+
+    private init(file: DataFile, meta: MetaPage, filePages: UInt64, seen: PageSet) {
+        self.file = file
+        self.meta = meta
+        self.filePages = filePages
+        self.seen = seen
     }
 
     /// The two meta pages, where they fit each other: LMDB takes whichever has the greater transaction number.
@@ -49,6 +87,9 @@ struct PageCheck {
         _ = seen.insert(1)
         try walk(tree: meta.mainTree, role: .main, from: 0)
         try walk(tree: meta.freeTree, role: .free, from: 0)
+        guard meta.lastPage < filePages || claimed + 2 == meta.lastPage + 1 else {
+            throw Damage(page: filePages, reason: "the file ends before it, and nothing says that it is free")
+        }
     }
 }
 
@@ -192,7 +233,7 @@ extension PageCheck {
 
     private mutating func claimOverflow(_ first: UInt64, byteCount: Int, below number: UInt64) throws -> UInt64 {
         let pages = (15 + UInt64(byteCount)) / meta.pageSize + 1
-        guard first <= meta.lastPage, pages <= meta.lastPage - first + 1 else {
+        guard first < filePages, pages <= filePages - first, first + pages <= meta.lastPage + 1 else {
             throw Damage(page: number, reason: "a large value lies behind the last page")
         }
         let header = try readHeader(first)
@@ -211,6 +252,7 @@ extension PageCheck {
         guard number >= 2, number <= meta.lastPage else {
             throw Damage(page: number, reason: "something refers to it, but there are pages 2 to \(meta.lastPage)")
         }
+        claimed += 1
         guard seen.insert(number) else { throw Damage(page: number, reason: "it is in use twice, or free and in use") }
     }
 
@@ -246,11 +288,11 @@ private struct PageSet {
         words = Array(repeating: 0, count: Int(clamping: count / 64 + 1))
     }
 
-    /// False where it was in the set already.
+    /// False where it was in the set already. Numbers behind the file's end are not remembered.
     mutating func insert(_ number: UInt64) -> Bool {
         let bit: UInt64 = 1 << (number & 63)
-        let place = Int(number / 64)
-        guard place < words.count, words[place] & bit == 0 else { return false }
+        guard let place = Int(exactly: number / 64), place < words.count else { return true }
+        guard words[place] & bit == 0 else { return false }
         words[place] |= bit
         return true
     }

@@ -3,13 +3,16 @@ public struct EventView: ~Copyable {
     /// The event's place in the log.
     public let sequence: SequenceNumber
     let record: Record
-    let lane: Lane
+    /// Kept alive by the session that lends the view, so that nothing is counted per event.
+    unowned(unsafe) let lane: Lane
+    @usableFromInline let payload: UnsafeRawBufferPointer
 
     @inline(__always)
     init(sequence: UInt64, record: Record, lane: Lane) {
         self.sequence = SequenceNumber(sequence)
         self.record = record
         self.lane = lane
+        payload = record.payload
     }
 
     /// What the recorder's clock said.
@@ -31,7 +34,7 @@ public struct EventView: ~Copyable {
     /// The RFC 6962 leaf hash, as stored.
     public var leafHash: Hash256 { record.leafHash }
     /// How many bytes the payload has.
-    public var payloadCount: Int { record.payload.count }
+    public var payloadCount: Int { payload.count }
 
     /// Everything but the payload, copied.
     public var envelope: Envelope {
@@ -47,16 +50,17 @@ public struct EventView: ~Copyable {
     }
 
     /// Lends the payload's bytes. They must not be used after `body` has returned.
+    @inlinable
     @inline(__always)
     public func withPayload<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try body(record.payload)
+        try body(payload)
     }
 
     /// The event, copied out of the log.
     public func copied() -> RecordedEvent {
         RecordedEvent(
             envelope: envelope,
-            payload: Array(record.payload),
+            payload: Array(payload),
             salt: record.salt.map { Array($0) },
             commitment: record.commitment,
             leafHash: record.leafHash

@@ -45,16 +45,20 @@ final class Generation: Sendable {
     /// Looks at what LMDB believes without looking: the meta pages, and whether the file is as long as they say. A file
     /// that was cut off would end this process by SIGBUS.
     private static func checkMetas(of file: DataFile) throws {
-        for attempt in 0..<5 {
+        for attempt in 0..<20 {
             do {
                 let metas = try PageCheck.checkedMetas(file)
+                try PageCheck.checkLastFreed(file, metas)
                 let newest = metas.0.transaction > metas.1.transaction ? metas.0 : metas.1
                 // The last pages may be free ones that were never written; else something is lost.
                 if try file.byteCount() < (newest.lastPage + 1) * newest.pageSize { try PageCheck.run(file) }
                 return
             } catch let damage as PageCheck.Damage {
                 // Another process may commit between the reading of the two pages.
-                guard attempt == 4 else { continue }
+                guard attempt == 19 else {
+                    pause(milliseconds: 1)
+                    continue
+                }
                 throw LMDBError(MDB_CORRUPTED, "read page \(damage.page) of the data file: \(damage.reason)")
             }
         }

@@ -75,3 +75,34 @@ final class LaneTable: Sendable {
         }
     }
 }
+
+/// Finds the lanes of events that are walked over: mostly the same few again and again.
+struct LaneLookup {
+    private let reader: LogReader
+    private var known: [Lane]
+    private var lastNumber: UInt32 = .max
+    private var last: Unmanaged<Lane>?
+
+    init(_ reader: LogReader) {
+        self.reader = reader
+        known = reader.lanes.known
+    }
+
+    @inline(__always)
+    mutating func lane(_ number: UInt32) throws -> Lane {
+        if number == lastNumber, let last { return last.takeUnretainedValue() }
+        return try find(number)
+    }
+
+    @inline(never)
+    private mutating func find(_ number: UInt32) throws -> Lane {
+        if Int(number) >= known.count {
+            _ = try reader.lane(number)
+            known = reader.lanes.known
+        }
+        let lane = known[Int(number)]
+        lastNumber = number
+        last = Unmanaged.passUnretained(lane)
+        return lane
+    }
+}

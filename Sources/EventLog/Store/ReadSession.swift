@@ -41,20 +41,20 @@ public struct ReadSession: ~Copyable {
         in range: ClosedRange<SequenceNumber>,
         _ body: (borrowing EventView) throws -> Bool
     ) throws {
-        var known = reader.lanes.known
-        var number = UInt32.max
-        var lane: Lane?
-        try reader.forEachRecord(in: range.lowerBound.rawValue...range.upperBound.rawValue) { sequence, record in
-            if record.laneNumber != number || lane == nil {
-                number = record.laneNumber
-                if Int(number) >= known.count {
-                    _ = try reader.lane(number)
-                    known = reader.lanes.known
-                }
-                lane = known[Int(number)]
+        var lanes = LaneLookup(reader)
+        var cursor = try Cursor(reader.view, reader.tables.events)
+        var found = try cursor.seek(atLeast: range.lowerBound.rawValue)
+        while found {
+            guard let sequence = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8 else {
+                throw reader.damaged("a key of the table events is malformed")
             }
-            guard let lane else { return false }
-            return try body(EventView(sequence: sequence, record: record, lane: lane))
+            if sequence > range.upperBound.rawValue { return }
+            guard let record = Record(cursor.value) else {
+                throw reader.damaged("the record of sequence \(sequence) is malformed")
+            }
+            let lane = try lanes.lane(record.laneNumber)
+            guard try body(EventView(sequence: sequence, record: record, lane: lane)) else { return }
+            found = try cursor.advance()
         }
     }
 
