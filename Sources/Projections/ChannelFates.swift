@@ -15,6 +15,9 @@ struct ChannelFates: Sendable {
     private var guildOfChannel: [EntityID: EntityID] = [:]
     private var channelsOfGuild: [EntityID: [EntityID]] = [:]
     private var deletedGuilds: [EntityID: EventReference] = [:]
+    /// The events that put a channel into a guild when one of the two was gone already. What happened to the channel in
+    /// between happened to one that stood, so a compaction keeps these events: told at the start, it would not stand.
+    private var lateLinks: [EntityID: EventReference] = [:]
 
     /// Why a channel is gone for ever; `nil` for one that is not.
     func fate(of channel: EntityID) -> Fate? {
@@ -40,8 +43,8 @@ struct ChannelFates: Sendable {
 
     private mutating func apply(_ change: ChannelChange, at event: EventReference) -> [EntityID] {
         switch change {
-        case .named(let channel, let guild): return link(channel, to: guild)
-        case .stated(let fields): return link(fields.id, to: fields.guild)
+        case .named(let channel, let guild): return link(channel, to: guild, at: event)
+        case .stated(let fields): return link(fields.id, to: fields.guild, at: event)
         case .deleted(let channel, let cause, .forever):
             let before = fate(of: channel)
             // A channel that goes with a guild nobody knew it to be in has no stronger cause than its own name.
@@ -54,10 +57,15 @@ struct ChannelFates: Sendable {
     }
 
     /// A channel stays in the guild that it was first known to be in.
-    private mutating func link(_ channel: EntityID, to guild: EntityID?) -> [EntityID] {
+    private mutating func link(
+        _ channel: EntityID,
+        to guild: EntityID?,
+        at event: EventReference? = nil
+    ) -> [EntityID] {
         guard let guild, guildOfChannel[channel] == nil else { return [] }
         guildOfChannel[channel] = guild
         channelsOfGuild[guild, default: []].append(channel)
+        if deletedGuilds[guild] != nil || byName[channel] != nil { lateLinks[channel] = event }
         return deletedGuilds[guild] != nil && byName[channel] == nil ? [channel] : []
     }
 
@@ -73,11 +81,16 @@ extension ChannelFates {
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for event in byName.values { sequences.insert(event.sequence.rawValue) }
         for event in deletedGuilds.values { sequences.insert(event.sequence.rawValue) }
+        for event in lateLinks.values { sequences.insert(event.sequence.rawValue) }
     }
 
-    /// Which channel is in which guild: no single event is kept for that.
+    /// Which channel is in which guild, where no event is kept for that.
     func facts(names: Names) -> JSONValue {
-        let links = guildOfChannel.sorted { names.precedes($0.key, $1.key) }
+        Self.links(guildOfChannel.filter { lateLinks[$0.key] == nil }, names)
+    }
+
+    private static func links(_ table: [EntityID: EntityID], _ names: Names) -> JSONValue {
+        let links = table.sorted { names.precedes($0.key, $1.key) }
         return .array(links.map { .array([.string(names.text($0.key)), .string(names.text($0.value))]) })
     }
 
@@ -95,7 +108,8 @@ extension ChannelFates {
     /// All of it, in an order that depends on nothing but the ids.
     func snapshot(names: Names) -> JSONValue {
         .object([
-            "links": facts(names: names),
+            "links": Self.links(guildOfChannel, names),
+            "late": Self.events(lateLinks, names),
             "channels": Self.events(byName, names),
             "guilds": Self.events(deletedGuilds, names),
         ])

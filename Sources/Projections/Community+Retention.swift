@@ -12,7 +12,7 @@ extension Community {
         for register in registers.values { register.collectNeeded(into: &sequences) }
         for end in ends.values { sequences.insert(end.sequence.rawValue) }
         for frame in typing.values { sequences.insert(frame.sequence.rawValue) }
-        if let sequence = readStates.sequence { sequences.insert(sequence) }
+        if let event = readStates.event { sequences.insert(event.sequence.rawValue) }
         fates.collectNeeded(into: &sequences)
     }
 
@@ -23,7 +23,7 @@ extension Community {
             },
             "ends": Self.snapshot(ends, names, \.snapshot),
             "typing": Self.snapshot(typing, names, \.snapshot),
-            "read": readStates.sequence.map { .string(String($0)) },
+            "read": readStates.event?.snapshot,
             "readStates": Self.snapshot(readStates.lastMessages, names) { .text($0.map { names.text($0) }) ?? .null },
             "fates": fates.snapshot(names: names),
         ])

@@ -15,6 +15,15 @@ extension Community {
         }
     }
 
+    /// A role that is gone is known under the guild that it was last in.
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        guard section != .typing, section != .readStates else { return keys(in: section, names: names) }
+        let known = registers.compactMap { key, register in
+            key.section == section ? register.lastValue.map { row(of: key, $0) } : nil
+        }
+        return names.sorted(known)
+    }
+
     /// The key of a register's row; `nil` where there is none.
     private func shown(_ key: EntityKey, _ register: Register<CommunityValue>) -> EntityKey? {
         guard let value = register.value else { return nil }
@@ -43,6 +52,7 @@ extension Community {
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
+        if let entry = lastSaying(of: key, context) { return [entry] }
         guard let register = register(of: key), !register.entries.isEmpty else { return nil }
         var before: CommunityValue?
         return register.entries.map { entry in
@@ -51,6 +61,15 @@ extension Community {
             let fields = (entry.value ?? before)?.members(names: context.names) ?? JSONObject()
             return HistoryEntry(at: entry.event, change: change, fields: fields)
         }
+    }
+
+    /// Of typing and read states only the last word is kept.
+    private func lastSaying(of key: EntityKey, _ context: RowContext) -> HistoryEntry? {
+        if key.section == .typing { return typing[key].map { HistoryEntry(at: $0, change: "changed") } }
+        guard key.section == .readStates, let event = readStates.event, let lastMessage = readStates.lastMessages[key]
+        else { return nil }
+        let fields: JSONObject = ["lastMessage": .text(lastMessage.map { context.names.text($0) })]
+        return HistoryEntry(at: event, change: "changed", fields: fields)
     }
 
     private func registerKey(of row: EntityKey) -> EntityKey {

@@ -21,11 +21,14 @@ struct Community: Fold {
 
     /// What the last READY said was read.
     struct ReadStates: Sendable {
-        var sequence: UInt64?
+        var event: EventReference?
         var lastMessages: [EntityKey: EntityID?] = [:]
     }
 
     init() {}
+
+    /// Whether a guild was deleted, which it then is for ever.
+    func isDeleted(guild: EntityID) -> Bool { ends[Self.guildKey(guild)] != nil }
 
     static func guildKey(_ guild: EntityID) -> EntityKey { EntityKey(.guilds, guild) }
 
@@ -184,15 +187,19 @@ extension Community {
         in context: inout FoldContext
     ) {
         var lastMessages: [EntityKey: EntityID?] = [:]
-        for state in states { lastMessages.updateValue(state.lastMessage, forKey: EntityKey(.readStates, state.channel)) }
-        for key in readStates.lastMessages.keys where lastMessages[key] == nil { context.touch(key) }
-        for key in lastMessages.keys where lastMessages[key] != readStates.lastMessages[key] { context.touch(key) }
-        readStates = ReadStates(sequence: context.event.sequence.rawValue, lastMessages: lastMessages)
+        for state in states {
+            lastMessages.updateValue(state.lastMessage, forKey: EntityKey(.readStates, state.channel))
+        }
+        let keys = Set(lastMessages.keys).union(readStates.lastMessages.keys)
+        for key in context.names.sorted(keys.filter { lastMessages[$0] != readStates.lastMessages[$0] }) {
+            context.touch(key)
+        }
+        readStates = ReadStates(event: context.event, lastMessages: lastMessages)
     }
 
     /// A channel is gone: whoever typed or spoke in it is not seen there any more.
     private func touch(rowsIn channel: EntityID, in context: inout FoldContext) {
-        for key in typing.keys where key.first == channel { context.touch(key) }
+        for key in context.names.sorted(typing.keys.filter { $0.first == channel }) { context.touch(key) }
         for key in voices where registers[key]?.value?.voiceChannel == channel { context.touch(key) }
     }
 }

@@ -16,6 +16,9 @@ struct Register<Value: Hashable & Sendable>: Sendable {
     /// The value that stands; `nil` where there is none, or none any more.
     var value: Value? { entries.last?.value }
 
+    /// The value that stands or, once that is removed, stood last.
+    var lastValue: Value? { entries.last { $0.value != nil }?.value }
+
     /// Sets or (`nil`) removes the value; whether that changed it. What one event sets twice is one entry.
     @discardableResult
     mutating func set(_ value: Value?, at event: EventReference) -> Bool {

@@ -34,8 +34,22 @@ struct GatewayConnections: Sendable {
     private struct Connection: Sendable {
         var name: String?
         /// The sequence of the first event with each mark.
-        var seen: [Mark: UInt64] = [:]
+        private(set) var seen: [Mark: UInt64] = [:]
+        /// The marks in log order.
+        private(set) var marks: [Mark] = []
+
+        mutating func note(_ mark: Mark, at sequence: UInt64) {
+            seen[mark] = sequence
+            marks.append(mark)
+            guard marks.count >= 2 * markCountMax else { return }
+            for mark in marks.prefix(markCountMax) { seen[mark] = nil }
+            marks.removeFirst(markCountMax)
+        }
     }
+
+    /// How many of a connection's dispatches are remembered at least, twice as many at most: a repeat comes soon after
+    /// its original, and what a compaction stores of a connection that lasts for weeks stays small.
+    static let markCountMax = 65_536
 
     /// A recorder runs one connection, and for a moment a second one; more are remembered only so that a late frame of a
     /// connection that is gone is still recognised.
@@ -61,7 +75,7 @@ struct GatewayConnections: Sendable {
         let index = connections.firstIndex { $0.name == name }
         if let first = index.flatMap({ connections[$0].seen[mark] }) { return first < sequence.rawValue }
         guard sequence.rawValue > settled else { return false }
-        connections[index ?? begin(name)].seen[mark] = sequence.rawValue
+        connections[index ?? begin(name)].note(mark, at: sequence.rawValue)
         settled = sequence.rawValue
         return false
     }
@@ -81,10 +95,9 @@ extension GatewayConnections {
             "settled": .string(String(settled)),
             "connections": .array(
                 connections.map { connection in
-                    let marks = connection.seen.sorted { $0.value < $1.value }
-                    return .object([
+                    .object([
                         "name": .text(connection.name),
-                        "seen": .array(marks.map { Self.fact($0.key, $0.value) }),
+                        "seen": .array(connection.marks.map { Self.fact($0, connection.seen[$0] ?? 0) }),
                     ])
                 }
             ),
@@ -107,7 +120,7 @@ extension GatewayConnections {
                 guard let (mark, sequence) = Self.mark(seen) else {
                     throw ProjectionError.facts("a frame seen on a gateway has another form")
                 }
-                connection.seen[mark] = sequence
+                connection.note(mark, at: sequence)
             }
             connections.append(connection)
         }

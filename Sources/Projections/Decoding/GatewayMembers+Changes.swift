@@ -36,6 +36,8 @@ extension GatewayMembers {
     /// READY: membership, the read states, and the channels that these name.
     func readyChanges(names: inout Names) throws(GatewayFault) -> [Change] {
         _ = try id("user_id", names: &names)
+        // Without the list nothing is said of membership; an empty one would say that every guild was left.
+        guard object["guilds"] != nil else { throw fault("guilds", "is missing") }
         let guilds = try ids("guilds", names: &names)
         var changes: [Change] = [.community(.membership(guilds))]
         var states: [(channel: EntityID, lastMessage: EntityID?)] = []

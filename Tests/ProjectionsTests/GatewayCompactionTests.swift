@@ -1,0 +1,63 @@
+import EventLog
+import Testing
+
+@testable import Projections
+
+@Suite struct GatewayCompactionTests {
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func factsAndKeptEventsGiveTheSameStateForAnyTail(seed: UInt64) throws {
+        var random = GatewayTraffic(seed: seed)
+        let frames = random.frames(260)
+        var scene = RecordedGateway()
+        for frame in frames.prefix(200) { frame.play(in: &scene) }
+        var retained = scene.retained(keep: 3)
+        var refolded = try retained.refolded()
+        try #require(retained.difference(from: refolded) == nil, "seed \(seed)")
+        #expect(retained.allRowTexts == refolded.allRowTexts, "seed \(seed)")
+        #expect(retained.needed == refolded.needed, "seed \(seed)")
+        #expect(try refolded.retained(keep: 3).refolded().difference(from: refolded) == nil, "seed \(seed)")
+        for event in scene.tail(frames.suffix(60)) {
+            retained.apply(event)
+            refolded.apply(event)
+            guard event.sequence % 10 == 0 else { continue }
+            try #require(retained.difference(from: refolded) == nil, "seed \(seed), sequence \(event.sequence)")
+        }
+    }
+
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func everyRowThatChangesIsTouched(seed: UInt64) {
+        var random = GatewayTraffic(seed: seed)
+        var scene = RecordedGateway()
+        for frame in random.frames(150) {
+            let before = scene.allRows
+            frame.play(in: &scene)
+            let after = scene.allRows
+            let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] && $0.section != .typing }
+            #expect(changed.isSubset(of: Set(scene.touched)), "seed \(seed), event \(scene.events.count)")
+        }
+    }
+}
+
+extension RecordedGateway {
+    /// Where the snapshots of two states part, in a few words.
+    fileprivate func difference(from other: RecordedGateway) -> String? {
+        for (left, right) in zip(snapshot, other.snapshot) where left != right {
+            let same = zip(left.utf8, right.utf8).prefix { $0 == $1 }.count
+            let start = max(0, same - 150)
+            return "\(left.dropFirst(start).prefix(300)) is not \(right.dropFirst(start).prefix(300))"
+        }
+        return nil
+    }
+
+    /// All rows as texts, which need no handles.
+    fileprivate var allRowTexts: [String] {
+        Section.allCases.flatMap { section in rows(section, asOf: Timestamp(seconds: 100)) }
+    }
+
+    /// The events that further frames make, at the sequences after this state's last.
+    fileprivate func tail(_ frames: ArraySlice<GatewayTraffic.Frame>) -> [Event] {
+        var scene = self
+        for frame in frames { frame.play(in: &scene) }
+        return Array(scene.events.dropFirst(events.count))
+    }
+}

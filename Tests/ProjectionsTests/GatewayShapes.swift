@@ -1,0 +1,32 @@
+/// One frame of each shape that the gateway dispatches, with invented values.
+enum GatewayShapes {
+    static let frames: [String] = [
+        #"{"op":0,"d":{"session_id":"0b7c4c38-58b1-4f53-9a58-3f0a5a7b6c11","user_id":"135276370329735168","guilds":[135653857689735168],"read_states":null},"s":1,"t":"READY"}"#,
+        #"{"op":0,"d":{"id":"153833649995911168","channel_id":"135653857706512384","author_id":"135283920076935168","content":"tea at 4 \u0026 cake?","created_at":"2026-03-01T12:00:00.25Z","author_username":"nell","author_display_name":"Nell","attachments":null},"s":2,"t":"MESSAGE_CREATE"}"#,
+        #"{"op":0,"d":{"id":"153833649995911168","channel_id":"135653857706512384","author_id":"135283920076935168","content":"tea at 5","created_at":"2026-03-01T12:00:00.25Z","edited_at":"2026-03-01T12:00:41.118203Z","author_username":"nell","author_display_name":"Nell","attachments":null},"s":3,"t":"MESSAGE_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"153833649995911168","channel_id":"135653857706512384"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"message_id":"153833649995911168","channel_id":"135653857706512384","guild_id":"135653857689735168","user_id":"135276370329735168","emoji":"🍰"},"s":5,"t":"MESSAGE_REACTION_ADD"}"#,
+        #"{"op":0,"d":{"message_id":"153833649995911168","channel_id":"135653857706512384","guild_id":"135653857689735168","user_id":"135276370329735168","emoji":"🍰"},"s":6,"t":"MESSAGE_REACTION_REMOVE"}"#,
+        #"{"op":0,"d":{"id":"153834907238535168","name":"Tea House","owner_id":"135276370329735168","created_at":"2026-03-01T12:05:00.004182337Z"},"s":7,"t":"GUILD_CREATE"}"#,
+        #"{"op":0,"d":{"id":"135653857689735168","name":"Tea House II","icon_hash":"9af3","owner_id":"135276370329735168","created_at":"2026-01-10T08:00:00Z"},"s":8,"t":"GUILD_UPDATE"}"#,
+        #"{"op":0,"d":{"id":135653857689735168},"s":9,"t":"GUILD_DELETE"}"#,
+        #"{"op":0,"d":{"id":"153834907238535169","guild_id":"135653857689735168","name":"kitchen","type":0,"position":2,"topic":"","parent_id":"135653857706512385"},"s":10,"t":"CHANNEL_CREATE"}"#,
+        #"{"op":0,"d":{"id":"143898693345611776","type":3,"owner_id":"135276370329735168","recipients":[{"id":"135276370329735168","username":"ola","display_name":"Ola","created_at":"2026-01-09T07:00:00.1Z"}],"created_at":"2026-02-02T02:02:02.5Z"},"s":11,"t":"CHANNEL_CREATE"}"#,
+        #"{"op":0,"d":{"id":"153834907238535169","guild_id":"135653857689735168","name":"kitchen","type":0,"position":5},"s":12,"t":"CHANNEL_UPDATE"}"#,
+        #"{"op":0,"d":{"guild_id":135653857689735168,"id":153834907238535169},"s":13,"t":"CHANNEL_DELETE"}"#,
+        #"{"op":0,"d":{"guild_id":"135653857689735168","user_id":"135283920076935168","joined_at":"2026-03-01T12:06:00.731004229Z","roles":null},"s":14,"t":"GUILD_MEMBER_ADD"}"#,
+        #"{"op":0,"d":{"guild_id":"135653857689735168","user_id":"135283920076935168","nickname":"N.","joined_at":"2026-03-01T12:06:00.731004Z","roles":[135653857693929472]},"s":15,"t":"GUILD_MEMBER_UPDATE"}"#,
+        #"{"op":0,"d":{"guild_id":135653857689735168,"user_id":135283920076935168},"s":16,"t":"GUILD_MEMBER_REMOVE"}"#,
+        #"{"op":0,"d":{"guild_id":135653857689735168,"role":{"id":"135653857693929472","guild_id":"135653857689735168","name":"Host","color":15158332,"permissions":"32775","position":2,"is_default":false}},"s":17,"t":"GUILD_ROLE_CREATE"}"#,
+        #"{"op":0,"d":{"guild_id":135653857689735168,"role":{"id":"135653857693929472","guild_id":"135653857689735168","name":"Host","color":0,"permissions":"32775","position":3,"is_default":false}},"s":18,"t":"GUILD_ROLE_UPDATE"}"#,
+        #"{"op":0,"d":{"guild_id":135653857689735168,"role_id":135653857693929472},"s":19,"t":"GUILD_ROLE_DELETE"}"#,
+        #"{"op":0,"d":{"guild_id":"135653857689735168","user_id":"135283920076935168","reason":"noise","created_by":"135276370329735168","created_at":"2026-03-01T12:07:00.000000512Z"},"s":20,"t":"GUILD_BAN_ADD"}"#,
+        #"{"op":0,"d":{"guild_id":135653857689735168,"user_id":135283920076935168},"s":21,"t":"GUILD_BAN_REMOVE"}"#,
+        #"{"op":0,"d":{"channel_id":"135653857706512384","guild_id":"135653857689735168","user_id":"135283920076935168","timestamp":1772366700},"s":22,"t":"TYPING_START"}"#,
+        #"{"op":0,"d":{"user_id":"135283920076935168","status":"dnd"},"s":23,"t":"PRESENCE_UPDATE"}"#,
+        #"{"op":0,"d":{"guild_id":"135653857689735168","channel_id":"135653857706512386","user_id":"135283920076935168","session_id":"voice-135653857706512386","self_mute":false,"self_deaf":false,"joined_at":"2026-03-01T12:08:00.5Z"},"s":24,"t":"VOICE_STATE_UPDATE"}"#,
+        #"{"op":0,"d":{"guild_id":"135653857689735168","channel_id":null,"user_id":"135283920076935168"},"s":25,"t":"VOICE_STATE_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"143898693345611776","type":3,"owner_id":"135276370329735168","recipients":[{"id":"135276370329735168","username":"ola","display_name":"Ola","created_at":"2026-01-09T07:00:00.1Z"}],"created_at":"2026-02-02T02:02:02.5Z"},"s":26,"t":"CHANNEL_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"143898693345611776","type":3,"owner_id":"135276370329735168","recipients":[{"id":"135276370329735168","username":"ola","display_name":"Ola","created_at":"2026-01-09T07:00:00.1Z"}],"created_at":"2026-02-02T02:02:02.5Z"},"s":27,"t":"CHANNEL_DELETE"}"#,
+    ]
+}
