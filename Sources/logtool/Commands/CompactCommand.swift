@@ -8,6 +8,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         commandName: "compact",
         abstract:
             "Keep the most recent messages of each channel and what the rest of the state needs; drop the other events.",
+        usage: "logtool compact LOG [options]",
         discussion: """
             Before anything takes effect it is proved that the events kept give the same state. Leaf hashes are kept \
             for ever, so earlier roots can still be proved. States before the compaction can no longer be replayed.

@@ -7,6 +7,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Compare two states: what was added, removed and changed, field by field.",
+        usage: "logtool diff A B [options]",
         discussion: """
             A state is LOG, LOG@POINT, LOG#PROFILE, LOG@POINT#PROFILE, a state document (*.json) or - for one on \
             standard input. Exit code 1 when they differ.

@@ -5,7 +5,8 @@ import EventLog
 struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "List the events of a log: what arrived, when and from where."
+        abstract: "List the events of a log: what arrived, when and from where.",
+        usage: "logtool events LOG [options]"
     )
 
     static let examples = [

@@ -7,6 +7,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "Show every revision, delete and move of one message, item, session or row.",
+        usage: "logtool history LOG ENTITY [options]",
         discussion: """
             An entity is message:SOURCE/CHANNEL/ID, channel:SOURCE/ID, item:SOURCE/LIST/ID, session:SOURCE/FILE, \
             row:SOURCE/TABLE/ID and so on. Parts may be left out from the left, as long as one thing fits.

@@ -7,6 +7,7 @@ struct RebuildCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
         abstract: "Build the SQLite cache from the log, beside the old one, and swap it in.",
+        usage: "logtool rebuild LOG --to FILE [options]",
         discussion: """
             FILE is a symbolic link to FILE.d/NNN.sqlite: readers of the old cache keep it until they open FILE again.
             """

@@ -6,7 +6,8 @@ import Projections
 struct ReplayCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Show the state that the events give: now, or at any point."
+        abstract: "Show the state that the events give: now, or at any point.",
+        usage: "logtool replay LOG [options]"
     )
 
     static let examples = [

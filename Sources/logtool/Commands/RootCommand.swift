@@ -6,7 +6,8 @@ import Projections
 struct RootCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "root",
-        abstract: "Print the number of events and the root of the hash tree over them."
+        abstract: "Print the number of events and the root of the hash tree over them.",
+        usage: "logtool root LOG [options]"
     )
 
     static let examples = [

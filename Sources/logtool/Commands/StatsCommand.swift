@@ -6,7 +6,8 @@ import Projections
 struct StatsCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Show how much a log holds: events per source and kind, time span, size, state."
+        abstract: "Show how much a log holds: events per source and kind, time span, size, state.",
+        usage: "logtool stats LOG [options]"
     )
 
     static let examples = [

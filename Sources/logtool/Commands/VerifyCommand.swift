@@ -7,6 +7,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check every hash of a log and the tree over them.",
+        usage: "logtool verify LOG [options]",
         discussion: """
             Exit code 3 names the first damaged place; 1 says that the log is whole, but is not what the kept root saw.
             """

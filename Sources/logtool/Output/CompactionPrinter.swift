@@ -12,11 +12,11 @@ struct CompactionPrinter {
         let dropped = summary.events.before - summary.events.after
         let verb = isDryRun ? "would drop" : "dropped"
         try output.line(
-            "\(verb) \(dropped) of \(counted(summary.events.before, "event")), keeping \(summary.keep) messages a channel"
+            "\(verb) \(dropped) of \(counted(summary.events.before, "event")), keeping \(counted(summary.keep, "message")) a channel"
         )
         for channel in summary.channels where channel.before != channel.after {
             let name = DisplayText.escaped("\(channel.source)/\(channel.id)")
-            try output.line("  \(name)  \(channel.before) messages → \(channel.after)")
+            try output.line("  \(name)  \(counted(channel.before, "message")) → \(channel.after)")
         }
         let size = "\(ByteCountText.text(summary.bytes.before)) → \(ByteCountText.text(summary.bytes.after))"
         try output.line(output.style.text("\(size) on disk, digest \(summary.digest)", .quiet))
