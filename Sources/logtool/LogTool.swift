@@ -14,7 +14,10 @@ struct LogTool: ParsableCommand {
         version: "logtool 0.1.0",
         groupedSubcommands: [
             CommandGroup(name: "Record", subcommands: [IngestCommand.self]),
-            CommandGroup(name: "Look", subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self, GapsCommand.self]
+            ),
             CommandGroup(name: "Compare and find", subcommands: [DiffCommand.self, HistoryCommand.self]),
             CommandGroup(
                 name: "Keep",

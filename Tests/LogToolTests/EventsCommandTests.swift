@@ -17,6 +17,7 @@ import Testing
         (["--to", "2026-01-01T00:00:02.5Z"], 3),
         (["--source", "guild"], 8), (["--source", "other"], 0), (["--kind", "gateway.frame"], 8),
         (["--kind", "gateway.frame/1"], 8), (["--kind", "gateway"], 0),
+        (["--entity", "message:1002"], 1), (["--entity", "message:guild/10/1003"], 1),
     ])
     func rangesAndFiltersChoose(arguments: [String], count: Int) throws {
         try folder.makeLog(messages: 6)

@@ -12,10 +12,11 @@ struct ToolRun {
         _ arguments: [String],
         in folder: TemporaryDirectory,
         input: Data = Data(),
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        program: URL? = nil
     ) throws -> ToolRun {
         let process = Process()
-        process.executableURL = try executable
+        process.executableURL = try program ?? executable
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
         process.environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"]

@@ -30,7 +30,7 @@ import Testing
         #expect(try String(contentsOfFile: folder.path("F/notes.txt"), encoding: .utf8) == "precious")
     }
 
-    @Test(arguments: [("eventlog 99\n", Int32(2)), ("hello\n", 3), ("", 3)])
+    @Test(arguments: [("eventlog 99\n", Int32(2)), ("hello\n", Int32(3)), ("", Int32(3))])
     func aFormatThatCannotBeReadIsRefused(format: String, code: Int32) throws {
         try folder.makeLog(messages: 1)
         try folder.write(format, to: "L/FORMAT")
@@ -56,7 +56,7 @@ import Testing
         #expect(text.hasSuffix("status 0\n"))
     }
 
-    @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, 143)])
+    @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
     func anInterruptedRunSaysSo(signal: Int32, code: Int32) throws {
         try folder.makeLog(messages: 1)
         let process = Process()

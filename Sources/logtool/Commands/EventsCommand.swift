@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import Projections
 
 /// `logtool events`: lists what arrived.
 struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
@@ -13,6 +14,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool events chat.eventlog --from head~20", "the last events"),
         Example("logtool events chat.eventlog --source guild --kind gateway.frame/1", "the frames of one recorder"),
         Example("logtool events chat.eventlog --from 17 --to 17 --payload", "one event with its bytes"),
+        Example("logtool events chat.eventlog --entity message:0903-bob", "the events behind one message"),
         Example("logtool events chat.eventlog --follow --jsonl", "every event as it arrives, one object a line"),
     ]
 
@@ -27,6 +29,12 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     )
     var kind: String?
 
+    @Option(
+        help: ArgumentHelp("Only events that may have changed this thing.", valueName: "entity"),
+        transform: EntityArgument.parse
+    )
+    var entity: EntityReference?
+
     @Flag(help: "Show the bytes too.")
     var payload = false
 
@@ -38,6 +46,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
 
     func validate() throws {
         if follow && lists.json { throw ValidationError("--follow never ends its list; use --jsonl") }
+        if follow && entity != nil { throw ValidationError("--follow and --entity exclude each other") }
         if follow && range.to != nil { throw ValidationError("--follow and --to exclude each other") }
     }
 
@@ -56,8 +65,10 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
 
     private func list(_ store: EventStore, with printer: EventPrinter) throws -> SequenceNumber {
         try store.read { session in
+            var wanted: Set<SequenceNumber>?
+            if let entity { wanted = try Self.sequences(changing: entity, in: session) }
             if let sequences = try range.range(in: session) {
-                try print(sequences, of: session, with: printer)
+                try print(sequences, of: session, only: wanted, with: printer)
             }
             return session.head
         }
@@ -77,14 +88,32 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     private func print(
         _ sequences: ClosedRange<SequenceNumber>,
         of session: borrowing ReadSession,
+        only wanted: Set<SequenceNumber>? = nil,
         with printer: EventPrinter
     ) throws {
         try session.forEachEvent(in: sequences) { event in
             let envelope = event.envelope
-            guard matches(envelope) else { return true }
+            guard matches(envelope), wanted?.contains(envelope.sequence) ?? true else { return true }
             try event.withPayload { try printer.print(envelope, payload: $0) }
             return true
         }
+    }
+
+    /// The events that touched a thing, found by replaying all of them.
+    private static func sequences(
+        changing entity: EntityReference,
+        in session: borrowing ReadSession
+    ) throws -> Set<SequenceNumber> {
+        var options = ReplayOptions()
+        options.retained = true
+        var touched: [EntityReference: Set<SequenceNumber>] = [:]
+        let state = try Replay.workspace(of: session, options: options) { envelope, state in
+            for reference in state.touched(by: envelope) where reference.kind == entity.kind {
+                touched[reference, default: []].insert(envelope.sequence)
+            }
+            return true
+        }
+        return touched[try EntityArgument.only(entity, in: state)] ?? []
     }
 
     private func matches(_ envelope: Envelope) -> Bool {
