@@ -20,7 +20,9 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let state = try StateLoader(store: try log.open()).workspace(for: StateQuery(retained: true))
+        let state = try StateLoader(store: try log.open(), progress: Progress(isQuiet: output.quiet)).workspace(
+            for: StateQuery(retained: true)
+        )
         let output = output.standardOutput
         let gaps = state.gaps.map { JSONValue.object(Self.json(source: $0.source, gap: $0.gap)) }
         switch lists.form {

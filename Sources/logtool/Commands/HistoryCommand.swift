@@ -32,7 +32,9 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let state = try StateLoader(store: try log.open()).workspace(for: StateQuery())
+        let state = try StateLoader(store: try log.open(), progress: Progress(isQuiet: output.quiet)).workspace(
+            for: StateQuery()
+        )
         let reference = try EntityArgument.only(entity, in: state)
         let printer = HistoryPrinter(
             output: output.standardOutput,

@@ -43,7 +43,9 @@ struct RebuildCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.refused
             )
         }
-        let state = try StateLoader(store: store).document(for: StateQuery(point: point.at))
+        let state = try StateLoader(store: store, progress: Progress(isQuiet: output.quiet)).document(
+            for: StateQuery(point: point.at)
+        )
         let meta = [
             ("format", "eventlog.cache/\(CacheSchema.version)"),
             ("sequence", state.text("sequence")),

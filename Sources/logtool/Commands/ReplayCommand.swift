@@ -45,7 +45,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     func run() throws {
-        let loader = StateLoader(store: try log.open())
+        let loader = StateLoader(store: try log.open(), progress: Progress(isQuiet: output.quiet))
         let output = output.standardOutput
         switch (step, digest, each) {
         case (true, _, _): try printSteps(of: loader, to: output)

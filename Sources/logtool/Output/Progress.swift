@@ -1,6 +1,7 @@
 /// Tells people on a terminal how far a long run is. Says nothing for the first second, and nothing at all elsewhere.
 final class Progress {
-    private let isShown: Bool
+    /// Whether anybody is there to see it.
+    let isShown: Bool
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
     private var lastShown: ContinuousClock.Instant?

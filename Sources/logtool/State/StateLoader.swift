@@ -35,6 +35,8 @@ struct StateQuery {
 /// Replays a log to the state that a query asks for.
 struct StateLoader {
     let store: EventStore
+    /// Where to tell how far a long replay is; `nil` to say nothing.
+    var progress: Progress?
 
     /// The state document of a query.
     func document(for query: StateQuery) throws -> JSONValue {
@@ -44,16 +46,30 @@ struct StateLoader {
 
     /// The state itself.
     func workspace(for query: StateQuery) throws -> Workspace {
-        try store.read { try Self.workspace(for: query, in: $0) }
+        try store.read { session in
+            let last = try query.point?.resolve(in: session) ?? session.head
+            defer { progress?.end() }
+            return try Replay.workspace(
+                of: session,
+                through: last,
+                options: query.replayOptions,
+                observe: observer(until: last)
+            )
+        }
     }
 
-    /// The state itself, of a session that is open.
-    static func workspace(for query: StateQuery, in session: borrowing ReadSession) throws -> Workspace {
-        try Replay.workspace(
-            of: session,
-            through: query.point?.resolve(in: session),
-            options: query.replayOptions
-        )
+    private func observer(until last: SequenceNumber) -> ((Envelope, inout Workspace) throws -> Bool)? {
+        guard let progress, progress.isShown else { return nil }
+        return { event, _ in
+            // Asking for the time costs more than folding an event.
+            guard event.sequence.rawValue & 1023 == 0 else { return true }
+            progress.report(
+                "replayed \(event.sequence) of \(last)",
+                done: Int(clamping: event.sequence.rawValue),
+                total: Int(clamping: last.rawValue)
+            )
+            return true
+        }
     }
 
     /// The state after every event, one after another. Events that the query leaves out are passed over.
