@@ -41,7 +41,7 @@ extension SourceState {
         var object: JSONObject = [
             "source": .string(name.rawValue),
             "clock": .text(clock?.description),
-            "issues": .array(issues.map(Self.value(of:))),
+            "issues": .array(issues.sorted { $0.sequence < $1.sequence }.map(Self.value(of:))),
         ]
         for (name, part) in parts { object[name] = part.snapshot(names: context.names) }
         return .object(object)
