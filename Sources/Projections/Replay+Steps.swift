@@ -78,7 +78,7 @@ extension Workspace {
             for: EntityKey(name.section, first, second),
             context: context
         )
-        return row.map { state.withSource($0, section: name.section) }
+        return row.map(state.withSource)
     }
 
     fileprivate func newIssues(of envelope: Envelope) -> [StateDifference] {

@@ -54,47 +54,15 @@ extension SourceState {
         guard let fold = fold(for: section) else { return [] }
         let rowContext = RowContext(names: context.names, asOf: asOf)
         return fold.keys(in: section, names: context.names).compactMap { key in
-            fold.row(for: key, context: rowContext).map { withSource($0, section: section) }
+            fold.row(for: key, context: rowContext).map(withSource)
         }
     }
 
-    /// The row with its source, its members in the document's order; members that the order does not name come last.
-    func withSource(_ row: JSONValue, section: Section) -> JSONValue {
+    /// Puts the source in front of a row's own members.
+    func withSource(_ row: JSONValue) -> JSONValue {
         guard let own = row.object else { return row }
         var object: JSONObject = ["source": .string(name.rawValue)]
-        for name in section.memberOrder { own[name].map { object[name] = $0 } }
         for member in own.members { object[member.name] = member.value }
         return .object(object)
-    }
-}
-
-extension Section {
-    /// The members of a row in the order of the document's description.
-    var memberOrder: [String] {
-        switch self {
-        case .channels: ["id", "name", "kind", "guild", "topic", "position", "parent", "recipients"]
-        case .messages:
-            [
-                "channel", "id", "author", "authorName", "createdAt", "editedAt", "content", "revisions", "replyTo",
-                "tags",
-                "files", "images", "attachments", "reactions", "extra",
-            ]
-        case .deletedMessages:
-            ["channel", "id", "cause", "sequence", "deletedAt", "deletedBy", "author", "createdAt", "content"]
-        case .guilds: ["id", "name", "owner", "joined"]
-        case .members: ["guild", "user", "nickname", "roles"]
-        case .roles: ["guild", "id", "name", "permissions", "position", "color"]
-        case .bans: ["guild", "user"]
-        case .presences: ["user", "status"]
-        case .typing: ["channel", "user", "until"]
-        case .voiceStates: ["guild", "user", "channel"]
-        case .readStates: ["channel", "lastMessage"]
-        case .items: ["list", "id", "position", "text", "done", "status", "created", "extra"]
-        case .sessions: ["id", "project", "status", "timestamp", "pid", "device", "state", "stale"]
-        case .sessionAggregates: ["status"]
-        case .prompts: ["id", "session", "project", "text", "askedAt", "state", "answer", "answeredAt"]
-        case .rows: ["table", "id", "state", "record", "unknownColumns", "staleColumns"]
-        case .issues: []
-        }
     }
 }
