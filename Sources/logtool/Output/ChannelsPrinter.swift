@@ -4,6 +4,8 @@ import Projections
 struct ChannelsPrinter {
     let output: StandardOutput
     private let channels: [ChannelContents]
+    /// Whether the document tells of channels at all: if not, one that it does not name need not be gone.
+    private let tellsOfChannels: Bool
 
     /// What stands in one channel.
     private struct ChannelContents {
@@ -17,6 +19,7 @@ struct ChannelsPrinter {
     init(output: StandardOutput, document: JSONValue) {
         self.output = output
         channels = Self.contents(of: document)
+        tellsOfChannels = document["channels"] != nil
     }
 
     /// Prints each channel that has a name or a message.
@@ -53,8 +56,14 @@ struct ChannelsPrinter {
         let name = contents.channel?["name"]?.string ?? contents.id
         var notes = [counted(contents.messages.count, "message")]
         if !contents.deleted.isEmpty { notes.append("\(contents.deleted.count) deleted") }
-        notes.append("\(contents.channel?["kind"]?.string ?? "channel") in \(contents.source)")
-        if let topic = contents.channel?["topic"]?.string { notes.append(DisplayText.firstLine(of: topic).line) }
+        if contents.channel == nil && tellsOfChannels {
+            notes.append("gone from \(contents.source)")
+        } else {
+            notes.append("\(contents.channel?["kind"]?.string ?? "channel") in \(contents.source)")
+        }
+        if let topic = contents.channel?["topic"]?.string, !topic.isEmpty {
+            notes.append(DisplayText.firstLine(of: topic).line)
+        }
         try output.line()
         try output.line("\(style.text(DisplayText.escaped(name), .heading))  \(quiet(notes.joined(separator: ", ")))")
     }
