@@ -52,11 +52,11 @@ extension ChannelRecord {
     /// keeping an event for each of the names.
     var isOnlyNamed: Bool { entries.allSatisfy(\.isNaming) }
 
-    /// The entries that only named the channel and that the kept events do not give again. Of a channel that is only
-    /// named it is all or none, because facts come before events.
+    /// The entries that only named the channel, up to the last one that the kept events do not give again. Before that
+    /// one there is no other entry: as soon as there is, all are kept. So they stand before what the kept events say.
     func namings(keeping kept: Set<UInt64>) -> [Entry] {
-        let missing = entries.filter { $0.isNaming && !kept.contains($0.event.sequence.rawValue) }
-        return isOnlyNamed && !missing.isEmpty ? entries : missing
+        let last = entries.lastIndex { $0.isNaming && !kept.contains($0.event.sequence.rawValue) }
+        return last.map { entries[...$0].filter(\.isNaming) } ?? []
     }
 
     func snapshot(names: Names) -> JSONValue {

@@ -22,6 +22,8 @@ import Testing
             guard event.sequence % 10 == 0 else { continue }
             try #require(retained.difference(from: refolded) == nil, "seed \(seed), sequence \(event.sequence)")
         }
+        let again = refolded.retained(keep: 3)
+        #expect(try again.refolded().difference(from: again) == nil, "seed \(seed), compacted again after the tail")
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)

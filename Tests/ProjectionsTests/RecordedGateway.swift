@@ -149,7 +149,7 @@ struct RecordedGateway {
 
     /// What a compaction leaves of this (retained) state: facts, and the needed events folded anew, with new handles.
     func refolded() throws -> RecordedGateway {
-        let kept = needed
+        let kept = needed.intersection(events.map(\.sequence))
         var scene = RecordedGateway()
         try scene.decoder.load(facts: decoder.facts(keeping: kept, names: names), names: &scene.names)
         try scene.channels.load(facts: channels.facts(keeping: kept, names: names), names: &scene.names)
