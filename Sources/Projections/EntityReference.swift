@@ -1,6 +1,7 @@
 /// A thing in a state as people name it: `message:SOURCE/CHANNEL/ID`, `channel:SOURCE/ID`, `item:SOURCE/LIST/ID`, ….
 ///
-/// Parts may be left out from the left, and the middle one alone, as long as one thing fits.
+/// Parts may be left out from the left, and the middle one alone, as long as one thing fits. `docs/semantics.md` lists the
+/// kinds and their parts.
 public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
     /// What kind of thing is named.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
@@ -36,32 +37,95 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
 
     /// What kind of thing is named.
     public let kind: Kind
-    /// Source and ids, joined by `/`, as written.
-    public let path: String
+    /// Source and ids as they are; of a reference that somebody wrote perhaps fewer than the thing has.
+    public let parts: [String]
 
     /// Reads a reference; `nil` where the text does not begin with a kind and a colon, or names nothing.
+    ///
+    /// Parts stand between slashes. `%` with two hex digits is the byte of that value, any other `%` itself; a part that
+    /// would not be UTF-8 is taken as it stands.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":"), let kind = Kind(rawValue: String(text[..<colon])) else {
             return nil
         }
-        let path = String(text[text.index(after: colon)...])
+        let path = text.utf8[text.index(after: colon)...]
         guard !path.isEmpty else { return nil }
         self.kind = kind
-        self.path = path
+        parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Self.decoded)
     }
 
     /// Makes a reference of its parts.
     public init(kind: Kind, parts: [String]) {
         self.kind = kind
-        path = parts.joined(separator: "/")
+        self.parts = parts
     }
 
-    /// The text that `init` reads.
-    public var description: String { "\(kind.rawValue):\(path)" }
+    /// The text that `init` reads: `/`, `%` and control characters within a part are percent-encoded, so that different
+    /// things have different texts.
+    public var description: String {
+        "\(kind.rawValue):\(parts.map(Self.encoded).joined(separator: "/"))"
+    }
+
+    /// Whether both name the same, to the byte.
+    public static func == (left: EntityReference, right: EntityReference) -> Bool {
+        left.kind == right.kind && left.parts.elementsEqual(right.parts) { ExactText($0) == ExactText($1) }
+    }
+
+    /// Feeds the value to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        for part in parts { hasher.combine(ExactText(part)) }
+    }
 
     /// Whether this reference, perhaps with parts left out, can mean the thing with these parts.
+    ///
+    /// Slashes within the thing's ids need not be encoded.
     func fits(_ parts: [String]) -> Bool {
-        for start in parts.indices where parts[start...].joined(separator: "/") == path { return true }
-        return parts.count == 3 && "\(parts[0])/\(parts[2])" == path
+        for start in parts.indices where isSpelledLike(parts[start...]) { return true }
+        return parts.count == 3 && isSpelledLike([parts[0], parts[2]])
+    }
+
+    private func isSpelledLike(_ other: ArraySlice<String>) -> Bool {
+        parts.joined(separator: "/").utf8.elementsEqual(other.joined(separator: "/").utf8)
+    }
+}
+
+// MARK: - Percent-encoding (RFC 3986, section 2.1)
+
+extension EntityReference {
+    private static func encoded(_ part: String) -> String {
+        let mustBeEncoded = { (byte: UInt8) in
+            byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%")
+        }
+        guard part.utf8.contains(where: mustBeEncoded) else { return part }
+        var bytes: [UInt8] = []
+        for byte in part.utf8 {
+            if mustBeEncoded(byte) {
+                let digits = String(byte, radix: 16, uppercase: true)
+                bytes.append(contentsOf: (byte < 16 ? "%0" : "%").utf8)
+                bytes.append(contentsOf: digits.utf8)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func decoded(_ part: Substring.UTF8View) -> String {
+        let raw = Array(part)
+        var bytes: [UInt8] = []
+        var index = 0
+        while index < raw.count {
+            if raw[index] == UInt8(ascii: "%"), index + 2 < raw.count,
+                let high = JSONText.hexDigit(raw[index + 1]), let low = JSONText.hexDigit(raw[index + 2])
+            {
+                bytes.append(high << 4 | low)
+                index += 3
+            } else {
+                bytes.append(raw[index])
+                index += 1
+            }
+        }
+        return String(validating: bytes, as: UTF8.self) ?? String(decoding: raw, as: UTF8.self)
     }
 }

@@ -1,5 +1,4 @@
-/// Sameness by bytes: Swift's own `==` of texts takes `é` in one code point and in two for the same, and that of objects
-/// looks at the order of members.
+/// Sameness by bytes: Swift's own `==` of texts takes `é` in one code point and in two for the same.
 enum Sameness {
     static func areSame(_ left: String?, _ right: String?) -> Bool {
         switch (left, right) {

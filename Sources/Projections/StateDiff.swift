@@ -47,60 +47,62 @@ public enum StateDiff {
 
     /// Channels whose common messages stand in another order.
     private static func orderDifferences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
-        let left = idsByChannel(a)
-        let right = Dictionary(uniqueKeysWithValues: idsByChannel(b).map { ($0.channel, $0.ids) })
-        return left.compactMap { channel, ids in
-            let others = right[channel] ?? []
+        let (left, right) = (MessageOrders(a), MessageOrders(b))
+        return left.channels.compactMap { channel in
+            let ids = left.ids[channel] ?? []
+            let others = right.ids[channel] ?? []
             let common = Set(ids).intersection(others)
             let first = ids.filter(common.contains)
             let second = others.filter(common.contains)
             guard first != second else { return nil }
             let field = StateDifference.Field(
                 name: "order",
-                a: .array(first.map { .string($0) }),
-                b: .array(second.map { .string($0) })
+                a: .array(first.map { .string($0.string) }),
+                b: .array(second.map { .string($0.string) })
             )
             return StateDifference(entity: channel, change: .changed, fields: [field])
         }
-    }
-
-    private static func idsByChannel(_ document: JSONValue) -> [(channel: EntityReference, ids: [String])] {
-        var found: [(channel: EntityReference, ids: [String])] = []
-        for row in document["messages"]?.array ?? [] {
-            let parts = ["source", "channel"].map { row[$0]?.string ?? "" }
-            let channel = EntityReference(kind: .channel, parts: parts)
-            if found.last?.channel != channel { found.append((channel, [])) }
-            found[found.count - 1].ids.append(row["id"]?.string ?? "")
-        }
-        return found
     }
 
     private static func issueDifferences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
         let left = issueCounts(a)
         let right = issueCounts(b)
         return Set(left.keys).union(right.keys)
-            .sorted { $0.parts.joined(separator: "\0") < $1.parts.joined(separator: "\0") }
+            .sorted { $0.parts.lexicographicallyPrecedes($1.parts) { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
             .compactMap { issue in
                 let counts = (left[issue, default: 0], right[issue, default: 0])
                 guard counts.0 != counts.1 else { return nil }
                 return StateDifference(
-                    entity: EntityReference(kind: .issue, parts: issue.parts),
+                    entity: issue,
                     change: counts.0 == 0 ? .added : counts.1 == 0 ? .removed : .changed,
                     fields: [.init(name: "count", a: .int(counts.0), b: .int(counts.1))]
                 )
             }
     }
 
-    private struct IssueKind: Hashable {
-        let parts: [String]
-    }
-
-    private static func issueCounts(_ document: JSONValue) -> [IssueKind: Int] {
-        var counts: [IssueKind: Int] = [:]
+    private static func issueCounts(_ document: JSONValue) -> [EntityReference: Int] {
+        var counts: [EntityReference: Int] = [:]
         for row in document["issues"]?.array ?? [] {
-            counts[IssueKind(parts: ["source", "reason"].map { row[$0]?.string ?? "" }), default: 0] += 1
+            let parts = Section.issues.keyMembers.map { row[$0]?.string ?? "" }
+            counts[EntityReference(kind: .issue, parts: parts), default: 0] += 1
         }
         return counts
+    }
+}
+
+/// In which order the live messages of each channel stand in a document.
+private struct MessageOrders {
+    /// In the document's order.
+    private(set) var channels: [EntityReference] = []
+    private(set) var ids: [EntityReference: [ExactText]] = [:]
+
+    init(_ document: JSONValue) {
+        for row in document["messages"]?.array ?? [] {
+            let parts = ["source", "channel"].map { row[$0]?.string ?? "" }
+            let channel = EntityReference(kind: .channel, parts: parts)
+            if ids[channel] == nil { channels.append(channel) }
+            ids[channel, default: []].append(ExactText(row["id"]?.string ?? ""))
+        }
     }
 }
 

@@ -8,8 +8,8 @@ import EventLog
 /// one root would be a collision of SHA-256. (A Merkle radix trie, as in Ethereum's yellow paper, appendix D; the
 /// first byte separates the cases as in RFC 6962, section 2.1.)
 ///
-/// A value; copying is O(1) until one of the copies changes. A change costs O(log n), `root` re-hashes only the paths to
-/// what changed since it was last asked for.
+/// A value; copying is O(1) until one of the copies changes, which then costs O(n) once. A change costs O(log n), `root`
+/// re-hashes only the paths to what changed since it was last asked for.
 struct StateDigest: Sendable {
     private var leaves = Arena<Leaf>()
     private var branches = Arena<Hash256?>()

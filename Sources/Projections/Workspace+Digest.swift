@@ -5,7 +5,7 @@ extension Workspace {
     ///
     /// It covers the state document without what only sequence numbers or passing time make of a state: every
     /// `sequence`, `asOf`, `typing`, `stale`, live or expired, `sessionAggregates`. Issues enter as their (source,
-    /// reason) pairs with counts.
+    /// reason) pairs with counts. `docs/semantics.md` describes it for other programs.
     public mutating func digest() -> Hash256 {
         var keeper = digestKeeper
         digestKeeper = DigestKeeper()
@@ -38,6 +38,9 @@ struct DigestKeeper: Sendable {
     mutating func update(from sources: [SourceState]) {
         if isBuilt {
             for place in pending { set(place.key, in: sources[place.source]) }
+            for place in Set(pending.compactMap(Self.channelOfMessage)) {
+                setOrder(of: place.key, in: sources[place.source])
+            }
         } else {
             for source in sources { setAll(in: source) }
             isBuilt = true
@@ -55,6 +58,20 @@ struct DigestKeeper: Sendable {
             guard let fold = source.fold(for: section) else { continue }
             for key in fold.keys(in: section, names: source.context.names) { set(key, in: source) }
         }
+        for channel in source.messages.channels(source.context.names) {
+            setOrder(of: EntityKey(.channels, channel), in: source)
+        }
+    }
+
+    private static func channelOfMessage(_ place: Place) -> Place? {
+        guard place.key.section == .messages || place.key.section == .deletedMessages else { return nil }
+        return Place(source: place.source, key: EntityKey(.channels, place.key.first))
+    }
+
+    private mutating func setOrder(of channel: EntityKey, in source: SourceState) {
+        guard let order = source.messages.statedOrder(in: channel.first, source.context.names) else { return }
+        let row = order.isEmpty ? nil : Hasher256.hash(JSONValue.array(order).canonicalBytes)
+        digest.set(key: source.digestKey("order", source.context.names.text(channel.first), ""), row: row)
     }
 
     private mutating func set(_ key: EntityKey, in source: SourceState) {
@@ -97,10 +114,14 @@ extension SourceState {
         digestKey(section: key.section, context.names.text(key.first), context.names.text(key.second))
     }
 
-    /// SHA-256 over section, source and the two ids, each with its length in front.
     func digestKey(section: Section, _ first: String, _ second: String) -> Hash256 {
+        digestKey(section.rawValue, first, second)
+    }
+
+    /// SHA-256 over section, source and the two ids, each with its length in front.
+    fileprivate func digestKey(_ section: String, _ first: String, _ second: String) -> Hash256 {
         var bytes: [UInt8] = []
-        for text in [section.rawValue, name.rawValue, first, second] {
+        for text in [section, name.rawValue, first, second] {
             withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: text.utf8)
         }

@@ -3,7 +3,8 @@ extension JSONValue {
     /// them.
     ///
     /// Departure from the RFC: a whole number written without fraction and exponent keeps all its digits beyond 2^53,
-    /// where the RFC would round it; two different ids never become one text.
+    /// where the RFC would round it; two different ids never become one text. A number too large for a `Double`, which the
+    /// RFC has no form for, stays as written.
     public var canonicalBytes: [UInt8] {
         var bytes: [UInt8] = []
         appendCanonical(to: &bytes)
@@ -30,7 +31,7 @@ extension JSONValue {
             bytes.append(UInt8(ascii: "]"))
         case .object(let object):
             bytes.append(UInt8(ascii: "{"))
-            let members = object.members.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+            let members = object.members.sorted { Self.precedes($0.name, $1.name) }
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 Self.appendString(member.name, to: &bytes)
@@ -41,22 +42,42 @@ extension JSONValue {
         }
     }
 
+    /// Whether one name stands before another: by UTF-16 code units, which is not the order of UTF-8 bytes where one text
+    /// has a scalar beyond U+FFFF and the other one from U+E000 on.
+    private static func precedes(_ left: String, _ right: String) -> Bool {
+        for (here, there) in zip(left.utf8, right.utf8) where here != there {
+            if here < 0xEE || there < 0xEE { return here < there }
+            return left.utf16.lexicographicallyPrecedes(right.utf16)
+        }
+        return left.utf8.count < right.utf8.count
+    }
+
     private static func appendString(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
-            case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
-            case 0x08: bytes.append(contentsOf: "\\b".utf8)
-            case 0x09: bytes.append(contentsOf: "\\t".utf8)
-            case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-            case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-            case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-            case 0..<0x20: bytes.append(contentsOf: "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
-            default: bytes.append(byte)
+        var text = text
+        text.withUTF8 { utf8 in
+            var start = 0
+            for index in utf8.indices where utf8[index] < 0x20 || utf8[index] == 0x22 || utf8[index] == 0x5C {
+                bytes.append(contentsOf: utf8[start..<index])
+                appendEscape(of: utf8[index], to: &bytes)
+                start = index + 1
             }
+            bytes.append(contentsOf: utf8[start...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0..<0x20: bytes.append(contentsOf: "u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
+        default: bytes.append(byte)
+        }
     }
 }
 

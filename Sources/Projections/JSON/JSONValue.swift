@@ -1,11 +1,41 @@
 /// A JSON text as a value. Numbers keep their text, so that 64-bit ids survive; objects keep the order of their members.
-public enum JSONValue: Hashable, Sendable {
+///
+/// Equal are values of equal texts, to the byte, and equal numbers as they are written; the order of members does not
+/// count. (`isSameJSON` also takes `1.0` and `1` for the same.)
+public enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case number(JSONNumber)
     case string(String)
     case array([JSONValue])
     case object(JSONObject)
+}
+
+extension JSONValue: Hashable {
+    /// Whether two values are equal, texts by their bytes.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): ExactText(left) == ExactText(right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Feeds the value to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let truth): hasher.combine(truth)
+        case .number(let number): hasher.combine(number)
+        case .string(let text): hasher.combine(ExactText(text))
+        case .array(let elements): hasher.combine(elements)
+        case .object(let object): hasher.combine(object)
+        }
+    }
 }
 
 /// A number as it was written.
@@ -27,44 +57,6 @@ public struct JSONNumber: Hashable, Sendable {
 
     /// The number, if it was written without fraction and exponent and fits.
     public var uint64: UInt64? { UInt64(text) }
-}
-
-/// The members of an object, in order. A name stands once: of repeated names the last value counts, at the first's place.
-public struct JSONObject: Hashable, Sendable {
-    /// One member.
-    public struct Member: Hashable, Sendable {
-        /// The name.
-        public let name: String
-        /// The value.
-        public var value: JSONValue
-    }
-
-    /// The members in order.
-    public private(set) var members: [Member] = []
-
-    /// Makes an empty object.
-    public init() {}
-
-    /// The value of a member. Setting `nil` takes the member away; setting a new name adds it at the end.
-    public subscript(name: String) -> JSONValue? {
-        get { members.first { $0.name == name }?.value }
-        set {
-            let index = members.firstIndex { $0.name == name }
-            switch (index, newValue) {
-            case (let index?, let value?): members[index].value = value
-            case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append(Member(name: name, value: value))
-            case (nil, nil): break
-            }
-        }
-    }
-}
-
-extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Makes an object with the members of a literal whose value is not `nil`.
-    public init(dictionaryLiteral elements: (String, JSONValue?)...) {
-        for (name, value) in elements where value != nil { self[name] = value }
-    }
 }
 
 extension JSONValue {

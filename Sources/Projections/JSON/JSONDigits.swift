@@ -1,0 +1,36 @@
+/// A number of a JSON text as it is written there. Borrows the bytes.
+struct JSONDigits {
+    /// The bytes, which follow the grammar of RFC 8259.
+    let bytes: UnsafeRawBufferPointer
+    /// Whether it is written without fraction and exponent.
+    let isWhole: Bool
+
+    /// The number as a value of its own.
+    var number: JSONNumber { JSONNumber(unchecked: String(decoding: bytes, as: UTF8.self)) }
+
+    /// The number, if it is written without fraction and exponent and fits; never by way of floating point.
+    var int64: Int64? {
+        guard let magnitude else { return nil }
+        if !isNegative { return Int64(exactly: magnitude) }
+        return magnitude == Int64.min.magnitude ? .min : Int64(exactly: magnitude).map { -$0 }
+    }
+
+    /// The number, if it is written without fraction and exponent and fits; never by way of floating point.
+    var uint64: UInt64? {
+        magnitude.flatMap { isNegative && $0 > 0 ? nil : $0 }
+    }
+
+    private var isNegative: Bool { bytes.first == UInt8(ascii: "-") }
+
+    private var magnitude: UInt64? {
+        guard isWhole else { return nil }
+        var value: UInt64 = 0
+        for byte in bytes where byte != UInt8(ascii: "-") {
+            let (scaled, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carries) = scaled.addingReportingOverflow(UInt64(byte &- 0x30))
+            if isTooLarge || carries { return nil }
+            value = sum
+        }
+        return value
+    }
+}

@@ -1,0 +1,92 @@
+/// A text of a JSON text as it stands between its quotes: well-formed UTF-8 with well-formed escapes. Borrows the bytes.
+///
+/// A lone surrogate in an escape means U+FFFD, as it has no other text.
+struct JSONText {
+    /// The bytes between the quotes.
+    let bytes: UnsafeRawBufferPointer
+    /// Whether a backslash stands among them. Without one they are the text itself.
+    let hasEscapes: Bool
+
+    /// The text.
+    var string: String {
+        hasEscapes ? String(decoding: unescaped, as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Lends the UTF-8 bytes of the text to a closure; without escapes nothing is copied.
+    func withUTF8<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard hasEscapes else { return try body(bytes) }
+        let copy = unescaped
+        let result = copy.withUnsafeBytes { buffer in
+            Swift.Result { () throws(Failure) in try body(buffer) }
+        }
+        return try result.get()
+    }
+
+    /// Whether the text is the given one, to the byte. Costs no allocation unless there are escapes.
+    static func == (text: JSONText, literal: StaticString) -> Bool {
+        if text.hasEscapes { return text.unescaped.elementsEqual(literal.utf8) }
+        return text.bytes.count == literal.utf8CodeUnitCount && text.bytes.elementsEqual(literal.utf8)
+    }
+
+    private var unescaped: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            let run = bytes[index...].prefix { $0 != UInt8(ascii: "\\") }
+            result.append(contentsOf: run)
+            index = run.endIndex
+            if index < bytes.count { appendEscape(at: &index, to: &result) }
+        }
+        return result
+    }
+
+    private func appendEscape(at index: inout Int, to result: inout [UInt8]) {
+        let letter = bytes[index + 1]
+        index += 2
+        switch letter {
+        case UInt8(ascii: "b"): result.append(0x08)
+        case UInt8(ascii: "f"): result.append(0x0C)
+        case UInt8(ascii: "n"): result.append(0x0A)
+        case UInt8(ascii: "r"): result.append(0x0D)
+        case UInt8(ascii: "t"): result.append(0x09)
+        case UInt8(ascii: "u"): result.append(contentsOf: String(scalar(at: &index)).utf8)
+        default: result.append(letter)
+        }
+    }
+
+    /// The scalar whose four hex digits begin at `index`, together with the second half of a pair.
+    private func scalar(at index: inout Int) -> Unicode.Scalar {
+        let high = codeUnit(at: index)
+        index += 4
+        guard (0xD800...0xDBFF).contains(high) else { return Unicode.Scalar(high) ?? "\u{FFFD}" }
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+            return "\u{FFFD}"
+        }
+        let low = codeUnit(at: index + 2)
+        guard (0xDC00...0xDFFF).contains(low) else { return "\u{FFFD}" }
+        index += 6
+        return Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}"
+    }
+
+    private func codeUnit(at index: Int) -> UInt32 {
+        bytes[index..<index + 4].reduce(0) { $0 << 4 | UInt32(Self.hexDigit($1) ?? 0) }
+    }
+
+    static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+}
+
+extension StaticString {
+    fileprivate var utf8: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
+    }
+}

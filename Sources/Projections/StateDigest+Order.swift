@@ -1,0 +1,14 @@
+import EventLog
+
+extension Messages {
+    /// The ids of a channel's live messages in order, where that order is the remote's own list and so stands in no row;
+    /// `nil` for channels whose rows decide the order themselves.
+    ///
+    /// Cost: O(1) for these; O(n log n) for the others, whose every change carries the whole list anyway.
+    func statedOrder(in channel: EntityID, _ names: Names) -> [JSONValue]? {
+        let slots = slotsOfChannel[channel] ?? []
+        let known = slots.lazy.compactMap { records[$0]?.current }.first
+        guard let known, case .at = known.order else { return nil }
+        return sortedLive(in: channel, names).map { .string(names.text($0.key.id)) }
+    }
+}
