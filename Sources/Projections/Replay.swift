@@ -59,9 +59,8 @@ public enum Replay {
         guard point < decidedAt, !options.retained else { return }
         throw ProjectionError(
             .compactedAway,
-            "replay to sequence \(point): the log was compacted at sequence \(decidedAt), and what it dropped is needed "
-                + "for an earlier state; give a point from \(decidedAt) on, the archive of that compaction "
-                + "(--with-archive), or --retained to fold what is left"
+            "replay to sequence \(point): the log was compacted at sequence \(decidedAt), and an earlier state needs what "
+                + "was dropped; give a point from \(decidedAt) on, or --retained to fold what is left"
         )
     }
 }

@@ -27,7 +27,7 @@ extension LMDBError {
             (.io, "nothing was written; make room on the disk, or look for faults of the disk, and try again")
         case MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_PANIC, MDB_INVALID, MDB_BAD_VALSIZE, MDB_INCOMPATIBLE,
             MDB_NOTFOUND:
-            (.damaged, "see: logtool verify, logtool salvage")
+            (.damaged, "see: logtool verify")
         case MDB_VERSION_MISMATCH: (.newerFormat, "the file was written by another version of LMDB")
         case MDB_READERS_FULL: (.io, "too many readers are open at once; end some")
         case EACCES, EPERM: (.io, "check the permissions of the files")

@@ -19,7 +19,7 @@ struct LogReader {
             operation: "read log at",
             object: logPath,
             reason: reason,
-            advice: "see: logtool verify, logtool salvage"
+            advice: "see: logtool verify"
         )
     }
 }
