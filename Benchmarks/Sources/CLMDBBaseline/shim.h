@@ -1,0 +1,6 @@
+#ifndef CLMDBBASELINE_SHIM_H
+#define CLMDBBASELINE_SHIM_H
+
+#include <lmdb.h>
+
+#endif

@@ -1,0 +1,37 @@
+import CBaseline
+
+/// What LMDB does with the same bytes and nothing else, in C.
+final class Bare {
+    struct Failure: Error {
+        let code: Int32
+    }
+
+    private let environment: OpaquePointer
+
+    init(at path: String) throws {
+        guard let environment = baseline_open(path) else { throw Failure(code: -1) }
+        self.environment = environment
+    }
+
+    deinit {
+        baseline_close(environment)
+    }
+
+    func append(_ corpus: borrowing Corpus, batch: Int) throws {
+        let code = corpus.bytes.withUnsafeBufferPointer { bytes in
+            corpus.offsets.withUnsafeBufferPointer { offsets in
+                baseline_append(environment, bytes.baseAddress, offsets.baseAddress, corpus.count, batch)
+            }
+        }
+        if code != 0 { throw Failure(code: code) }
+    }
+
+    /// The sum of every byte of every value, and how many values there are.
+    func scan() throws -> (sum: UInt64, count: UInt64) {
+        var sum: UInt64 = 0
+        var count: UInt64 = 0
+        let code = baseline_scan(environment, &sum, &count)
+        if code != 0 { throw Failure(code: code) }
+        return (sum, count)
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+
+/// Runs the benchmarks and prints their ratios.
+@main
+struct Benchmark: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "benchmark",
+        abstract: "Measures the log beside a bare LMDB and SQLite, in one process and one run.",
+        discussion: """
+            EXAMPLES
+              benchmark append --events 1000000
+              benchmark read replay --json figures.json
+              benchmark --smoke
+            """
+    )
+
+    /// A family of measurements.
+    enum Family: String, ExpressibleByArgument, CaseIterable {
+        case append, single, read, verify, replay
+    }
+
+    @Argument(help: "What to measure: append, single, read, verify, replay; all if none is named.")
+    var families: [Family] = []
+
+    @Option(help: "How many events.")
+    var events: Int = 1_000_000
+
+    @Option(help: "Writes the figures to this file as JSON.")
+    var json: String?
+
+    @Option(help: "The folder for the logs; they are removed afterwards.")
+    var folder: String = FileManager.default.temporaryDirectory.path
+
+    @Flag(help: "Runs everything small, in under a minute, and judges nothing.")
+    var smoke = false
+
+    func validate() throws {
+        guard events >= 10_000 else { throw ValidationError("--events must be at least 10000") }
+    }
+
+    func run() throws {
+        let count = smoke ? 20_000 : events
+        let scratch = try Scratch(in: folder)
+        var figures: [Figure] = []
+        for family in families.isEmpty ? Family.allCases : families {
+            figures += try measure(family, count: count, scratch: scratch)
+        }
+        print(Figure.table(figures))
+        if let json { try Figure.json(figures).write(to: URL(filePath: json)) }
+    }
+
+    private func measure(_ family: Family, count: Int, scratch: Scratch) throws -> [Figure] {
+        switch family {
+        case .append: try AppendBenchmark(count: count, scratch: scratch).run()
+        case .single: try SingleBenchmark(count: min(count / 50, 20_000), scratch: scratch).run()
+        case .read: try ReadBenchmark(count: count, scratch: scratch).run()
+        case .verify: try VerifyBenchmark(count: count, scratch: scratch).run()
+        case .replay: try ReplayBenchmark(count: count, scratch: scratch).run()
+        }
+    }
+}
