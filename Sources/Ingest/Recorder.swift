@@ -59,7 +59,7 @@ public final class Recorder {
         let log = RecordedLog(store: store, source: source)
         return RecordedHistory(
             bookmark: try store.read { try $0.bookmark(of: source) },
-            holdsKey: { try !log.sequences(of: [$0]).isEmpty },
+            holdsKey: { try log.holds($0) },
             latestKey: { try log.latestKey() }
         )
     }
@@ -123,10 +123,12 @@ extension Recorder {
     }
 
     private func separateKeysOfLog() throws {
-        let holders = try RecordedLog(store: store, source: source).sequences(of: Set(batch.compactMap(\.key)))
-        for index in batch.indices {
-            guard let sequence = batch[index].key.flatMap({ holders[$0] }),
-                let holder = try store.read({ try $0.event(at: sequence) }), holder.envelope.holding == .whole,
+        let keyed = batch.indices.filter { batch[$0].key != nil }
+        let keys = keyed.compactMap { batch[$0].key }
+        let holders = try store.read { try $0.sequences(of: keys, source: source) }
+        for (index, sequence) in zip(keyed, holders) {
+            guard let sequence, let holder = try store.read({ try $0.event(at: sequence) }),
+                holder.envelope.holding == .whole,
                 !batch[index].repeats(kind: holder.envelope.kind, payload: holder.payload)
             else { continue }
             batch[index].separateKey()
@@ -154,19 +156,9 @@ private struct RecordedLog {
     let store: EventStore
     let source: SourceName
 
-    /// The first sequence of each key that the log holds. Cost: one pass over the envelopes of the log.
-    func sequences(of keys: Set<EventKey>) throws -> [EventKey: SequenceNumber] {
-        try store.read { session in
-            var found: [EventKey: SequenceNumber] = [:]
-            guard session.head > .zero else { return found }
-            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
-                if event.source == source, let key = event.key, keys.contains(key), found[key] == nil {
-                    found[key] = event.sequence
-                }
-                return true
-            }
-            return found
-        }
+    /// Whether an event has the key, held or dropped.
+    func holds(_ key: EventKey) throws -> Bool {
+        try store.read { try $0.sequence(of: key, source: source) != nil }
     }
 
     /// The key of the source's last event. Cost: reads the log from its end up to that event.

@@ -58,6 +58,15 @@ import Testing
         #expect(summary.first == SequenceNumber(3))
     }
 
+    @Test func aKeyOfADroppedEventIsStillKnown() throws {
+        _ = try Recorder.record(try capture([frame(1), frame(2)]), into: store)
+        _ = try store.rewrite(.dropping([1], decidedAt: SequenceNumber(2)))
+        let history = try Recorder(store: store, source: SourceName("s")).history()
+        #expect(try history.holds(EventKey("1/1")))
+        #expect(try history.holds(EventKey("1/2")))
+        #expect(try !history.holds(EventKey("1/3")))
+    }
+
     @Test func anEditedCaptureIsKeptBesideWhatItWas() throws {
         _ = try Recorder.record(try capture([frame(1), frame(2, "old"), frame(3)]), into: store)
         let edited = try capture([frame(1), frame(2, "new"), frame(3)])
