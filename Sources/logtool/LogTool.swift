@@ -21,7 +21,10 @@ struct LogTool: ParsableCommand {
             CommandGroup(name: "Compare and find", subcommands: [DiffCommand.self, HistoryCommand.self]),
             CommandGroup(
                 name: "Keep",
-                subcommands: [CompactCommand.self, VerifyCommand.self, RootCommand.self, RebuildCommand.self]
+                subcommands: [
+                    CompactCommand.self, VerifyCommand.self, RootCommand.self, ProveCommand.self, BackupCommand.self,
+                    RebuildCommand.self,
+                ]
             ),
         ]
     )

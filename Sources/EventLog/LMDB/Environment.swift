@@ -180,6 +180,19 @@ extension Environment {
     }
 }
 
+// MARK: - Copying
+
+extension Environment {
+    /// Writes the newest durable prefix as `data.mdb` into an empty directory, not synced yet. Writers wait only while
+    /// the two meta pages are copied.
+    func copy(to directory: String) throws(LMDBError) {
+        // An open transaction keeps the map in its place meanwhile.
+        let transaction = try beginRead()
+        try check(mdb_env_copy2(handle, directory, 0), "copy to \(directory)")
+        _ = transaction.view
+    }
+}
+
 // MARK: - The map
 
 extension Environment {

@@ -1,0 +1,26 @@
+extension RecordedEvent {
+    /// The bytes that the leaf hash covers behind the `00` of RFC 6962: the envelope and the commitment, as
+    /// `docs/format.md` says.
+    public var leaf: [UInt8] {
+        let lane = Lane(source: envelope.source, kind: envelope.kind, attributes: envelope.attributes)
+        let recordedAt = envelope.recordedAt.microseconds
+        guard var key = envelope.key?.rawValue else {
+            return LeafHash.leaf(recordedAt: recordedAt, lane: lane, key: nil, commitment: commitment)
+        }
+        return key.withUTF8 { utf8 in
+            LeafHash.leaf(
+                recordedAt: recordedAt,
+                lane: lane,
+                key: UnsafeRawBufferPointer(utf8),
+                commitment: commitment
+            )
+        }
+    }
+
+    /// What a payload is committed to by: SHA-256(salt ‖ payload).
+    public static func commitment(salt: [UInt8], payload: [UInt8]) -> Hash256 {
+        salt.withUnsafeBytes { salt in
+            payload.withUnsafeBytes { LeafHash.commitment(salt: salt, payload: $0) }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool backup`: copies a log while others write it.
+struct BackupCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Copy a log as it is at one moment, while writing goes on, and verify the copy.",
+        usage: "logtool backup LOG DEST [options]",
+        discussion: """
+            The copy is a log, the same one: identity, sequences, root. It appears at its place whole and verified, or \
+            not at all. Nothing is overwritten.
+            """
+    )
+
+    static let examples = [
+        Example("logtool backup chat.eventlog /backup/chat-1.eventlog", "a copy of the log as it is now"),
+        Example("logtool root /backup/chat-1.eventlog", "its size and root; a copy is a log as any other"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Argument(
+        help: ArgumentHelp("Where the copy goes; nothing may be there.", valueName: "dest"),
+        completion: .directory
+    )
+    var destination: String
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let report = try log.open().backup(to: destination)
+        let output = output.standardOutput
+        if document.json {
+            let members: JSONObject = [
+                "path": .string(destination),
+                "treeSize": .string(report.head.description),
+                "root": .string(Base64.encode(report.root.bytes)),
+            ]
+            try output.line(JSONValue.object(members).text)
+        } else {
+            let path = DisplayText.escaped(destination)
+            try output.line("copied and verified: sequences 1 to \(report.head), root \(report.root), in \(path)")
+        }
+        try output.flush()
+    }
+}

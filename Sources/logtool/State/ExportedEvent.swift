@@ -1,0 +1,122 @@
+import EventLog
+import Projections
+
+/// An event as the exported lines and the proofs have it: everything that its leaf hash is computed from.
+enum ExportedEvent {
+    /// The members of one event.
+    static func object(for event: RecordedEvent) -> JSONObject {
+        var object = EventJSON.object(for: event.envelope)
+        object["redacted"] = nil
+        if let salt = event.salt {
+            object["salt"] = .string(Base64.encode(salt))
+        } else {
+            object["redacted"] = .bool(true)
+            object["commitment"] = .string(Base64.encode(event.commitment.bytes))
+        }
+        event.payload.withUnsafeBytes { EventJSON.add($0, to: &object) }
+        return object
+    }
+
+    /// Why members are no event.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Reads the members of one event. Its commitment and leaf hash are computed from what was read.
+    static func event(_ value: JSONValue) throws -> RecordedEvent {
+        let payload = try payload(of: value)
+        let isRedacted = value["redacted"]?.bool == true
+        let salt = isRedacted ? nil : try bytes(value, "salt")
+        if let salt, salt.count != 16 { throw Fault(description: "\"salt\" has not 16 bytes") }
+        let commitment: Hash256
+        if let salt {
+            commitment = RecordedEvent.commitment(salt: salt, payload: payload)
+        } else {
+            commitment = try hash(value, "commitment")
+        }
+        let draft = RecordedEvent(
+            envelope: try envelope(value, holding: isRedacted ? .redacted : .whole),
+            payload: payload,
+            salt: salt,
+            commitment: commitment,
+            leafHash: commitment
+        )
+        return RecordedEvent(
+            envelope: draft.envelope,
+            payload: payload,
+            salt: salt,
+            commitment: commitment,
+            leafHash: MerkleTree.leafHash(draft.leaf)
+        )
+    }
+
+    private static func envelope(_ value: JSONValue, holding: EventHolding) throws -> Envelope {
+        let time = try text(value, "recordedAt")
+        guard let recordedAt = Timestamp(rfc3339: time) else {
+            throw Fault(description: "\"recordedAt\" is no time")
+        }
+        let pairs = try (value["attributes"]?.object?.members ?? []).map { member in
+            guard let text = member.value.string else {
+                throw Fault(description: "an attribute is no string")
+            }
+            return Attributes.Pair(name: member.name, value: text)
+        }
+        return Envelope(
+            sequence: SequenceNumber(try number(value, "sequence")),
+            recordedAt: recordedAt,
+            source: try SourceName(try text(value, "source")),
+            kind: try EventKind(try text(value, "kind")),
+            key: try value["key"]?.string.map { try EventKey($0) },
+            attributes: try Attributes(pairs),
+            holding: holding
+        )
+    }
+
+    private static func payload(of value: JSONValue) throws -> [UInt8] {
+        if let text = value["payload"]?.string { return Array(text.utf8) }
+        return try bytes(value, "payloadBase64")
+    }
+}
+
+// MARK: - Members
+
+extension ExportedEvent {
+    /// A member that is a string.
+    static func text(_ value: JSONValue, _ name: String) throws -> String {
+        guard let text = value[name]?.string else { throw Fault(description: "\"\(name)\" is missing or no string") }
+        return text
+    }
+
+    /// A member that is a number written as a string.
+    static func number(_ value: JSONValue, _ name: String) throws -> UInt64 {
+        guard let number = UInt64(try text(value, name)) else { throw Fault(description: "\"\(name)\" is no number") }
+        return number
+    }
+
+    /// A member that is bytes in base64.
+    static func bytes(_ value: JSONValue, _ name: String) throws -> [UInt8] {
+        guard let bytes = Base64.decode(try text(value, name)) else {
+            throw Fault(description: "\"\(name)\" is no base64")
+        }
+        return bytes
+    }
+
+    /// A member that is a hash in base64 or hex.
+    static func hash(_ value: JSONValue, _ name: String) throws -> Hash256 {
+        guard let hash = HashArgument.hash(try text(value, name)) else {
+            throw Fault(description: "\"\(name)\" is no SHA-256 hash")
+        }
+        return hash
+    }
+
+    /// A member that is a list of hashes.
+    static func hashes(_ value: JSONValue, _ name: String) throws -> [Hash256] {
+        guard let array = value[name]?.array else { throw Fault(description: "\"\(name)\" is missing or no list") }
+        return try array.map { element in
+            guard let hash = element.string.flatMap(HashArgument.hash) else {
+                throw Fault(description: "an element of \"\(name)\" is no SHA-256 hash")
+            }
+            return hash
+        }
+    }
+}
