@@ -73,7 +73,7 @@ extension EventStore {
             operation: "back up log to",
             object: path,
             reason: "the copy is not as the log was written: \(damage)",
-            advice: "see: logtool verify, logtool salvage",
+            advice: "see: logtool verify",
             sequence: damage.sequence
         )
     }
