@@ -58,6 +58,13 @@ import Testing
         #expect(rows.count == 1 + 1 + 3 + 1)
     }
 
+    @Test func aSourceThatIsNotThereEndsWith1() throws {
+        #expect(try replay("--source", "guild", "--digest").exitCode == 0)
+        let run = try replay("--source", "gild", "--digest")
+        #expect(run.exitCode == 1)
+        #expect(run.errors.contains("no source \"gild\""))
+    }
+
     @Test func digestsComeForEachEvent() throws {
         let digest = try replay("--digest").output
         #expect(digest.utf8.count == 65)

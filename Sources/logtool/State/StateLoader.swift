@@ -45,8 +45,10 @@ struct StateLoader {
     }
 
     /// The state itself.
+    ///
+    /// - Throws: `ProjectionError.notFound` where the state at the head has nothing of the source that is asked for.
     func workspace(for query: StateQuery) throws -> Workspace {
-        try store.read { session in
+        let state = try store.read { session in
             let last = try query.point?.resolve(in: session) ?? session.head
             defer { progress?.end() }
             return try Replay.workspace(
@@ -56,6 +58,10 @@ struct StateLoader {
                 observe: observer(until: last)
             )
         }
+        if query.point == nil, let source = query.source, !state.sourceNames.contains(source) {
+            throw ProjectionError(.notFound, "replay: the log has no source \"\(source)\"; see: logtool stats LOG")
+        }
+        return state
     }
 
     private func observer(until last: SequenceNumber) -> ((Envelope, inout Workspace) throws -> Bool)? {
