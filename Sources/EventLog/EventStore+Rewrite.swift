@@ -134,7 +134,7 @@ extension EventStore {
 
     /// The newest generation, looked up in write transactions: a reader may be behind what a process committed that was
     /// killed then, and a generation that something refers to must not be taken for a leftover.
-    private func certainNewest() throws -> Generation {
+    func certainNewest() throws -> Generation {
         while true {
             let generation = try newestForWriting()
             let transaction = try generation.environment.beginWrite()

@@ -13,7 +13,7 @@ struct LogTool: ParsableCommand {
         abstract: "Keeps every remote change of chats, items and statuses in a log, and replays them.",
         version: "logtool 0.1.0",
         groupedSubcommands: [
-            CommandGroup(name: "Record", subcommands: [IngestCommand.self]),
+            CommandGroup(name: "Record", subcommands: [IngestCommand.self, ImportCommand.self, ExportCommand.self]),
             CommandGroup(
                 name: "Look",
                 subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self, GapsCommand.self]

@@ -44,12 +44,18 @@ enum DroppedKeys {
 
     static func entries(under cursor: borrowing Cursor, _ reader: LogReader) throws -> [Entry] {
         guard let value = Checksum.opened(cursor.value, table: "keys", key: cursor.key),
-            value.count.isMultiple(of: entryBytes)
+            let entries = entries(value)
         else { throw reader.damaged("a chunk of the keys of dropped events is altered") }
-        var bytes = ByteReader(value)
+        return entries
+    }
+
+    /// The entries of a chunk; `nil` where the bytes are none.
+    static func entries(_ bytes: UnsafeRawBufferPointer) -> [Entry]? {
+        guard bytes.count.isMultiple(of: entryBytes) else { return nil }
+        var reader = ByteReader(bytes)
         var entries: [Entry] = []
-        while let high = bytes.number(UInt64.self), let low = bytes.number(UInt64.self),
-            let sequence = bytes.number(UInt64.self)
+        while let high = reader.number(UInt64.self), let low = reader.number(UInt64.self),
+            let sequence = reader.number(UInt64.self)
         { entries.append(Entry(high: high, low: low, sequence: sequence)) }
         return entries
     }

@@ -1,0 +1,210 @@
+/// What an import did.
+public struct ImportResult: Hashable, Sendable {
+    /// How many events are new in the log.
+    public let appended: UInt64
+    /// How many events of the input were there already.
+    public let duplicates: UInt64
+
+    /// Makes a result.
+    public init(appended: UInt64, duplicates: UInt64) {
+        self.appended = appended
+        self.duplicates = duplicates
+    }
+}
+
+extension EventStore {
+    /// Makes the log at a path what a header and pieces say: identity, sequences, salts and root are the same.
+    ///
+    /// Where no log is, one is made. A log that is there must be a prefix of what comes, and gets the rest; where it is
+    /// as long or longer and begins the same, nothing is changed. Nothing takes effect before all of it is checked
+    /// against the header's root.
+    ///
+    /// - Parameter fill: gives every piece, in order.
+    /// - Throws: what `fill` throws; `EventLogError` with code `invalidArgument` where the pieces are not what the header
+    ///   says, where the log there forks off (`sequence` says where), or holds events that the input has dropped.
+    public static func importLog(
+        at path: String,
+        header: LogHeader,
+        options: Options = .init(),
+        fill: (LogImport) throws -> Void
+    ) throws -> ImportResult {
+        guard header.identity.count == 16 else { throw refused(path, "the identity has not 16 bytes") }
+        return try EventLogError.wrapping("import log into", path) {
+            if try LogDirectory(path: path).format() != nil {
+                return try open(at: path, options: options).importOver(header, fill)
+            }
+            return try importNew(path, header, fill)
+        }
+    }
+
+    private static func importNew(
+        _ path: String,
+        _ header: LogHeader,
+        _ fill: (LogImport) throws -> Void
+    ) throws -> ImportResult {
+        let isFree: Bool
+        switch Directory.kind(of: path) {
+        case .nothing: isFree = true
+        case .file: isFree = false
+        case .directory: isFree = try Directory.names(in: path).isEmpty
+        }
+        guard isFree else { throw refused(path, "something is there that is no log") }
+        try Directory.makeWithParents(Directory.parent(of: path))
+        let draft = LogDirectory(path: Directory.partial(of: path))
+        try Directory.make(draft.path)
+        do {
+            try makeGeneration(in: draft, header, fill)
+            try Directory.make(draft.sources)
+            try SmallFile.replace(draft.formatFile, with: LogFormat(identity: header.identity).bytes)
+            try Directory.move(draft.path, to: path)
+            try Directory.sync(Directory.parent(of: path))
+        } catch {
+            // What cannot be removed either is under a name that says what it is.
+            try? draft.removeAll()
+            throw error
+        }
+        return ImportResult(appended: header.size, duplicates: 0)
+    }
+
+    private static func makeGeneration(
+        in draft: LogDirectory,
+        _ header: LogHeader,
+        _ fill: (LogImport) throws -> Void
+    ) throws {
+        try Directory.make(draft.generation(1))
+        let target = try Generation(directory: draft, number: 1, access: .create, lanes: LaneInterner())
+        let pieces = try LogImport(target, header: header)
+        try fill(pieces)
+        try pieces.finish(file: draft.dataFile(1))
+        try Directory.sync(draft.generation(1))
+    }
+
+    static func refused(_ path: String, _ reason: String, at sequence: UInt64? = nil) -> EventLogError {
+        EventLogError(
+            .invalidArgument,
+            operation: "import log into",
+            object: path,
+            reason: reason,
+            advice: "name a path where nothing is to make a log of its own",
+            sequence: sequence.map { SequenceNumber($0) }
+        )
+    }
+}
+
+// MARK: - Into a log that is there
+
+extension EventStore {
+    private func importOver(_ header: LogHeader, _ fill: (LogImport) throws -> Void) throws -> ImportResult {
+        guard header.identity == identity else {
+            throw Self.refused(path, "fork at sequence 1: the log there has another identity", at: 1)
+        }
+        let lock = try FileLock.open(core.directory.rewriteLock)
+        try lock.acquire(wait: options.wait, operation: "import log into", object: path)
+        defer { lock.release() }
+        let old = try certainNewest()
+        try core.directory.removeLeftovers(except: old.number)
+        let number = old.number + 1
+        try Directory.make(core.directory.generation(number))
+        do {
+            let target = try core.generation(number, creates: true)
+            let pieces = try LogImport(target, header: header)
+            try fill(pieces)
+            try pieces.finish(file: core.directory.dataFile(number))
+            let compared = try old.read { try check($0, against: target, from: 1, header) }
+            return try takeOver(header, from: old, to: target, compared: compared)
+        } catch {
+            // Nothing refers to the new generation yet; what cannot be removed now goes with the next rewrite.
+            if core.current.number == old.number { try? core.directory.discard(number) }
+            throw error
+        }
+    }
+
+    /// Puts the new generation in the old one's place, once what was appended meanwhile is compared too.
+    private func takeOver(
+        _ header: LogHeader,
+        from old: Generation,
+        to target: Generation,
+        compared: UInt64
+    ) throws -> ImportResult {
+        let head = try core.writer.locked(core.directory, wait: options.wait) {
+            let transaction = try old.environment.beginWrite()
+            let reader = LogReader(transaction.view, of: old)
+            let head = try reader.head()
+            _ = try check(reader, against: target, from: compared + 1, header)
+            guard head < header.size else { return head }
+            try keepBookmarks(reader, target)
+            try Directory.sync(core.directory.generation(target.number))
+            try Directory.sync(core.directory.path)
+            let successor = withKey(target.number) { Array($0) }
+            try transaction.putMeta(successor, named: MetaName.successor, in: reader.tables.meta)
+            try transaction.commit()
+            core.writer.state = nil
+            core.adopt(target)
+            return head
+        }
+        // What nothing refers to any more is removed now or by the next rewrite.
+        try? core.directory.discard(head < header.size ? old.number : target.number)
+        let known = min(head, header.size)
+        return ImportResult(appended: header.size - known, duplicates: known)
+    }
+
+    /// Recorders that the input knows nothing of go on from where they are.
+    private func keepBookmarks(_ reader: LogReader, _ target: Generation) throws {
+        let transaction = try target.environment.beginWrite()
+        let targetReader = LogReader(transaction.view, of: target)
+        var cursor = try Cursor(reader.view, reader.tables.bookmarks)
+        while try cursor.advance() {
+            if try targetReader.view.value(of: cursor.key, in: target.tables.bookmarks) == nil {
+                try transaction.put(cursor.value, at: cursor.key, in: target.tables.bookmarks)
+            }
+        }
+        try transaction.commit()
+    }
+
+    /// Compares leaf by leaf from a sequence on, as far as both go; answers with the last sequence compared.
+    private func check(
+        _ old: LogReader,
+        against target: Generation,
+        from first: UInt64,
+        _ header: LogHeader
+    ) throws -> UInt64 {
+        let head = try old.head()
+        let last = min(head, header.size)
+        try target.read { new in
+            var start = first
+            while start <= last {
+                let block = start...min(start + 4095, last)
+                try compare(old, new, in: block)
+                // Where the log there stays, it may hold less or more than the input.
+                if head < header.size { try checkHoldings(old, new, in: block) }
+                start = block.upperBound + 1
+            }
+        }
+        return max(last, first - 1)
+    }
+
+    private func compare(_ old: LogReader, _ new: LogReader, in block: ClosedRange<UInt64>) throws {
+        var hashes: [Hash256] = []
+        try old.forEachLeaf(in: block) { hashes.append($0.hash) }
+        try new.forEachLeaf(in: block) { leaf in
+            let place = Int(leaf.sequence - block.lowerBound)
+            guard place < hashes.count, hashes[place] == leaf.hash else {
+                let reason = "fork at sequence \(leaf.sequence): the log there goes on otherwise"
+                throw Self.refused(path, reason, at: leaf.sequence)
+            }
+        }
+    }
+
+    /// Nothing that the log holds may be lost, and nothing that it gave up may come back with less than it had.
+    private func checkHoldings(_ old: LogReader, _ new: LogReader, in block: ClosedRange<UInt64>) throws {
+        var holdings: [UInt64: EventHolding] = [:]
+        try new.forEachRecord(in: block) { sequence, record in
+            holdings[sequence] = record.holding
+            return true
+        }
+        try old.forEachRecord(in: block) { sequence, record in
+            if holdings[sequence] == record.holding { return true }
+            throw Self.refused(path, "the log there holds sequence \(sequence) otherwise than the input", at: sequence)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// MARK: - The whole log
+
+extension ReadSession {
+    /// Everything of the log that is not its events.
+    public func header() throws -> LogHeader {
+        LogHeader(
+            identity: try reader.meta(MetaName.identity) ?? [],
+            size: head.rawValue,
+            root: try root(size: head.rawValue),
+            decidedAt: decidedAt,
+            acts: try reader.acts().map { SequenceNumber($0) },
+            facts: try values(of: reader.tables.facts),
+            bookmarks: try values(of: reader.tables.bookmarks)
+        )
+    }
+
+    /// Lends every piece of the log in order, one at a time.
+    public func forEachPiece(_ body: (LogPiece) throws -> Void) throws {
+        guard head > .zero else { return }
+        var next: UInt64 = 1
+        try forEachEvent(in: SequenceNumber(1)...head) { event in
+            try passDropped(from: &next, before: event.sequence.rawValue, body)
+            try body(.event(event.copied()))
+            next = event.sequence.rawValue + 1
+            return true
+        }
+        try passDropped(from: &next, before: head.rawValue + 1, body)
+        var cursor = try Cursor(reader.view, reader.tables.keys)
+        while try cursor.advance() {
+            guard let value = Checksum.opened(cursor.value, table: "keys", key: cursor.key) else {
+                throw reader.damaged("a chunk of the keys of dropped events is altered")
+            }
+            try body(.keys(Array(value)))
+        }
+    }
+
+    private func passDropped(from next: inout UInt64, before end: UInt64, _ body: (LogPiece) throws -> Void) throws {
+        while next < end {
+            guard let run = try reader.gapRun(at: next), run.first == next, run.level == 0, run.last < end else {
+                throw reader.damaged("sequence \(next) is missing")
+            }
+            let piece = DroppedRun(
+                first: SequenceNumber(run.first),
+                leafHashes: run.hashes,
+                rewrite: run.rewrite,
+                clock: Self.time(run.clock),
+                clockAtNode: try clockAtNode(in: run)
+            )
+            try body(.dropped(piece))
+            next = run.last + 1
+        }
+    }
+
+    /// The clock at the node that ends within a run: the leaves alone do not give it.
+    private func clockAtNode(in run: GapRun) throws -> Timestamp? {
+        let end = (run.first + TreeNode.leafCount - 1) / TreeNode.leafCount * TreeNode.leafCount
+        guard end < run.last else { return nil }
+        return try reader.node(end / TreeNode.leafCount - 1).flatMap { Self.time($0.clock) }
+    }
+
+    private func values(of table: Table) throws -> [String: [UInt8]] {
+        var values: [String: [UInt8]] = [:]
+        var cursor = try Cursor(reader.view, table)
+        while try cursor.advance() {
+            guard let value = Checksum.opened(cursor.value, table: table.name, key: cursor.key) else {
+                throw reader.damaged("a value of the table \(table.name) is altered")
+            }
+            values[String(decoding: cursor.key, as: UTF8.self)] = Array(value)
+        }
+        return values
+    }
+
+    private static func time(_ clock: Int64) -> Timestamp? {
+        clock == Clock.none ? nil : Timestamp(microseconds: clock)
+    }
+}

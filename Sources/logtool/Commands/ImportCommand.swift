@@ -1,0 +1,79 @@
+import ArgumentParser
+import EventLog
+import Ingest
+import Projections
+
+/// `logtool import`: makes a log of what `export` wrote.
+struct ImportCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Make a log of what export wrote: the same events, sequences and root.",
+        usage: "logtool import LOG FILE [options]",
+        discussion: """
+            Everything is checked against the root in the file's header before it takes effect. A log that is there \
+            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed.
+            """
+    )
+
+    static let examples = [
+        Example("logtool import copy.eventlog chat.ndjson", "a log of a file"),
+        Example("logtool export a.eventlog | logtool import b.eventlog -", "bring b up to a"),
+    ]
+
+    @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
+    var log: String
+
+    @Argument(help: ArgumentHelp("What export wrote; - is standard input.", valueName: "file"), completion: .file())
+    var file: String
+
+    @OptionGroup(title: "Options of the log") var write: WriteOptions
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let lines = try LineReader(file)
+        let progress = Progress(isQuiet: output.quiet)
+        guard let first = try lines.next() else { throw Failure("import \"\(file)\": it is empty") }
+        let header = try read(first, lines) { try ExportedLog.header($0) }
+        let result = try EventStore.importLog(at: log, header: header, options: write.storeOptions) { log in
+            while let line = try lines.next() {
+                try log.add(read(line, lines) { try ExportedLog.piece($0) })
+                progress.report("read \(lines.number) lines", done: lines.number)
+            }
+        }
+        progress.end()
+        try IngestSummaryPrinter(output: output.standardOutput, summary: Self.summary(result, size: header.size))
+            .print(asJSON: document.json)
+    }
+
+    private func read<Result>(
+        _ line: [UInt8],
+        _ lines: LineReader,
+        _ body: (JSONValue) throws -> Result
+    ) throws -> Result {
+        do {
+            return try body(JSONValue.parse(line))
+        } catch let error as JSONError {
+            throw fault(lines, error.description)
+        } catch let fault as ExportedEvent.Fault {
+            throw self.fault(lines, fault.description)
+        } catch let error as EventLogError {
+            throw fault(lines, error.reason)
+        }
+    }
+
+    private func fault(_ lines: LineReader, _ reason: String) -> Failure {
+        Failure("import \"\(file)\", line \(lines.number): \(reason)")
+    }
+
+    private static func summary(_ result: ImportResult, size: UInt64) -> IngestSummary {
+        var summary = IngestSummary()
+        summary.appended = Int(clamping: result.appended)
+        summary.duplicates = Int(clamping: result.duplicates)
+        if result.appended > 0 {
+            summary.first = SequenceNumber(result.duplicates + 1)
+            summary.last = SequenceNumber(size)
+        }
+        return summary
+    }
+}

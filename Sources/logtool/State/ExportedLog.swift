@@ -1,0 +1,129 @@
+import EventLog
+import Projections
+
+/// The lines of an exported log: a header, then a line for each event and each run of dropped ones.
+enum ExportedLog {
+    static let format = "eventlog.export/1"
+
+    /// The first line.
+    static func header(_ header: LogHeader) -> JSONValue {
+        .object([
+            "format": .string(format),
+            "what": .string("log"),
+            "identity": .string(Base64.encode(header.identity)),
+            "size": .string(String(header.size)),
+            "root": .string(Base64.encode(header.root.bytes)),
+            "decidedAt": header.decidedAt > .zero ? .string(header.decidedAt.description) : nil,
+            "acts": header.acts.isEmpty ? nil : .array(header.acts.map { .string($0.description) }),
+            "facts": values(header.facts),
+            "bookmarks": values(header.bookmarks),
+        ])
+    }
+
+    /// Any other line.
+    static func line(_ piece: LogPiece) -> JSONValue {
+        switch piece {
+        case .event(let event): .object(ExportedEvent.object(for: event))
+        case .dropped(let run): line(run)
+        case .keys(let bytes): .object(["droppedKeys": .string(Base64.encode(bytes))])
+        }
+    }
+
+    private static func line(_ run: DroppedRun) -> JSONValue {
+        let last = run.first.rawValue + UInt64(run.leafHashes.count) - 1
+        return .object([
+            "from": .string(run.first.description),
+            "to": .string(String(last)),
+            "leafHashes": .array(run.leafHashes.map { .string(Base64.encode($0.bytes)) }),
+            "rewrite": .int(run.rewrite),
+            "clock": .text(run.clock?.description),
+            "clockAtNode": .text(run.clockAtNode?.description),
+        ])
+    }
+
+    private static func values(_ values: [String: [UInt8]]) -> JSONValue? {
+        if values.isEmpty { return nil }
+        var object = JSONObject()
+        for (name, bytes) in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            object[name] = .string(Base64.encode(bytes))
+        }
+        return .object(object)
+    }
+}
+
+// MARK: - Reading
+
+extension ExportedLog {
+    /// Reads the first line.
+    static func header(_ value: JSONValue) throws -> LogHeader {
+        guard let name = value["format"]?.string, name.hasPrefix("eventlog.export/") else {
+            throw ExportedEvent.Fault(description: "it is no exported log: its first line has no \"format\"")
+        }
+        guard name == format else {
+            throw ExportedEvent.Fault(description: "its format is \(name), this program reads \(format)")
+        }
+        guard value["what"]?.string == "log" else {
+            throw ExportedEvent.Fault(description: "it is no whole log, and this program imports no other")
+        }
+        return LogHeader(
+            identity: try ExportedEvent.bytes(value, "identity"),
+            size: try ExportedEvent.number(value, "size"),
+            root: try ExportedEvent.hash(value, "root"),
+            decidedAt: try value["decidedAt"] == nil
+                ? .zero : SequenceNumber(ExportedEvent.number(value, "decidedAt")),
+            acts: try (value["acts"]?.array ?? []).map { act in
+                guard let number = act.string.flatMap({ UInt64($0) }) else {
+                    throw ExportedEvent.Fault(description: "\"acts\" has what is no number")
+                }
+                return SequenceNumber(number)
+            },
+            facts: try values(value, "facts"),
+            bookmarks: try values(value, "bookmarks")
+        )
+    }
+
+    /// Reads any other line.
+    static func piece(_ value: JSONValue) throws -> LogPiece {
+        if value["leafHashes"] != nil { return .dropped(try run(value)) }
+        if value["droppedKeys"] != nil { return .keys(try ExportedEvent.bytes(value, "droppedKeys")) }
+        return .event(try ExportedEvent.event(value))
+    }
+
+    private static func run(_ value: JSONValue) throws -> DroppedRun {
+        let first = try ExportedEvent.number(value, "from")
+        let hashes = try ExportedEvent.hashes(value, "leafHashes")
+        let (end, overflow) = first.addingReportingOverflow(UInt64(hashes.count))
+        guard first > 0, !overflow, try ExportedEvent.number(value, "to") == end - 1 else {
+            throw ExportedEvent.Fault(description: "\"from\", \"to\" and \"leafHashes\" do not fit")
+        }
+        guard let rewrite = value["rewrite"]?.number?.uint64.flatMap({ UInt32(exactly: $0) }) else {
+            throw ExportedEvent.Fault(description: "\"rewrite\" is missing or no number")
+        }
+        return DroppedRun(
+            first: SequenceNumber(first),
+            leafHashes: hashes,
+            rewrite: rewrite,
+            clock: try time(value, "clock"),
+            clockAtNode: try time(value, "clockAtNode")
+        )
+    }
+
+    private static func time(_ value: JSONValue, _ name: String) throws -> Timestamp? {
+        guard value[name] != nil else { return nil }
+        guard let time = Timestamp(rfc3339: try ExportedEvent.text(value, name)) else {
+            throw ExportedEvent.Fault(description: "\"\(name)\" is no time")
+        }
+        return time
+    }
+
+    private static func values(_ value: JSONValue, _ name: String) throws -> [String: [UInt8]] {
+        var values: [String: [UInt8]] = [:]
+        for member in value[name]?.object?.members ?? [] {
+            guard let bytes = member.value.string.flatMap(Base64.decode) else {
+                throw ExportedEvent.Fault(description: "\"\(name)\" has what is no base64")
+            }
+            values[member.name] = bytes
+        }
+        return values
+    }
+}

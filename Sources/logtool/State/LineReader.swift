@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Reads a file or standard input line by line, holding no more than one line and one piece.
+final class LineReader {
+    /// The number of the line that was read last, from 1.
+    private(set) var number = 0
+    private let path: String
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isAtEnd = false
+    private static let pieceBytes = 1 << 18
+
+    /// Opens a file; `-` is standard input.
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.trouble(path) }
+    }
+
+    deinit {
+        if descriptor > 0 { close(descriptor) }
+    }
+
+    /// The next line without its end; `nil` behind the last.
+    func next() throws -> [UInt8]? {
+        var scanned = start
+        while true {
+            if let end = newline(from: scanned) {
+                defer { start = end + 1 }
+                number += 1
+                return Array(buffer[start..<end])
+            }
+            scanned = buffer.count - start
+            if isAtEnd { return rest() }
+            try fill()
+        }
+    }
+
+    private func rest() -> [UInt8]? {
+        guard start < buffer.count else { return nil }
+        defer { start = buffer.count }
+        number += 1
+        return Array(buffer[start...])
+    }
+
+    private func newline(from place: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard place < bytes.count, let base = bytes.baseAddress,
+                let found = memchr(base + place, 0x0A, bytes.count - place)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
+        }
+    }
+
+    private func fill() throws {
+        buffer.removeFirst(start)
+        start = 0
+        var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count >= 0 {
+                isAtEnd = count == 0
+                return buffer.append(contentsOf: piece[..<count])
+            }
+            guard errno == EINTR else { throw Self.trouble(path) }
+        }
+    }
+
+    private static func trouble(_ path: String) -> Failure {
+        Failure("read \"\(path)\": \(String(cString: strerror(errno)))")
+    }
+}
