@@ -28,7 +28,7 @@ struct AppendBenchmark {
             rates["random", default: []].append(n / (try append(corpus, to: random, from: start, .random)))
             rates["sqlite", default: []].append(try sqliteRate(corpus, sqlite, from: start))
         }
-        return figures(rates, growing: growing, payloadBytes: payloadBytes)
+        return try figures(rates, growing: growing, payloadBytes: payloadBytes)
     }
 
     private func append(_ corpus: Corpus, to store: EventStore, from start: Int, _ keys: KeyKind) throws -> Double {
@@ -42,7 +42,7 @@ struct AppendBenchmark {
         return Double(part) / (try seconds { for drafts in batches { try table.append(drafts) } })
     }
 
-    private func figures(_ rates: [String: [Double]], growing: EventStore, payloadBytes: Int) -> [Figure] {
+    private func figures(_ rates: [String: [Double]], growing: EventStore, payloadBytes: Int) throws -> [Figure] {
         let bare = rates["bare"] ?? []
         let sqlite = rates["sqlite"] ?? []
         var figures: [Figure] = []
@@ -54,13 +54,20 @@ struct AppendBenchmark {
             figures.append(Figure(name, events: count, rates: own, beside: "SQLite FULL, unique", sqlite, goal: goal))
             if own.count >= 3 {
                 figures.append(
-                    Figure("\(name), last slice", events: count, rates: [own[own.count - 1]], beside: "second slice",
-                        [own[1]], goal: 0.8)
+                    Figure(
+                        "\(name), last slice",
+                        events: count,
+                        rates: [own[own.count - 1]],
+                        beside: "second slice",
+                        [own[1]],
+                        goal: 0.8
+                    )
                 )
             }
         }
         let keyBytes = Corpus.key(0, .growing).utf8.count
-        let beyond = Double(Scratch.diskBytes(of: growing.path) - payloadBytes) / Double(count) - Double(keyBytes)
+        let beyond =
+            (Double(try growing.statistics().bytesOnDisk) - Double(payloadBytes)) / Double(count) - Double(keyBytes)
         figures.append(Figure("bytes per event beyond payload and key", events: count, found: beyond, allowed: 175))
         return figures
     }
@@ -78,7 +85,8 @@ final class UniqueTable {
         queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.write { db in
             try db.execute(
-                sql: "CREATE TABLE events (sequence INTEGER PRIMARY KEY, recordedAt INTEGER, key BLOB UNIQUE, payload BLOB)"
+                sql:
+                    "CREATE TABLE events (sequence INTEGER PRIMARY KEY, recordedAt INTEGER, key BLOB UNIQUE, payload BLOB)"
             )
         }
     }

@@ -9,7 +9,7 @@ extension Corpus {
     /// The frames as drafts. Making them is not part of what is measured.
     func drafts(firstNumber: Int, keys: KeyKind) throws -> [DraftEvent] {
         let source = try SourceName("gateway")
-        let kind = EventKind("gateway.frame/1")
+        let kind = try EventKind("gateway.frame/1")
         return try (0..<count).map { index in
             DraftEvent(
                 recordedAt: Timestamp(microseconds: 1_767_225_600_000_000 + Int64(firstNumber + index) * 1000),

@@ -14,7 +14,14 @@ struct Figure: Codable {
     var met: Bool?
 
     /// Medians of interleaved rounds.
-    init(_ name: String, events: Int, rates: [Double], beside baseline: String, _ baselineRates: [Double], goal: Double?) {
+    init(
+        _ name: String,
+        events: Int,
+        rates: [Double],
+        beside baseline: String,
+        _ baselineRates: [Double],
+        goal: Double?
+    ) {
         self.name = name
         self.events = events
         rate = Self.median(rates)

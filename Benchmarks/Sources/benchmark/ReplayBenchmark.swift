@@ -26,7 +26,14 @@ struct ReplayBenchmark {
             rates[2].append(Double(part) / (try seconds { try Everyday.replay(store, count: part) }))
         }
         return [
-            Figure("replay, one core", events: count, rates: rates[1], beside: "read, every byte", rates[0], goal: 0.12),
+            Figure(
+                "replay, one core",
+                events: count,
+                rates: rates[1],
+                beside: "read, every byte",
+                rates[0],
+                goal: 0.12
+            ),
             Figure("replay, one core", events: count, rates: rates[1], beside: "JSONDecoder", rates[2], goal: 15),
         ]
     }
@@ -46,12 +53,21 @@ private enum Everyday {
 
     struct Message: Decodable {
         let id: String
-        let channel_id: String
-        let author_id: String?
+        let channel: String
+        let author: String?
         let content: String?
-        let created_at: String?
-        let edited_at: String?
-        let author_display_name: String?
+        let createdAt: String?
+        let editedAt: String?
+        let authorName: String?
+
+        enum CodingKeys: String, CodingKey {
+            case id, content
+            case channel = "channel_id"
+            case author = "author_id"
+            case createdAt = "created_at"
+            case editedAt = "edited_at"
+            case authorName = "author_display_name"
+        }
     }
 
     static func replay(_ store: EventStore, count: Int) throws {
@@ -61,7 +77,7 @@ private enum Everyday {
             try session.forEachEvent(in: SequenceNumber(1)...SequenceNumber(UInt64(count))) { event in
                 let frame = try event.withPayload { try decoder.decode(Frame.self, from: Data($0)) }
                 guard let message = frame.d else { return true }
-                channels[message.channel_id, default: [:]][message.id] = frame.t == "MESSAGE_DELETE" ? nil : message
+                channels[message.channel, default: [:]][message.id] = frame.t == "MESSAGE_DELETE" ? nil : message
                 return true
             }
         }

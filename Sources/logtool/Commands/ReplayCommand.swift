@@ -50,7 +50,9 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         switch (step, digest, each) {
         case (true, _, _): try printSteps(of: loader, to: output)
         case (_, true, true): try printDigests(of: loader, to: output)
-        case (_, true, false): try output.line(loader.document(for: query).text("digest"))
+        case (_, true, false):
+            var state = try loader.workspace(for: query)
+            try output.line(state.digest().hex)
         default: try print(loader.document(for: query), to: output)
         }
         try output.flush()
