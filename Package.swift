@@ -20,7 +20,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -43,7 +42,6 @@ let package = Package(
             name: "Projections",
             dependencies: [
                 "EventLog",
-                .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings

@@ -86,7 +86,7 @@ import Testing
         let event = try TestEvent(
             1,
             kind: EventKind("status.file/1"),
-            attributes: ["path": "/home/ann/run/vibestatus-.json", "folder": "/home/ann/run", "op": "write"],
+            attributes: ["path": "/srv/run/vibestatus-.json", "folder": "/srv/run", "op": "write"],
             payload: Array(#"{"state":"idle"}"#.utf8)
         )
         var source = SourceHarness()
