@@ -9,18 +9,10 @@ struct WriteOptions: ParsableArguments {
     )
     var wait: Duration = .seconds(10)
 
-    @Option(help: ArgumentHelp("synced: on the disk when done; fast may be done a little sooner.", valueName: "how"))
-    var durability = DurabilityChoice.synced
-
-    /// How the store is to be opened. `fast` allows to acknowledge early and asks for nothing: synced fulfils it too.
+    /// How the store is to be opened.
     var storeOptions: EventStore.Options {
         var options = EventStore.Options()
         options.wait = wait
         return options
     }
-}
-
-/// When an append counts as done.
-enum DurabilityChoice: String, CaseIterable, ExpressibleByArgument {
-    case synced, fast
 }
