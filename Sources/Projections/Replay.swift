@@ -50,7 +50,7 @@ public enum Replay {
         return workspace
     }
 
-    private static func refusePointBeforeCompaction(
+    static func refusePointBeforeCompaction(
         _ point: SequenceNumber,
         session: borrowing ReadSession,
         options: ReplayOptions

@@ -51,6 +51,18 @@ struct SourceState: Sendable {
         finish()
     }
 
+    /// Reads one event of this source, changing what the decoders remember and nothing else.
+    mutating func decodeOnly(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
+        begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
+        decode(envelope, payload: payload)
+        let reading = ChangeReading(names: context.names)
+        return DecodedEvent(
+            envelope: envelope,
+            changes: changes.map { reading.decoded($0) },
+            issues: context.reasons
+        )
+    }
+
     private mutating func begin(_ event: EventReference) {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event

@@ -39,6 +39,12 @@ public struct Workspace: Sendable {
         event.payload.withUnsafeBytes { apply(event.envelope, payload: $0) }
     }
 
+    /// Decodes one event without folding it. A state that only decodes is of no other use.
+    mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
+        let index = sourceIndex(of: envelope.source)
+        return sources[index].decodeOnly(envelope, payload: payload)
+    }
+
     /// What could not be made sense of, by sequence, then source.
     public var issues: [(source: SourceName, issue: Issue)] {
         sources.flatMap { source in source.issues.map { (source.name, $0) } }

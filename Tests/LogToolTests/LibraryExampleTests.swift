@@ -5,7 +5,7 @@ import Projections
 import TestSupport
 import Testing
 
-/// The README's example of an app's own test, as it stands there.
+/// The README's examples, as they stand there.
 @Suite struct LibraryExampleTests {
     let folder: TemporaryDirectory
 
@@ -26,14 +26,56 @@ import Testing
         // README: end
     }
 
+    // README: begin
+    /// What the app's badge shows: how many messages of each channel nobody has answered.
+    struct Unanswered: Projection {
+        var waiting: [String: Set<String>] = [:]
+
+        mutating func apply(_ event: DecodedEvent) {
+            for change in event.changes {
+                switch change {
+                case .message(let message):
+                    waiting[message.name.channel, default: []].insert(message.name.id)
+                    if let parent = message.replyTo { waiting[message.name.channel]?.remove(parent) }
+                case .messageDeleted(let name, _, _): waiting[name.channel]?.remove(name.id)
+                default: break
+                }
+            }
+        }
+    }
+    // README: end
+
+    @Test func theBadgeIsRightAfterEveryEvent() throws {
+        let path = folder.path("L")
+        // README: begin
+        let log = try EventStore.open(at: path)
+        var badge = Unanswered()
+        try log.read { try Replay.fold($0, into: &badge, through: Point("head")?.resolve(in: $0)) }
+        #expect(badge.waiting["10"] == ["1003"])
+        // README: end
+    }
+
+    @Test func changesComeInALoop() async throws {
+        let path = folder.path("L")
+        // README: begin
+        let log = try EventStore.open(at: path)
+        for try await event in try log.decodedEvents() {
+            for case .message(let message) in event.changes {
+                print(event.envelope.sequence, message.author ?? "?", message.content)
+            }
+        }
+        // README: end
+    }
+
     @Test func theReadmeShowsTheSameLines() throws {
         let readme = try String(contentsOf: PackageRoot.url.appending(path: "README.md"), encoding: .utf8)
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let lines = source.split(separator: "\n")
-        let begin = try #require(lines.firstIndex { $0.hasSuffix("// README: begin") })
-        let end = try #require(lines.firstIndex { $0.hasSuffix("// README: end") })
-        for line in lines[(begin + 1)..<end] {
-            #expect(readme.contains(line.trimmingCharacters(in: .whitespaces)))
+        let parts = source.components(separatedBy: "// README: begin\n").dropFirst()
+        #expect(parts.count == 4)
+        for part in parts {
+            let example = try #require(part.components(separatedBy: "// README: end").first)
+            let lines = example.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            for line in lines where !line.isEmpty { #expect(readme.contains(line)) }
         }
     }
 }

@@ -21,6 +21,9 @@ public struct ReadSession: ~Copyable {
         self.decidedAt = decidedAt
     }
 
+    /// Which generation is read; it rises with every rewrite.
+    var generationNumber: UInt32 { generation.number }
+
     /// The event at a sequence; `nil` where it is dropped. Copies its bytes.
     ///
     /// - Throws: `EventLogError` with code `notFound` for zero and beyond the head.

@@ -1,0 +1,176 @@
+import EventLog
+
+/// Gives handles their texts back.
+struct ChangeReading {
+    let names: Names
+
+    func decoded(_ change: Change) -> DecodedChange {
+        switch change {
+        case .channel(let change): channel(change)
+        case .message(let change): message(change)
+        case .community(let change): .community(community(change))
+        case .item(let change): item(change)
+        case .session(.observed(let fields)): .session(session(fields))
+        case .session(.removed(let id)): .sessionRemoved(names.text(id))
+        case .prompt(.asked(let fields)): .prompt(prompt(fields))
+        case .prompt(.unreadable(let id)): .promptUnreadable(names.text(id))
+        case .prompt(.removed(let id)): .promptRemoved(names.text(id))
+        case .row(let change): .row(row(change))
+        }
+    }
+
+    private func text(_ id: EntityID?) -> String? { id.map { names.text($0) } }
+
+    private func name(_ key: MessageKey) -> DecodedChange.MessageName {
+        DecodedChange.MessageName(channel: names.text(key.channel), id: names.text(key.id))
+    }
+
+    private func channel(_ change: ChannelChange) -> DecodedChange {
+        switch change {
+        case .named(let id, let guild): .channelNamed(names.text(id), guild: text(guild))
+        case .deleted(let id, _, _): .channelDeleted(names.text(id))
+        case .stands(let id, let isPresent): .channelStands(names.text(id), isPresent: isPresent)
+        case .stated(let fields):
+            .channel(
+                DecodedChange.Channel(
+                    id: names.text(fields.id),
+                    name: fields.name,
+                    kind: fields.kind,
+                    guild: text(fields.guild),
+                    topic: fields.topic,
+                    position: fields.position,
+                    parent: text(fields.parent),
+                    recipients: fields.recipients?.map { names.text($0) }
+                )
+            )
+        }
+    }
+
+    private func message(_ change: MessageChange) -> DecodedChange {
+        switch change {
+        case .written(let write): .message(message(write))
+        case .deleted(let deletion):
+            .messageDeleted(name(deletion.key), by: deletion.deletedBy, at: deletion.deletedAt)
+        case .moved(let from, let to, let time, let by): .messageMoved(from: name(from), to: name(to), by: by, at: time)
+        case .reaction(let key, let emoji, let user, let present):
+            .reaction(name(key), emoji: emoji, user: names.text(user), isPresent: present)
+        case .stands(let key, .version(let write)): .messageStands(name(key), message(write))
+        case .stands(let key, .deleted), .stands(let key, .nowhere): .messageStands(name(key), nil)
+        }
+    }
+
+    private func message(_ write: MessageWrite) -> DecodedChange.Message {
+        DecodedChange.Message(
+            name: name(write.key),
+            author: write.author,
+            authorName: write.authorName,
+            createdAt: write.createdAt,
+            editedAt: write.editedAt,
+            content: write.content,
+            replyTo: text(write.replyTo),
+            tags: write.tags ?? [],
+            attachments: write.attachments ?? [],
+            extra: write.extra
+        )
+    }
+
+    private func community(_ change: CommunityChange) -> DecodedChange.Community {
+        switch change {
+        case .guildNamed(let id): .guildNamed(names.text(id))
+        case .guildStated(let id, let name, let owner): .guild(names.text(id), name: name, owner: text(owner))
+        case .guildDeleted(let id): .guildDeleted(names.text(id))
+        case .membership(let ids): .memberships(ids.map { names.text($0) })
+        case .joined(let id, let joined): .joined(names.text(id), joined)
+        case .memberStated(let guild, let user, let nickname, let roles):
+            .member(
+                guild: names.text(guild),
+                user: names.text(user),
+                nickname: nickname,
+                roles: roles.map { names.text($0) }
+            )
+        case .memberRemoved(let guild, let user): .memberRemoved(guild: names.text(guild), user: names.text(user))
+        case .roleStated(let guild, let id, let name, let permissions, let position, let color):
+            .role(
+                guild: names.text(guild),
+                id: names.text(id),
+                name: name,
+                permissions: permissions,
+                position: position,
+                color: color
+            )
+        case .roleDeleted(let guild, let id): .roleDeleted(guild: names.text(guild), id: names.text(id))
+        case .ban(let guild, let user, let present):
+            .ban(guild: names.text(guild), user: names.text(user), isPresent: present)
+        case .presence(let user, let status): .presence(user: names.text(user), status: status)
+        case .typing(let channel, let user): .typing(channel: names.text(channel), user: names.text(user))
+        case .voice(let guild, let user, let channel):
+            .voice(guild: names.text(guild), user: names.text(user), channel: text(channel))
+        case .readStates(let states):
+            .readStates(
+                states.map {
+                    DecodedChange.ReadState(channel: names.text($0.channel), lastMessage: text($0.lastMessage))
+                }
+            )
+        }
+    }
+}
+
+// MARK: - Items, sessions, prompts, rows
+
+extension ChangeReading {
+    private func item(_ change: ItemChange) -> DecodedChange {
+        switch change {
+        case .snapshot(let list, let fields, let isWhole):
+            .items(list: names.text(list), fields.map(item), isWhole: isWhole)
+        case .stated(let list, let fields): .item(list: names.text(list), item(fields))
+        case .removed(let list, let id): .itemRemoved(list: names.text(list), id: names.text(id))
+        }
+    }
+
+    private func item(_ fields: ItemFields) -> DecodedChange.Item {
+        DecodedChange.Item(
+            id: names.text(fields.id),
+            text: fields.text,
+            isDone: fields.done,
+            status: fields.status,
+            created: fields.created,
+            extra: fields.extra
+        )
+    }
+
+    private func session(_ fields: SessionFields) -> DecodedChange.Session {
+        DecodedChange.Session(
+            id: names.text(fields.id),
+            project: fields.project,
+            status: fields.status,
+            timestamp: fields.timestamp,
+            instant: fields.instant,
+            pid: fields.pid,
+            device: fields.device
+        )
+    }
+
+    private func prompt(_ fields: PromptFields) -> DecodedChange.Prompt {
+        DecodedChange.Prompt(
+            id: names.text(fields.id),
+            session: fields.session,
+            project: fields.project,
+            text: fields.text,
+            askedAt: fields.askedAt,
+            answer: fields.answer,
+            answeredAt: fields.answeredAt,
+            isAnswered: fields.isAnswered
+        )
+    }
+
+    private func row(_ change: RowChange) -> DecodedChange.Row {
+        DecodedChange.Row(
+            table: names.text(change.table),
+            id: names.text(change.id),
+            operation: change.operation.rawValue,
+            committedAt: change.committedAt,
+            record: change.record,
+            isPartial: change.isPartial
+        )
+    }
+}
