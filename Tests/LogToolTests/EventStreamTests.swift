@@ -1,0 +1,124 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Projections
+
+/// What must hold for any events at all, tried on random streams of each app; a stream that fails is shrunk first.
+///
+/// `EVENTLOG_LONG_TESTS=1` tries a hundred times as many.
+@Suite struct EventStreamTests {
+    private static let apps = ["vibechannel", "retrocast", "punchlist", "vibestatus", "sidebar"]
+    private static let rounds: UInt64 = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 8 : 800
+
+    /// Whoever forgets to touch a row that changes fails here.
+    @Test(arguments: apps)
+    func theKeptDigestIsThatOfAFreshState(app: String) throws {
+        try forEachStream(of: app) { events in
+            var kept = Workspace()
+            _ = kept.digest()
+            for (index, event) in events.enumerated() {
+                kept.apply(event)
+                guard index % 8 == 7 || index == events.count - 1 else { continue }
+                var fresh = Workspace()
+                for event in events[...index] { fresh.apply(event) }
+                if kept.digest() != fresh.digest() { return true }
+            }
+            return false
+        }
+    }
+
+    @Test(arguments: apps)
+    func foldingAgainGivesTheSameBytes(app: String) throws {
+        try forEachStream(of: app, mutatingBytes: true) { events in
+            var (first, second) = (Workspace(), Workspace())
+            for event in events { first.apply(event) }
+            for event in events { second.apply(event) }
+            return first.snapshotBytes != second.snapshotBytes || first.document() != second.document()
+        }
+    }
+
+    /// C15, for the streams as they are and for whatever comes afterwards.
+    @Test(arguments: apps)
+    func aCompactionChangesNothingThatFollows(app: String) throws {
+        let policy = RetentionPolicy(messagesPerChannel: 2)
+        try forEachStream(of: app) { events in
+            let half = events.count / 2
+            var whole = Workspace()
+            for event in events[..<half] { whole.apply(event) }
+            whole = whole.retained(by: policy)
+            // A log with nothing to drop is left alone.
+            if whole.neededSequences.count == half { return false }
+            guard var folded = try? Self.refolded(events[..<half], into: whole) else { return true }
+            for event in events[half...] {
+                whole.apply(event)
+                folded.apply(event)
+            }
+            return whole.snapshotBytes != folded.snapshotBytes
+        }
+    }
+
+    /// Two different documents never have one digest, and one document never two.
+    @Test(arguments: apps)
+    func aDigestStandsForOneState(app: String) throws {
+        var digests: [Hash256: [UInt8]] = [:]
+        try forEachStream(of: app) { events in
+            var state = Workspace()
+            for event in events {
+                state.apply(event)
+                let content = Self.digested(&state)
+                if digests.updateValue(content, forKey: state.digest()) ?? content != content { return true }
+            }
+            return false
+        }
+        #expect(Set(digests.values).count == digests.count)
+    }
+
+    private func forEachStream(
+        of app: String,
+        mutatingBytes: Bool = false,
+        fails: ([RecordedEvent]) -> Bool
+    ) throws {
+        let directory = try TemporaryDirectory()
+        let lists = try EventStream.whole(of: Scenario.all.filter { $0.testDescription.hasPrefix(app) }, in: directory)
+        try #require(!lists.isEmpty)
+        for seed in 1...Self.rounds {
+            let stream = EventStream(of: lists, seed: seed, mutatingBytes: mutatingBytes)
+            guard fails(stream.events) else { continue }
+            let least = shrunk(stream.events, while: fails)
+            Issue.record("seed \(seed), \(least.count) events:\n\(EventStream.description(of: least))")
+            return
+        }
+    }
+
+    /// The state that a compaction of these events leaves: from the facts and the kept events alone.
+    private static func refolded(_ events: ArraySlice<RecordedEvent>, into state: Workspace) throws -> Workspace {
+        let kept = state.neededSequences
+        var folded = try Workspace(facts: state.facts(keeping: kept))
+        for event in events where kept.contains(event.envelope.sequence.rawValue) { folded.apply(event) }
+        folded.sequence = state.sequence
+        return folded
+    }
+
+    /// What a digest covers, as text: the document without what only sequences and time make of it.
+    private static func digested(_ state: inout Workspace) -> [UInt8] {
+        var document = state.document().object ?? JSONObject()
+        for name in ["format", "profile", "asOf", "sequence", "digest", "typing", "sessionAggregates"] {
+            document[name] = nil
+        }
+        document["deletedMessages"] = .array(Self.rows(document["deletedMessages"], without: ["sequence"]))
+        document["sessions"] = .array(Self.rows(document["sessions"], without: ["stale", "state"]))
+        let issues = Self.rows(document["issues"], without: ["sequence"]).map(\.canonicalText).sorted()
+        document["issues"] = .array(issues.map { .string($0) })
+        return JSONValue.object(document).canonicalBytes
+    }
+
+    private static func rows(_ value: JSONValue?, without names: [String]) -> [JSONValue] {
+        (value?.array ?? []).map { row in
+            var row = row.object ?? JSONObject()
+            for name in names { row[name] = nil }
+            return .object(row)
+        }
+    }
+}
