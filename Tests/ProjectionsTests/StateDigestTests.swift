@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 import TestSupport
 import Testing
 
@@ -44,6 +45,36 @@ import Testing
             other.set(key: hash(number), row: nil)
             #expect(seen.insert(other.root()).inserted)
         }
+    }
+
+    /// A million edits with `EVENTLOG_LONG_TESTS=1`. Whether two states are the same is told by sums of random numbers, one
+    /// for each (key, row), which have nothing to do with the digest.
+    @Test func twoStatesShareADigestOnlyIfTheyAreTheSame() {
+        let edits = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 100_000 : 1_000_000
+        var random = SeededGenerator(seed: 5)
+        let keys = (0..<64).map { hash($0) }
+        let numbers = (0..<64).map { _ in (0..<8).map { _ in UInt64.random(in: .min ... .max, using: &random) } }
+        var rows = [Int](repeating: 0, count: keys.count)
+        var sum: UInt64 = 0
+        var digest = StateDigest()
+        var sums: [Hash256: UInt64] = [:]
+        var digests: [UInt64: Hash256] = [:]
+        var repeats = 0
+        for _ in 0..<edits {
+            let key = Int.random(in: 0..<keys.count, using: &random)
+            let row = Int.random(in: 0..<8, using: &random)
+            sum = sum &- (rows[key] == 0 ? 0 : numbers[key][rows[key]]) &+ (row == 0 ? 0 : numbers[key][row])
+            rows[key] = row
+            digest.set(key: keys[key], row: row == 0 ? nil : keys[row])
+            let root = digest.root()
+            if let known = sums.updateValue(sum, forKey: root) {
+                repeats += 1
+                #expect(known == sum)
+            }
+            if let known = digests.updateValue(root, forKey: sum) { #expect(known == root) }
+        }
+        print("\(edits) edits, \(sums.count) states, \(repeats) seen again")
+        #expect(sums.count == digests.count && repeats > 0)
     }
 
     @Test func copiesAreIndependent() {
