@@ -1,7 +1,9 @@
-/// The messages of one channel as reply trees, flattened to lines from top to bottom.
+import Projections
+
+/// The messages of one channel as reply trees, drawn as lines from top to bottom.
 ///
 /// Roots and replies stand in the remote's order. Replies whose parent is not there hang below a line that says why.
-/// A circle of replies is opened at its first message. Works with a stack of its own, since chains may be long.
+/// Works with a stack of its own, since chains may be long.
 struct ThreadTree {
     /// A message as far as threads care.
     struct Node {
@@ -31,63 +33,45 @@ struct ThreadTree {
     /// Deeper replies are drawn at this depth, with their real depth as a number.
     private static let drawnDepthMax = 16
 
-    private let nodes: [Node]
-    private var children: [[Int]]
-    private var orphans: [String: [Int]] = [:]
+    private let forest: ReplyForest
     private var lines: [Line] = []
-    private var isDrawn: [Bool]
 
     /// Draws the trees of the messages, which come in the remote's order.
     static func lines(of nodes: [Node]) -> [Line] {
-        var tree = ThreadTree(nodes)
-        tree.draw()
+        let places = Dictionary(nodes.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let parents = nodes.map { node in node.replyTo.flatMap { places[$0] } }
+        var tree = ThreadTree(forest: ReplyForest(parents: parents))
+        tree.draw(nodes, isLost: { nodes[$0].replyTo != nil && parents[$0] == nil })
         return tree.lines
     }
 
-    private init(_ nodes: [Node]) {
-        self.nodes = nodes
-        children = Array(repeating: [], count: nodes.count)
-        isDrawn = Array(repeating: false, count: nodes.count)
-        let places = Dictionary(nodes.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-        for (index, node) in nodes.enumerated() {
-            guard let parent = node.replyTo else { continue }
-            if let place = places[parent] {
-                children[place].append(index)
-            } else {
-                orphans[parent, default: []].append(index)
-            }
-        }
+    private init(forest: ReplyForest) {
+        self.forest = forest
     }
 
-    private mutating func draw() {
-        let places = Set(nodes.map(\.id))
-        for (index, node) in nodes.enumerated() {
-            guard let parent = node.replyTo else {
-                drawTree(from: index)
+    private mutating func draw(_ nodes: [Node], isLost: (Int) -> Bool) {
+        let roots = forest.roots
+        var orphans = Dictionary(grouping: roots.filter(isLost)) { nodes[$0].replyTo ?? "" }
+        for root in roots {
+            guard isLost(root), let parent = nodes[root].replyTo else {
+                let opensCircle = nodes[root].replyTo != nil
+                lines.append(Line(prefix: "", content: .message(root), opensCircle: opensCircle))
+                drawReplies(forest.replies[root])
                 continue
             }
-            guard !places.contains(parent), let replies = orphans.removeValue(forKey: parent) else { continue }
-            lines.append(Line(prefix: "", content: .lostParent(id: parent, state: node.parentState ?? "unknown")))
-            drawReplies(replies, below: "", depth: 1)
+            guard let replies = orphans.removeValue(forKey: parent) else { continue }
+            let state = nodes[root].parentState ?? "unknown"
+            lines.append(Line(prefix: "", content: .lostParent(id: parent, state: state)))
+            drawReplies(replies)
         }
-        for index in nodes.indices where !isDrawn[index] { drawTree(from: index, opensCircle: true) }
     }
 
-    private mutating func drawTree(from root: Int, opensCircle: Bool = false) {
-        guard !isDrawn[root] else { return }
-        isDrawn[root] = true
-        lines.append(Line(prefix: "", content: .message(root), opensCircle: opensCircle))
-        drawReplies(children[root], below: "", depth: 1)
-    }
-
-    private mutating func drawReplies(_ replies: [Int], below stem: String, depth: Int) {
+    private mutating func drawReplies(_ replies: [Int]) {
         var pending = [Step]()
-        push(replies, below: stem, depth: depth, onto: &pending)
+        Self.push(replies, below: "", depth: 1, onto: &pending)
         while let step = pending.popLast() {
-            guard !isDrawn[step.index] else { continue }
-            isDrawn[step.index] = true
             lines.append(Line(prefix: step.prefix, content: .message(step.index)))
-            push(children[step.index], below: step.stem, depth: step.depth + 1, onto: &pending)
+            Self.push(forest.replies[step.index], below: step.stem, depth: step.depth + 1, onto: &pending)
         }
     }
 
@@ -100,13 +84,12 @@ struct ThreadTree {
         let depth: Int
     }
 
-    private func push(_ replies: [Int], below stem: String, depth: Int, onto pending: inout [Step]) {
-        let drawn = replies.filter { !isDrawn[$0] }
-        for (offset, index) in drawn.enumerated().reversed() {
-            if depth > Self.drawnDepthMax {
+    private static func push(_ replies: [Int], below stem: String, depth: Int, onto pending: inout [Step]) {
+        for (offset, index) in replies.enumerated().reversed() {
+            if depth > drawnDepthMax {
                 pending.append(Step(index: index, prefix: "\(stem)└╴\(depth)╴ ", stem: stem, depth: depth))
             } else {
-                let isLast = offset == drawn.count - 1
+                let isLast = offset == replies.count - 1
                 pending.append(
                     Step(
                         index: index,
