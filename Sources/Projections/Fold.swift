@@ -39,6 +39,8 @@ struct RowContext {
     let names: Names
     /// The instant that what passes with time is judged at.
     let asOf: Timestamp
+    /// How the events behind the rows were read otherwise than the remote meant them.
+    var rules: ReadingRules = []
 }
 
 /// What a compaction keeps.

@@ -18,7 +18,7 @@ extension Messages {
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard let record = record(for: key) else { return nil }
         switch (key.section, state(of: record)) {
-        case (.messages, .live): return liveRow(record, context.names)
+        case (.messages, .live): return liveRow(record, context)
         case (.deletedMessages, .deleted): return deletedRow(record, context.names)
         default: return nil
         }
@@ -48,13 +48,15 @@ extension Messages {
         return slots[MessageKey(channel: key.first, id: key.second)].flatMap { records[$0] }
     }
 
-    private func liveRow(_ record: MessageRecord, _ names: Names) -> JSONValue? {
+    private func liveRow(_ record: MessageRecord, _ context: RowContext) -> JSONValue? {
         guard let current = record.current else { return nil }
+        let names = context.names
         var row = record.key.members(names)
         for member in current.saying.members(names: names).members { row[member.name] = member.value }
         row["revisions"] = .int(record.revisionCount)
-        row["replyTo"] = current.saying.replyTo.map { id in
+        row["replyTo"] = current.saying.replyTo.flatMap { id -> JSONValue? in
             let parent = MessageKey(channel: record.key.channel, id: id)
+            if context.rules.contains(.lostParentsAreNotShown), state(of: parent) != .live { return nil }
             return .object(["id": .string(names.text(id)), "state": .string(state(of: parent).rawValue)])
         }
         row["reactions"] = record.reactionRows(names)

@@ -73,7 +73,7 @@ extension Workspace {
             guard let known = state.context.names.find(text) else { return nil }
             second = known
         }
-        let context = RowContext(names: state.context.names, asOf: clock ?? Timestamp(seconds: 0))
+        let context = state.rowContext(asOf: clock)
         let row = state.fold(for: name.section)?.row(
             for: EntityKey(name.section, first, second),
             context: context

@@ -2,8 +2,12 @@ public import EventLog
 
 /// Which events a replay folds, and how.
 public struct ReplayOptions: Sendable {
-    /// Whose reading the replay follows.
-    public var profile: Profile = .canonical
+    /// Whose reading the replay follows. Setting it sets `rules`.
+    public var profile: Profile = .canonical {
+        didSet { rules = profile.rules }
+    }
+    /// How events are read otherwise than the remotes meant them; those of the profile, unless set by themselves.
+    public var rules: ReadingRules = []
     /// Only events of these sources; all if `nil`.
     public var sources: Set<SourceName>?
     /// Events that are passed over as if they had never arrived.
@@ -37,7 +41,7 @@ public enum Replay {
     ) throws -> Workspace {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
-        var workspace = try Workspace(facts: session.fact(factName))
+        var workspace = try Workspace(facts: session.fact(factName), rules: options.rules)
         if let sources = options.sources { workspace.keepOnly(sources) }
         guard last > .zero else { return workspace }
         try session.forEachEvent(in: SequenceNumber(1)...last) { event in

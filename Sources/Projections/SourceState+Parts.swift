@@ -60,11 +60,11 @@ extension SourceState {
     }
 
     /// A state that knows the facts and has seen no event yet.
-    init(facts: JSONObject) throws {
+    init(facts: JSONObject, rules: ReadingRules) throws {
         guard let text = facts["source"]?.string, let source = try? SourceName(text) else {
             throw ProjectionError.facts("a source has no name")
         }
-        self.init(name: source)
+        self.init(name: source, rules: rules)
         clock = facts["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
         issues = try (facts["issues"]?.array ?? []).map(Self.issue(from:))
         try gateway.load(facts: facts["gateway"] ?? .null, names: &context.names)

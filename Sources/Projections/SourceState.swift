@@ -26,10 +26,15 @@ struct SourceState: Sendable {
     var prompts = Prompts()
     var rows = Rows()
 
+    /// How the whole log is read; each event by those rules that are about events of its family.
+    private let rules: ReadingRules
+    /// The rules that any event of this source was read by.
+    private(set) var rowRules: ReadingRules = []
     private var changes: [Change] = []
 
-    init(name: SourceName) {
+    init(name: SourceName, rules: ReadingRules = []) {
         self.name = name
+        self.rules = rules
         context = FoldContext(
             names: Names(),
             event: EventReference(sequence: .zero, recordedAt: Timestamp(seconds: 0))
@@ -82,7 +87,10 @@ struct SourceState: Sendable {
     }
 
     private mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        switch EventFamily(kind: envelope.kind) {
+        let family = EventFamily(kind: envelope.kind)
+        context.rules = rules.forEvents(of: family)
+        rowRules.formUnion(context.rules)
+        switch family {
         case .git: commits.decode(envelope, payload: payload, into: &changes, context: &context)
         case .gateway: gateway.decode(envelope, payload: payload, into: &changes, context: &context)
         case .items: itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)

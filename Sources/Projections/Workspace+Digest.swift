@@ -130,7 +130,7 @@ extension SourceState {
 
     /// SHA-256 over the canonical text of the row as the digest sees it; `nil` where there is no such row.
     func digestRow(of key: EntityKey) -> Hash256? {
-        let rowContext = RowContext(names: context.names, asOf: clock ?? Timestamp(seconds: 0))
+        let rowContext = rowContext(asOf: clock)
         guard let fold = fold(for: key.section), let row = fold.row(for: key, context: rowContext)?.object else {
             return nil
         }

@@ -52,10 +52,15 @@ extension Workspace {
 extension SourceState {
     func rows(in section: Section, asOf: Timestamp) -> [JSONValue] {
         guard let fold = fold(for: section) else { return [] }
-        let rowContext = RowContext(names: context.names, asOf: asOf)
+        let rowContext = rowContext(asOf: asOf)
         return fold.keys(in: section, names: context.names).compactMap { key in
             fold.row(for: key, context: rowContext).map(withSource)
         }
+    }
+
+    /// What the rows of this source are made with; without an instant, that of 1970.
+    func rowContext(asOf: Timestamp?) -> RowContext {
+        RowContext(names: context.names, asOf: asOf ?? Timestamp(seconds: 0), rules: rowRules)
     }
 
     /// Puts the source in front of a row's own members.

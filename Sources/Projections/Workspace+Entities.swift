@@ -14,7 +14,7 @@ extension Workspace {
     public func history(of reference: EntityReference) throws -> [HistoryEntry] {
         for place in places(of: reference) where place.reference == reference {
             let source = sources[place.source]
-            let rowContext = RowContext(names: source.context.names, asOf: clock ?? Timestamp(seconds: 0))
+            let rowContext = source.rowContext(asOf: clock)
             if let entries = source.fold(for: place.key.section)?.history(of: place.key, context: rowContext) {
                 return entries
             }

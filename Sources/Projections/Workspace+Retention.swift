@@ -39,9 +39,10 @@ extension Workspace {
 
     /// A state that knows the facts of a compaction and has seen no event yet; the empty state for `nil`.
     ///
+    /// Facts are those of the canonical reading, whatever the rules that later events are read by.
     /// - Throws: `ProjectionError.damagedFacts`.
-    public init(facts bytes: [UInt8]?) throws {
-        self.init()
+    public init(facts bytes: [UInt8]?, rules: ReadingRules = []) throws {
+        self.init(rules: rules)
         guard let bytes else { return }
         guard let document = try? JSONValue.parse(bytes).object, document["format"]?.string == "eventlog.facts/1" else {
             throw ProjectionError.facts("they are no facts of a version that this program reads")
@@ -49,7 +50,7 @@ extension Workspace {
         clock = document["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
         for value in document["sources"]?.array ?? [] {
             guard let object = value.object else { throw ProjectionError.facts("a source is no object") }
-            let state = try SourceState(facts: object)
+            let state = try SourceState(facts: object, rules: rules)
             indexes[state.name] = sources.count
             sources.append(state)
         }

@@ -17,7 +17,7 @@ extension Workspace {
     /// Circles of replies are broken at their first message, which then stands as a root. Cost: O(n log n).
     public func threads(source: SourceName, channel: String) -> [ThreadLine] {
         guard let state = state(of: source), let id = state.context.names.find(channel) else { return [] }
-        let rowContext = RowContext(names: state.context.names, asOf: clock ?? Timestamp(seconds: 0))
+        let rowContext = state.rowContext(asOf: clock)
         return ReplyThreads(of: id, in: state.messages, names: state.context.names).lines.compactMap { line in
             let key = EntityKey(.messages, line.key.channel, line.key.id)
             guard let row = state.messages.row(for: key, context: rowContext)?.object else { return nil }

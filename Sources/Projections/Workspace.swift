@@ -14,8 +14,15 @@ public struct Workspace: Sendable {
     var indexes: [SourceName: Int] = [:]
     var digestKeeper = DigestKeeper()
 
+    /// How events are read otherwise than the remotes meant them.
+    let rules: ReadingRules
+
     /// The state before the first event.
-    public init() {}
+    ///
+    /// - Parameter rules: How a client reads the events; none for what the remotes meant.
+    public init(rules: ReadingRules = []) {
+        self.rules = rules
+    }
 
     /// The sources, sorted by name.
     public var sourceNames: [SourceName] {
@@ -58,7 +65,7 @@ public struct Workspace: Sendable {
     private mutating func sourceIndex(of name: SourceName) -> Int {
         if let index = indexes[name] { return index }
         indexes[name] = sources.count
-        sources.append(SourceState(name: name))
+        sources.append(SourceState(name: name, rules: rules))
         return sources.count - 1
     }
 }

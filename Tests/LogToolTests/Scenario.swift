@@ -18,6 +18,18 @@ struct Scenario: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { folder.lastPathComponent }
 
+    /// The state that the scenario's events give; with a client's profile `expected.PROFILE.json`.
+    func golden(of profile: Profile = .canonical) -> URL {
+        folder.appending(path: profile == .canonical ? "expected.json" : "expected.\(profile.rawValue).json")
+    }
+
+    /// The clients whose state the scenario tells.
+    var profiles: [Profile] {
+        Profile.allCases.filter {
+            $0 != .canonical && FileManager.default.fileExists(atPath: golden(of: $0).path)
+        }
+    }
+
     /// Appends the scenario's events to a log as the source `app`.
     func record(into store: EventStore) throws {
         let capture = folder.appending(path: "capture.ndjson")
@@ -61,6 +73,20 @@ struct Scenario: CustomTestStringConvertible, Sendable {
                 ),
                 payload: Array((value["payload"]?.string ?? "").utf8)
             )
+        }
+    }
+}
+
+extension EventStore {
+    /// Every event, copied out of the log.
+    func allEvents() throws -> [RecordedEvent] {
+        try read { session in
+            var events: [RecordedEvent] = []
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) {
+                events.append($0.copied())
+                return true
+            }
+            return events
         }
     }
 }

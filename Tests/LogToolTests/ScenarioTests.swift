@@ -11,8 +11,7 @@ import Testing
     func givesTheExpectedState(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()
         var state = try scenario.log(in: directory).read { try Replay.workspace(of: $0) }
-        let golden = scenario.folder.appending(path: "expected.json")
-        let difference = Golden.difference(state.document().lines + "\n", from: golden)
+        let difference = Golden.difference(state.document().lines + "\n", from: scenario.golden())
         #expect(difference == nil)
     }
 
@@ -35,7 +34,7 @@ import Testing
         var kept = Workspace()
         var fresh = Workspace()
         _ = kept.digest()
-        for event in try events(of: store) {
+        for event in try store.allEvents() {
             kept.apply(event)
             fresh.apply(event)
             var copy = fresh
@@ -58,16 +57,5 @@ import Testing
         let again = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_001))
         #expect(again.events.before == again.events.after)
         #expect(again.digest == summary.digest)
-    }
-
-    private func events(of store: EventStore) throws -> [RecordedEvent] {
-        try store.read { session in
-            var events: [RecordedEvent] = []
-            try session.forEachEvent(in: SequenceNumber(1)...session.head) {
-                events.append($0.copied())
-                return true
-            }
-            return events
-        }
     }
 }

@@ -32,6 +32,8 @@ struct FoldContext {
     var names: Names
     /// The event at hand.
     var event: EventReference
+    /// How the event at hand is read otherwise than the remote meant it.
+    var rules: ReadingRules = []
     /// The rows that this event may have changed, in order, perhaps repeated; read by the digest.
     var touched: [EntityKey] = []
     /// When the remote says that the event at hand happened, where the decoder knows it better than its changes tell.

@@ -7,12 +7,29 @@ import EventLog
 /// in the first line (`---json`, `----`) or a blank line before it: no front matter.
 struct MessageFile {
     /// The lines between the delimiters, as written.
-    let frontMatter: Substring
+    let frontMatter: String
     /// What stands below, trimmed of space, tab, CR and LF.
-    let content: Substring
+    let content: String
+    /// What the first line says behind the `---`, where a reader has a use for that.
+    var language = ""
 
     /// Takes a file apart; `nil` where it has no front matter.
-    init?(_ text: String) {
+    init?(_ text: String, rules: ReadingRules) {
+        if rules.contains(.fileIsCutAtDashes) {
+            self.init(cutAtDashes: text, rules: rules)
+        } else if rules.contains(.openFrontMatterIsWhole) {
+            self.init(openEnded: text, rules: rules)
+        } else {
+            self.init(betweenLines: text, rules: rules)
+        }
+    }
+
+    init(frontMatter: some StringProtocol, body: some StringProtocol, rules: ReadingRules) {
+        self.frontMatter = String(frontMatter)
+        content = Self.trimmed(body, rules: rules)
+    }
+
+    private init?(betweenLines text: String, rules: ReadingRules) {
         let bytes = text.utf8
         let start =
             text.unicodeScalars.first == "\u{FEFF}"
@@ -23,8 +40,8 @@ struct MessageFile {
         var here = top
         while let line = Self.line(in: bytes, from: here) {
             if Self.isDelimiter(bytes[here..<line.end]) {
-                frontMatter = text[top..<here]
-                content = Self.trimmed(text[(line.next ?? bytes.endIndex)...])
+                let body = text[(line.next ?? bytes.endIndex)...]
+                self.init(frontMatter: text[top..<here], body: body, rules: rules)
                 return
             }
             guard let next = line.next else { return nil }
@@ -51,12 +68,10 @@ struct MessageFile {
         return rest.allSatisfy { $0 == 0x20 || $0 == 0x09 }
     }
 
-    private static func trimmed(_ text: Substring) -> Substring {
-        let bytes = text.utf8
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
-        else { return "" }
-        return Substring(bytes[first...last])
+    private static func trimmed(_ text: some StringProtocol, rules: ReadingRules) -> String {
+        if rules.contains(.bodyIsTrimmedBySwift) { return String(text.trimmed(of: { $0.isSwiftSpace })) }
+        if rules.contains(.bodyIsTrimmedByJavaScript) { return String(text.trimmed(of: { $0.isJavaScriptSpace })) }
+        return String(text.trimmed(of: { [0x20, 0x09, 0x0D, 0x0A].contains($0.value) }))
     }
 }
 
@@ -87,55 +102,81 @@ struct FrontMatter: Hashable, Sendable {
     static let bytesMax = 256 << 10
 
     /// Reads a message file.
-    init(file text: String) throws(Fault) {
-        guard let file = MessageFile(text) else { throw Fault(reason: "it has no front matter between two lines ---") }
-        guard file.frontMatter.utf8.count <= Self.bytesMax else { throw Fault(reason: "its front matter is too long") }
-        let members: JSONObject
-        if let plain = PlainFrontMatter.members(of: file.frontMatter) {
-            members = plain
-        } else {
-            members = try YAMLFrontMatter.members(of: String(file.frontMatter))
+    init(file text: String, rules: ReadingRules = []) throws(Fault) {
+        guard let file = MessageFile(text, rules: rules) else {
+            throw Fault(reason: "it has no front matter between two lines ---")
         }
-        try self.init(members: members, content: String(file.content))
+        guard file.frontMatter.utf8.count <= Self.bytesMax else { throw Fault(reason: "its front matter is too long") }
+        try self.init(members: Self.members(of: file, rules: rules), content: file.content, rules: rules)
         fingerprint = Self.hash(file.frontMatter)
     }
 
-    private init(members: JSONObject, content: String) throws(Fault) {
-        guard let from = members["from"]?.string else { throw Fault(reason: "its front matter has no from") }
-        guard let dateText = members["date"]?.string else { throw Fault(reason: "its front matter has no date") }
-        guard let date = Self.instant(dateText) else { throw Fault(reason: "its date is in no known form") }
+    private static func members(of file: MessageFile, rules: ReadingRules) throws(Fault) -> JSONObject {
+        if rules.contains(.keysAreReadByLine) { return LineFrontMatter.members(of: file.frontMatter, rules: rules) }
+        if rules.contains(.scalarsHaveTypes) { return try TypedFrontMatter.members(of: file) }
+        if let plain = PlainFrontMatter.members(of: file.frontMatter[...]) { return plain }
+        return try YAMLFrontMatter.members(of: file.frontMatter)
+    }
+
+    private init(members: JSONObject, content: String, rules: ReadingRules) throws(Fault) {
+        guard let from = members["from"].flatMap({ Self.author($0, rules: rules) }) else {
+            throw Fault(reason: "its front matter has no from")
+        }
+        guard let dateValue = members["date"] else { throw Fault(reason: "its front matter has no date") }
+        guard let date = Self.instant(dateValue, rules: rules) else {
+            throw Fault(reason: "its date is in no known form")
+        }
         self.from = from
         self.date = date
         self.content = content
         fingerprint = Hasher256.hash([])
-        for member in members.members { take(member.name, member.value) }
+        for member in members.members { take(member.name, member.value, rules: rules) }
     }
 
-    private mutating func take(_ name: String, _ value: JSONValue) {
+    private mutating func take(_ name: String, _ value: JSONValue, rules: ReadingRules) {
         switch (name, value) {
         case ("from", _), ("date", _), (_, .null): break
-        case ("reply_to", .string(let name)): replyTo = Self.withoutSuffix(name)
-        case ("tags", _): tags = Self.list(value).map(Self.text)
-        case ("files", _): files = Self.list(value).map(Self.text)
-        case ("images", _): images = Self.list(value).map(Self.text)
-        case ("attachments", _): attachments = Self.list(value)
-        case ("edited", .string(let text)):
-            edited = Self.instant(text)
-            if edited == nil { extra[name] = value }
-        default: extra[name] = value
+        case ("reply_to", .string(let name)): replyTo = Self.replyID(name, rules: rules)
+        case ("tags", _): tags = Self.list(value, rules: rules)?.map(Self.text)
+        case ("files", _): files = Self.list(value, rules: rules)?.map(Self.text)
+        case ("images", _): images = Self.list(value, rules: rules)?.map(Self.text)
+        case ("attachments", _): attachments = Self.list(value, rules: rules)
+        case ("edited", _):
+            edited = Self.instant(value, rules: rules)
+            if edited == nil { keep(name, value, rules: rules) }
+        default: keep(name, value, rules: rules)
         }
     }
 
-    private static func instant(_ text: String) -> Timestamp? {
-        RemoteTime.vibeChannelDate(text)
+    private mutating func keep(_ name: String, _ value: JSONValue, rules: ReadingRules) {
+        if rules.contains(.unknownKeysAreIgnored) && name != "github_issue" { return }
+        extra[name] = value
     }
 
-    private static func withoutSuffix(_ name: String) -> String {
-        name.utf8.count > 3 && name.hasSuffix(".md") ? String(name.dropLast(3)) : name
+    /// Any text is an author; of other values those that a reader makes a text of.
+    private static func author(_ value: JSONValue, rules: ReadingRules) -> String? {
+        rules.contains(.scalarsHaveTypes) ? TypedFrontMatter.author(value) : value.string
+    }
+
+    private static func instant(_ value: JSONValue, rules: ReadingRules) -> Timestamp? {
+        if rules.contains(.datesAreOfAnyValue) { return RemoteTime.javaScriptDate(value) }
+        guard let text = value.string else { return nil }
+        return rules.contains(.datesAreISOAlone) ? RemoteTime.upperCaseRFC3339(text) : RemoteTime.vibeChannelDate(text)
+    }
+
+    /// The id of the message that `reply_to` names.
+    private static func replyID(_ name: String, rules: ReadingRules) -> String? {
+        if rules.contains(.replyNamesAWholeFile), !name.hasSuffix(".md") {
+            // No message is in a file of that name. An id has no slash, so this is the id of none.
+            return "./" + name
+        }
+        if rules.contains(.suffixIsCutEverywhere) { return name.isEmpty ? nil : name.cut(at: ".md").joined() }
+        return name.utf8.count > 3 && name.hasSuffix(".md") ? String(name.dropLast(3)) : name
     }
 
     /// A list, or text with commas; empty parts are absent.
-    private static func list(_ value: JSONValue) -> [JSONValue] {
+    private static func list(_ value: JSONValue, rules: ReadingRules) -> [JSONValue]? {
+        if rules.contains(.listsKeepEmptyParts) { return TypedFrontMatter.list(value) }
         switch value {
         case .array(let elements): return elements.filter { !$0.isNull && $0 != .string("") }
         case .string(let text):
@@ -155,7 +196,7 @@ struct FrontMatter: Hashable, Sendable {
         element.string ?? element.canonicalText
     }
 
-    private static func hash(_ text: Substring) -> Hash256 {
+    private static func hash(_ text: String) -> Hash256 {
         var text = text
         var hasher = Hasher256()
         text.withUTF8 { hasher.update(UnsafeRawBufferPointer($0)) }

@@ -8,13 +8,13 @@ extension GitCommitDecoder {
     mutating func decode(_ document: GitRewriteDocument, context: inout FoldContext) -> [Change] {
         let sequence = context.event.sequence.rawValue
         rewrites.insert(sequence)
-        read(document.texts, of: document.changes)
+        read(document.files, of: document.changes, rules: context.rules)
         let old = history.index(of: document.from)
         if old == nil { context.issue("the log has no commit \(document.from), which was the branch's tip") }
         guard let new = history.index(of: document.to) else {
             return decodeUnknownTip(document, from: old, context: &context)
         }
-        var scene = GitScene(event: context.event, author: nil, time: nil)
+        var scene = GitScene(context, author: nil, time: nil)
         scene.note(history.span(from: history.tip, to: new), of: self)
         let lost = history.span(from: old ?? new, to: new)
         scene.note(lost, of: self)
@@ -35,7 +35,7 @@ extension GitCommitDecoder {
     ) -> [Change] {
         context.issue("the log has no commit \(document.to), which is the branch's tip now")
         let parent = GitKnownParent(index: old, parent: GitParent(commit: document.from, changes: document.changes))
-        var scene = GitScene(event: context.event, author: nil, time: nil)
+        var scene = GitScene(context, author: nil, time: nil)
         scene.note(history.span(from: history.tip, to: old), of: self)
         history.checkOut(old)
         let step = GitStep(of: document.to, parents: [parent], decoder: self, scene: scene, names: &context.names)

@@ -48,8 +48,8 @@ struct GitCommitDecoder: EventDecoder {
         for parent in parents where parent.isUnknown {
             context.issue("the log has no commit \(parent.parent.commit ?? ""), which is a parent of this one")
         }
-        for parent in parents { read(document.texts, of: parent.parent.changes) }
-        var scene = GitScene(event: context.event, author: document.author, time: document.committedAt)
+        for parent in parents { read(document.files, of: parent.parent.changes, rules: context.rules) }
+        var scene = GitScene(context, author: document.author, time: document.committedAt)
         scene.note(history.span(from: history.tip, to: parents.basis?.index), of: self)
         history.checkOut(parents.basis?.index)
         let step = GitStep(of: document.commit, parents: parents, decoder: self, scene: scene, names: &context.names)
@@ -64,20 +64,29 @@ struct GitCommitDecoder: EventDecoder {
         history.checkOut(history.add(step.node))
         scene.tell(step, decoder: self, names: &context.names)
         scene.settle(step, decoder: self, names: &context.names)
-        for fault in step.faults {
+        for fault in step.faults where !scene.rules.contains(.faultsAreNotTold) {
             context.issue("\"\(fault.path)\" is no message: \(readings[fault.blob]?.fault ?? MessageReading.noText)")
         }
         return scene.changes
     }
 
     /// Reads the message files among the texts of an event, each blob once.
-    mutating func read(_ texts: [String: String], of changes: [GitPathChange]) {
+    mutating func read(_ files: GitFiles, of changes: [GitPathChange], rules: ReadingRules) {
         for change in changes {
-            guard let to = change.to, to.isFile, readings[to.blob] == nil, let text = texts[to.blob] else { continue }
-            guard VibeChannelPath(change.path)?.message != nil else { continue }
-            readings[to.blob] = MessageReading(text)
+            guard let to = change.to, to.isFile, readings[to.blob] == nil, let text = files.texts[to.blob] else {
+                continue
+            }
+            guard VibeChannelPath(change.path, rules: rules)?.message != nil else { continue }
+            let isLarge = (files.sizes[to.blob] ?? 0) > Self.fetchedBytesMax
+            readings[to.blob] =
+                isLarge && rules.contains(.largeFilesAreNotFetched)
+                ? .fault("it is too large for the client to fetch") : MessageReading(text, rules: rules)
         }
     }
+
+    /// The largest file that GitHub's contents API gives with its content, in bytes:
+    /// <https://docs.github.com/en/rest/repos/contents#get-repository-content>.
+    private static let fetchedBytesMax: Int64 = 1 << 20
 }
 
 /// What a blob says as a message file.
@@ -87,9 +96,9 @@ enum MessageReading: Sendable {
 
     static let noText = "its event holds no text of it, for it is too large or not UTF-8"
 
-    init(_ text: String) {
+    init(_ text: String, rules: ReadingRules) {
         do {
-            self = .message(try FrontMatter(file: text))
+            self = .message(try FrontMatter(file: text, rules: rules))
         } catch {
             self = .fault(error.reason)
         }

@@ -7,8 +7,7 @@ struct GitCommitDocument {
     var committedAt: Timestamp?
     /// One for each parent; a root commit has one without an id.
     var parents: [GitParent]
-    /// The text of each file that has one, by blob.
-    var texts: [String: String]
+    var files: GitFiles
 }
 
 /// How a commit differs from one of its parents.
@@ -39,7 +38,15 @@ struct GitRewriteDocument {
     var from: String
     var to: String
     var changes: [GitPathChange]
-    var texts: [String: String]
+    var files: GitFiles
+}
+
+/// The files of an event, by blob.
+struct GitFiles {
+    /// The text of each file that has one.
+    var texts: [String: String] = [:]
+    /// The size of each in bytes, as the event states it.
+    var sizes: [String: Int64] = [:]
 }
 
 /// Why a payload is no commit or rewrite document, in words that hold nothing of it.
@@ -63,7 +70,7 @@ extension GitCommitDocument {
                 GitParent(commit: parent["commit"]?.string, changes: try GitDocument.changes(of: parent))
             )
         }
-        texts = document.texts
+        files = document.files
     }
 }
 
@@ -74,7 +81,7 @@ extension GitRewriteDocument {
         from = try document.text("from")
         to = try document.text("to")
         changes = try GitDocument.changes(of: document.value)
-        texts = document.texts
+        files = document.files
     }
 }
 
@@ -95,13 +102,14 @@ private struct GitDocument {
         return text
     }
 
-    var texts: [String: String] {
-        var texts: [String: String] = [:]
+    var files: GitFiles {
+        var files = GitFiles()
         for file in value["files"]?.array ?? [] {
-            guard let blob = file["blob"]?.string, let text = file["text"]?.string else { continue }
-            texts[blob] = text
+            guard let blob = file["blob"]?.string else { continue }
+            files.sizes[blob] = file["size"]?.number?.int64
+            files.texts[blob] = file["text"]?.string
         }
-        return texts
+        return files
     }
 
     static func changes(of value: JSONValue) throws(GitDocumentFault) -> [GitPathChange] {
@@ -131,7 +139,7 @@ struct VibeChannelPath: Hashable {
     let message: String?
 
     /// Reads a path; `nil` for one that is in no channel.
-    init?(_ path: String) {
+    init?(_ path: String, rules: ReadingRules) {
         let parts = path.utf8.split(separator: 0x2F, maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let first = parts[0].first, first != 0x2E, !parts[1].isEmpty else { return nil }
         channel = String(Substring(parts[0]))
@@ -139,7 +147,11 @@ struct VibeChannelPath: Hashable {
         let isMessage =
             name.suffix(3).elementsEqual(".md".utf8) && !name.contains(0x2F)
             && !Self.reserved.contains(Self.lowercased(name))
-        message = isMessage ? String(Substring(name.dropLast(3))) : nil
+        message = isMessage ? Self.id(inFile: Substring(name), rules: rules) : nil
+    }
+
+    private static func id(inFile name: Substring, rules: ReadingRules) -> String {
+        rules.contains(.suffixIsCutEverywhere) ? name.cut(at: ".md").joined() : String(name.dropLast(3))
     }
 
     private static func lowercased(_ name: Substring.UTF8View) -> String {

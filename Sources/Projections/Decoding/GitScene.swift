@@ -5,13 +5,15 @@ struct GitScene {
     let event: EventReference
     let author: String?
     let time: Timestamp?
+    let rules: ReadingRules
     /// What stood under the keys that the event may touch.
     private(set) var statuses: [MessageKey: GitCommitDecoder.Status] = [:]
     private(set) var folders: [EntityID: Bool] = [:]
     private(set) var changes: [Change] = []
 
-    init(event: EventReference, author: String?, time: Timestamp?) {
-        self.event = event
+    init(_ context: FoldContext, author: String?, time: Timestamp?) {
+        event = context.event
+        rules = context.rules
         self.author = author
         self.time = time
     }

@@ -90,7 +90,7 @@ private struct GitStepReader {
     }
 
     mutating func read(_ change: GitPathChange, into step: inout GitStep, names: inout Names) {
-        guard let path = VibeChannelPath(change.path) else { return }
+        guard let path = VibeChannelPath(change.path, rules: scene.rules) else { return }
         let channel = names.id(path.channel)
         let count = (change.to == nil ? 0 : 1) - (change.from == nil || !hasTree ? 0 : 1)
         if count != 0 { step.node.folders[channel, default: 0] += count }
@@ -137,7 +137,9 @@ private struct GitStepReader {
     mutating func readOthers(into step: inout GitStep, names: inout Names) {
         for other in others {
             for change in other.changes where change.to?.isFile != true {
-                guard let path = VibeChannelPath(change.path), let message = path.message else { continue }
+                guard let path = VibeChannelPath(change.path, rules: scene.rules), let message = path.message else {
+                    continue
+                }
                 let key = MessageKey(channel: names.id(path.channel), id: names.id(message))
                 guard isAbsent(key, in: step), let usable = file(key, in: other.span)?.usable else { continue }
                 step.node.graves[key] = .init(before: nil, after: scene.grave(of: usable))

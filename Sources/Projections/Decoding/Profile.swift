@@ -1,5 +1,27 @@
-/// Whose reading of the bytes a replay follows (C12).
+/// Whose reading of the bytes a replay follows (C12): a set of reading rules and nothing else.
 public enum Profile: String, CaseIterable, Sendable {
     /// What the remote meant.
     case canonical
+    /// VibeChannel's iOS app, which reads message files from the GitHub API line by line.
+    case vibechannelIOS = "vibechannel-ios"
+    /// VibeChannel's VS Code extension, which reads message files by a YAML reader and JavaScript's `Date`.
+    case vibechannelVSCode = "vibechannel-vscode"
+
+    /// How the profile departs from the canonical reading.
+    public var rules: ReadingRules {
+        switch self {
+        case .canonical: []
+        case .vibechannelIOS:
+            [
+                .fileIsCutAtDashes, .keysAreReadByLine, .listsAreReadByLine, .datesAreISOAlone, .suffixIsCutEverywhere,
+                .bodyIsTrimmedBySwift, .unknownKeysAreIgnored, .faultsAreNotTold, .largeFilesAreNotFetched,
+                .lostParentsAreNotShown,
+            ]
+        case .vibechannelVSCode:
+            [
+                .openFrontMatterIsWhole, .scalarsHaveTypes, .datesAreOfAnyValue, .listsKeepEmptyParts,
+                .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript, .unknownKeysAreIgnored,
+            ]
+        }
+    }
 }

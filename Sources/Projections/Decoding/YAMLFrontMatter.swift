@@ -15,7 +15,9 @@ enum YAMLFrontMatter {
     static let textBytesMax = 1 << 20
 
     /// The members of the top-level map, merge keys resolved. Absent ones (empty, `~`, `null`) are left out.
-    static func members(of text: String) throws(FrontMatter.Fault) -> JSONObject {
+    ///
+    /// Where `isTyped`, plain scalars are truth values and numbers where YAML 1.1 takes them for such.
+    static func members(of text: String, isTyped: Bool = false) throws(FrontMatter.Fault) -> JSONObject {
         guard isShallow(text) else { throw FrontMatter.Fault(reason: "its front matter is nested too deeply") }
         let root: Node?
         do {
@@ -27,7 +29,7 @@ enum YAMLFrontMatter {
         guard case .mapping(let mapping) = root else {
             throw FrontMatter.Fault(reason: "its front matter is no list of keys and values")
         }
-        var reader = Reader()
+        var reader = Reader(isTyped: isTyped)
         let members = try reader.members(of: mapping)
         var present = JSONObject()
         for member in members.members where !member.value.isNull { present[member.name] = member.value }
@@ -94,8 +96,13 @@ extension YAMLFrontMatter {
 
 /// Turns nodes into values and counts what they unfold to.
 private struct Reader {
+    let isTyped: Bool
     private var values = 0
     private var textBytes = 0
+
+    init(isTyped: Bool) {
+        self.isTyped = isTyped
+    }
 
     mutating func members(of mapping: Node.Mapping) throws(FrontMatter.Fault) -> JSONObject {
         var members = JSONObject()
@@ -139,7 +146,11 @@ private struct Reader {
         case .scalar(let scalar):
             let isAbsent =
                 scalar.string.isEmpty || (scalar.style == .plain && ["~", "null"].contains(scalar.string))
-            return isAbsent ? .null : .string(try counted(scalar.string))
+            if isAbsent { return .null }
+            if isTyped, scalar.style == .plain, let value = TypedFrontMatter.value(ofPlain: scalar.string) {
+                return value
+            }
+            return .string(try counted(scalar.string))
         case .sequence(let sequence):
             var elements: [JSONValue] = []
             for element in sequence { elements.append(try value(of: element)) }

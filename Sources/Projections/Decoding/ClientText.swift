@@ -1,0 +1,53 @@
+/// Texts as clients cut and trim them.
+extension StringProtocol {
+    /// The pieces between the places where an ASCII text stands, from left to right.
+    func cut(at separator: StaticString) -> [SubSequence] {
+        let bytes = utf8
+        let width = separator.utf8CodeUnitCount
+        var pieces: [SubSequence] = []
+        var start = bytes.startIndex
+        var here = start
+        while let end = bytes.index(here, offsetBy: width, limitedBy: bytes.endIndex) {
+            if separator.isEqual(to: bytes[here..<end]) {
+                pieces.append(self[start..<here])
+                start = end
+                here = end
+            } else {
+                here = bytes.index(after: here)
+            }
+        }
+        return pieces + [self[start...]]
+    }
+
+    /// The text without the characters at both ends for which the test holds.
+    func trimmed(of isTrimmed: (Unicode.Scalar) -> Bool) -> SubSequence {
+        let scalars = unicodeScalars
+        guard let first = scalars.firstIndex(where: { !isTrimmed($0) }),
+            let last = scalars.lastIndex(where: { !isTrimmed($0) })
+        else { return self[endIndex...] }
+        return self[first..<scalars.index(after: last)]
+    }
+}
+
+extension StaticString {
+    fileprivate func isEqual(to bytes: some Sequence<UInt8>) -> Bool {
+        bytes.elementsEqual(UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount))
+    }
+}
+
+extension Unicode.Scalar {
+    /// Foundation's `CharacterSet.newlines`.
+    var isSwiftNewline: Bool {
+        (0x0A...0x0D).contains(value) || value == 0x85 || value == 0x2028 || value == 0x2029
+    }
+
+    /// Foundation's `CharacterSet.whitespacesAndNewlines`: tab, newlines, and Unicode's general category Z.
+    var isSwiftSpace: Bool { value == 0x09 || isSwiftNewline || isSpaceSeparator }
+
+    /// What JavaScript's `trim` takes away: ECMA-262, 12.2 (white space) and 12.3 (line terminators).
+    var isJavaScriptSpace: Bool {
+        (0x09...0x0D).contains(value) || value == 0xFEFF || value == 0x2028 || value == 0x2029 || isSpaceSeparator
+    }
+
+    private var isSpaceSeparator: Bool { properties.generalCategory == .spaceSeparator }
+}

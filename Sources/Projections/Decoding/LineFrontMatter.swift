@@ -1,0 +1,55 @@
+/// Front matter as VibeChannel's iOS app reads it: line by line, knowing nothing of YAML.
+enum LineFrontMatter {
+    /// The last text of each key.
+    static func members(of text: String, rules: ReadingRules) -> JSONObject {
+        let lines = text.unicodeScalars.split(whereSeparator: \.isSwiftNewline).map { Substring($0) }
+        var members = JSONObject()
+        for line in lines {
+            guard let colon = line.utf8.firstIndex(of: 0x3A) else { continue }
+            let name = String(line[..<colon].trimmed(of: \.isSwiftSpace))
+            members[name] = .string(value(line[line.utf8.index(after: colon)...]))
+        }
+        guard rules.contains(.listsAreReadByLine) else { return members }
+        members["tags"] = members["tags"]?.string.flatMap(tags)
+        for name in ["files", "images", "attachments"] {
+            members[name] = members[name]?.string.flatMap { list(name, text: $0, lines: lines) }
+        }
+        return members
+    }
+
+    /// The text behind a colon, without the quotes at its ends, which need not match.
+    private static func value(_ text: Substring) -> String {
+        String(text.trimmed(of: \.isSwiftSpace).trimmed { $0 == "\"" || $0 == "'" })
+    }
+
+    /// Tags in brackets or with commas, as written between the commas; `nil` where there are none.
+    private static func tags(_ text: String) -> JSONValue? {
+        list(parts(unbracketed(text) ?? text[...]))
+    }
+
+    /// Entries in brackets, a text as one entry, or the lines `- …` below the key up to one that is none.
+    private static func list(_ name: String, text: String, lines: [Substring]) -> JSONValue? {
+        if let inner = unbracketed(text) { return list(parts(inner)) }
+        guard text.isEmpty else { return .array([.string(text)]) }
+        let below = lines.drop { key(of: $0) != name }.dropFirst().map { $0.trimmed(of: \.isSwiftSpace) }
+        let items = below.prefix { $0.hasPrefix("- ") }.map { $0.dropFirst(2).trimmed(of: \.isSwiftSpace) }
+        return list(items)
+    }
+
+    private static func key(of line: Substring) -> String? {
+        line.utf8.firstIndex(of: 0x3A).map { String(line[..<$0].trimmed(of: \.isSwiftSpace)) }
+    }
+
+    private static func unbracketed(_ text: String) -> Substring? {
+        text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 1 ? text.dropFirst().dropLast() : nil
+    }
+
+    private static func parts(_ text: Substring) -> [Substring] {
+        text.cut(at: ",").map { $0.trimmed(of: \.isSwiftSpace) }
+    }
+
+    private static func list(_ parts: [Substring]) -> JSONValue? {
+        let present = parts.filter { !$0.isEmpty }
+        return present.isEmpty ? nil : .array(present.map { .string(String($0)) })
+    }
+}

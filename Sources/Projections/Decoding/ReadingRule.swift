@@ -1,0 +1,57 @@
+/// One way in which a client reads the same bytes otherwise than the remote meant them.
+///
+/// Each is asked at one place, where the client and the canonical reading part. `docs/profiles.md` names the divergence
+/// behind each, and the scenario that shows it.
+public enum ReadingRule: Int, CaseIterable, Sendable {
+    // VibeChannel
+
+    /// A message file is cut at every `---`, wherever it stands: front matter is the second piece, whatever was before the
+    /// first is dropped, and the rest is the body.
+    case fileIsCutAtDashes
+    /// Each line of the front matter is a key up to the first colon and a text without the quotes at its ends; the last
+    /// of equal keys counts, and indentation means nothing.
+    case keysAreReadByLine
+    /// `tags` are a text with commas or brackets; of the other lists each line `- …` below the key is an entry as
+    /// written, and a text is one entry.
+    case listsAreReadByLine
+    /// A date is RFC 3339 in upper case with a zone, and nothing else is a date.
+    case datesAreISOAlone
+    /// Every `.md` goes out of a file's name and out of `reply_to`; two files can have one id.
+    case suffixIsCutEverywhere
+    /// The body is trimmed of what Foundation calls white space and newlines.
+    case bodyIsTrimmedBySwift
+    /// Of front matter only the keys that the client has a use for are kept.
+    case unknownKeysAreIgnored
+    /// A file that cannot be read is passed over in silence.
+    case faultsAreNotTold
+    /// A file over 1 MB is no message: the API gives no content of it.
+    case largeFilesAreNotFetched
+    /// A reply to something that is no live message shows no mark of being a reply.
+    case lostParentsAreNotShown
+    /// Front matter without a closing line goes on to the end of the file; a line closes it that begins with `---`, and
+    /// the first line may name the language, of which JSON is read and JavaScript never.
+    case openFrontMatterIsWhole
+    /// Plain scalars are truth values and numbers where YAML 1.1 says so: texts made of them are JavaScript's, and what
+    /// is false to JavaScript is no author.
+    case scalarsHaveTypes
+    /// A date is what JavaScript's `Date` makes of the value: numbers count milliseconds, days roll over, seconds may be
+    /// missing, and a time without a zone is taken as UTC for want of the reader's own zone.
+    case datesAreOfAnyValue
+    /// Empty parts of a text with commas are entries, and a value that is neither text nor list is none.
+    case listsKeepEmptyParts
+    /// `reply_to` without `.md` names no message.
+    case replyNamesAWholeFile
+    /// The body is trimmed of what JavaScript calls white space.
+    case bodyIsTrimmedByJavaScript
+
+    /// The events that the rule is about.
+    var families: [EventFamily] {
+        switch self {
+        case .fileIsCutAtDashes, .keysAreReadByLine, .listsAreReadByLine, .datesAreISOAlone, .suffixIsCutEverywhere,
+            .bodyIsTrimmedBySwift, .unknownKeysAreIgnored, .faultsAreNotTold, .largeFilesAreNotFetched,
+            .lostParentsAreNotShown, .openFrontMatterIsWhole, .scalarsHaveTypes, .datesAreOfAnyValue,
+            .listsKeepEmptyParts, .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript:
+            [.git]
+        }
+    }
+}

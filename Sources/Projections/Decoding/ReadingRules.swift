@@ -1,0 +1,37 @@
+/// The ways in which one reading departs from what the remotes meant; none for `canonical`.
+public struct ReadingRules: Hashable, Sendable, ExpressibleByArrayLiteral {
+    private var bits: UInt128 = 0
+
+    /// Makes a set of rules.
+    public init(arrayLiteral rules: ReadingRule...) {
+        self.init(rules)
+    }
+
+    /// Makes a set of rules.
+    public init(_ rules: some Sequence<ReadingRule>) {
+        for rule in rules { bits |= Self.bit(of: rule) }
+    }
+
+    /// Whether there is no rule: the canonical reading.
+    public var isEmpty: Bool { bits == 0 }
+
+    /// Whether a rule is among them.
+    public func contains(_ rule: ReadingRule) -> Bool { bits & Self.bit(of: rule) != 0 }
+
+    /// The rules without one.
+    public func removing(_ rule: ReadingRule) -> ReadingRules {
+        var rules = self
+        rules.bits &= ~Self.bit(of: rule)
+        return rules
+    }
+
+    mutating func formUnion(_ other: ReadingRules) { bits |= other.bits }
+
+    /// Those that the events of a family are read by: a client knows nothing of other apps' events.
+    func forEvents(of family: EventFamily) -> ReadingRules {
+        if isEmpty { return self }
+        return ReadingRules(ReadingRule.allCases.filter { contains($0) && $0.families.contains(family) })
+    }
+
+    private static func bit(of rule: ReadingRule) -> UInt128 { 1 << UInt128(rule.rawValue) }
+}
