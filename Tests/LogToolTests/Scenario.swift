@@ -76,17 +76,3 @@ struct Scenario: CustomTestStringConvertible, Sendable {
         }
     }
 }
-
-extension EventStore {
-    /// Every event, copied out of the log.
-    func allEvents() throws -> [RecordedEvent] {
-        try read { session in
-            var events: [RecordedEvent] = []
-            try session.forEachEvent(in: SequenceNumber(1)...session.head) {
-                events.append($0.copied())
-                return true
-            }
-            return events
-        }
-    }
-}
