@@ -4,9 +4,9 @@ import EventLog
 ///
 /// The answer does not depend on order of arrival: a channel whose guild is gone is gone too, whichever of the two was
 /// heard of first, and being deleted by name is the stronger cause.
-struct ChannelFates: Sendable {
+struct ChannelFates: Codable, Sendable {
     /// Why a channel is gone, and since which event.
-    struct Fate: Hashable, Sendable {
+    struct Fate: Codable, Hashable, Sendable {
         var cause: MessageDeletion.Cause
         var event: EventReference
     }

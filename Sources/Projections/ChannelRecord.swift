@@ -1,15 +1,15 @@
 import EventLog
 
 /// One channel, what stands of it now, and what happened to it.
-struct ChannelRecord: Sendable {
+struct ChannelRecord: Codable, Sendable {
     /// Whether the channel is there, fates aside.
-    enum Standing: Hashable, Sendable {
+    enum Standing: Codable, Hashable, Sendable {
         case live
         case deleted
     }
 
     /// What happened.
-    enum Happening: Hashable, Sendable {
+    enum Happening: Codable, Hashable, Sendable {
         case created
         case edited
         case restored
@@ -17,7 +17,7 @@ struct ChannelRecord: Sendable {
     }
 
     /// One thing that happened.
-    struct Entry: Sendable {
+    struct Entry: Codable, Sendable {
         var event: EventReference
         var happening: Happening
         /// What was known of the channel afterwards.

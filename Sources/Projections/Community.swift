@@ -20,7 +20,7 @@ struct Community: Fold {
     var fates = ChannelFates()
 
     /// What the last READY said was read.
-    struct ReadStates: Sendable {
+    struct ReadStates: Codable, Sendable {
         var event: EventReference?
         var lastMessages: [EntityKey: EntityID?] = [:]
     }

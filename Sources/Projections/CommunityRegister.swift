@@ -2,9 +2,9 @@ import EventLog
 
 /// A value without a version of its own: the last event in log order wins. What happened to it is kept whole, so every
 /// event that changed it can be replayed, and those that repeated it need not be.
-struct Register<Value: Hashable & Sendable>: Sendable {
+struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
     /// A value, or its absence, since an event. Two neighbours never hold the same.
-    struct Entry: Sendable {
+    struct Entry: Codable, Sendable {
         var event: EventReference
         var value: Value?
     }

@@ -1,5 +1,5 @@
 /// What is known of one guild, member, role, ban, presence or voice state.
-enum CommunityValue: Hashable, Sendable {
+enum CommunityValue: Codable, Hashable, Sendable {
     case guild(Guild)
     case member(Member)
     case role(Role)
@@ -7,19 +7,19 @@ enum CommunityValue: Hashable, Sendable {
     case presence(ExactText)
     case voice(channel: EntityID)
 
-    struct Guild: Hashable, Sendable {
+    struct Guild: Codable, Hashable, Sendable {
         var name: ExactText?
         var owner: EntityID?
         var isJoined = false
     }
 
-    struct Member: Hashable, Sendable {
+    struct Member: Codable, Hashable, Sendable {
         var nickname: ExactText?
         /// A set: in the order of their ids' bytes, without deleted ones.
         var roles: [EntityID]
     }
 
-    struct Role: Hashable, Sendable {
+    struct Role: Codable, Hashable, Sendable {
         var guild: EntityID
         var name: ExactText?
         var permissions: ExactText?

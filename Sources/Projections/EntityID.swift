@@ -3,7 +3,7 @@
 /// Eight bytes, so that tables stay small and fast. A decimal number below 2^63 without leading zeros stands for itself
 /// (snowflakes need no table); every other text is interned in a `Names`, and its handle means something only together
 /// with that `Names`. Handles are never put in order and never stored; see `Names.precedes`.
-public struct EntityID: Hashable, Sendable {
+public struct EntityID: Codable, Hashable, Sendable {
     /// Top bit clear: the number itself. Top bit set: the place in the table of names.
     let rawValue: UInt64
 
@@ -35,7 +35,7 @@ public struct EntityID: Hashable, Sendable {
 }
 
 /// The texts behind the handles of one state.
-public struct Names: Sendable {
+public struct Names: Codable, Sendable {
     private var texts: [String] = []
     private var indexes: [ExactText: Int] = [:]
 

@@ -1,5 +1,5 @@
 /// The arrays of the state document, in its order.
-public enum Section: String, CaseIterable, Hashable, Sendable {
+public enum Section: String, CaseIterable, Codable, Hashable, Sendable {
     case channels, messages, deletedMessages, guilds, members, roles, bans, presences, typing, voiceStates, readStates
     case items, sessions, sessionAggregates, prompts, rows, issues
 }
@@ -9,7 +9,7 @@ public enum Section: String, CaseIterable, Hashable, Sendable {
 /// `first` and `second` are the row's ids in the order of the document's columns: (channel, id) of a message,
 /// (list, id) of an item, (guild, user) of a member, (table, id) of a row; `second` is `EntityID.none` where one is
 /// enough.
-public struct EntityKey: Hashable, Sendable {
+public struct EntityKey: Codable, Hashable, Sendable {
     let section: Section
     let first: EntityID
     let second: EntityID

@@ -1,6 +1,6 @@
 /// A text that equals another only if all bytes do. `String` itself takes canonically equivalent texts for the same,
 /// and two files may well be named by a composed and a decomposed letter.
-struct ExactText: Hashable, Sendable {
+struct ExactText: Codable, Hashable, Sendable {
     let string: String
 
     init(_ string: String) {

@@ -55,7 +55,7 @@ public struct RetentionPolicy: Hashable, Sendable {
 }
 
 /// One event that changed what is known of an entity.
-public struct HistoryEntry: Hashable, Sendable {
+public struct HistoryEntry: Codable, Hashable, Sendable {
     /// The event's place in the log.
     public var sequence: SequenceNumber
     /// When the recorder received it.

@@ -1,7 +1,7 @@
 public import EventLog
 
 /// Something in the log that could not be made sense of: kept as data, so that replay never stops half-way (C11).
-public struct Issue: Hashable, Sendable {
+public struct Issue: Codable, Hashable, Sendable {
     /// The event that it lies in.
     public let sequence: SequenceNumber
     /// What is wrong, in lower case, without the event's own text or a secret.

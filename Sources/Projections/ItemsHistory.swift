@@ -1,7 +1,7 @@
 import EventLog
 
 /// What happened to each entity of one fold, oldest first.
-struct EntityHistories: Sendable {
+struct EntityHistories: Codable, Sendable {
     private var entries: [EntityKey: [HistoryEntry]] = [:]
 
     /// The history of one entity; `nil` where it was never heard of.

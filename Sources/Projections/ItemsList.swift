@@ -1,7 +1,7 @@
 import EventLog
 
 /// One list of items.
-struct ItemList: Sendable {
+struct ItemList: Codable, Sendable {
     /// The ids in the remote's order; those that the last snapshot lacked (for a line of it was lost) come last.
     private(set) var order: [EntityID] = []
     private(set) var items: [EntityID: ItemFields] = [:]

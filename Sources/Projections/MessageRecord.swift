@@ -1,9 +1,9 @@
 import EventLog
 
 /// One message: what is known of it, what stands of it now, and what happened to it.
-struct MessageRecord: Sendable {
+struct MessageRecord: Codable, Sendable {
     /// What the message's own events say of it; a channel that is gone for ever overrules it.
-    enum Standing: Sendable {
+    enum Standing: Codable, Sendable {
         /// Neither live nor deleted: only reactions are known, it has moved away, or it is no message at this tip.
         case nowhere
         case live
@@ -11,7 +11,7 @@ struct MessageRecord: Sendable {
     }
 
     /// How it was deleted.
-    struct End: Hashable, Sendable {
+    struct End: Codable, Hashable, Sendable {
         var cause: MessageDeletion.Cause
         var permanence: Permanence
         var deletedAt: Timestamp?
@@ -20,7 +20,7 @@ struct MessageRecord: Sendable {
     }
 
     /// What the last event that named a reaction said of it.
-    struct Reaction: Sendable {
+    struct Reaction: Codable, Sendable {
         var emoji: ExactText
         var user: EntityID
         var isPresent: Bool
@@ -91,7 +91,7 @@ struct MessageRecord: Sendable {
         return changes
     }
 
-    private struct ReactionName: Hashable {
+    private struct ReactionName: Codable, Hashable {
         var emoji: ExactText
         var user: EntityID
     }
@@ -99,9 +99,9 @@ struct MessageRecord: Sendable {
 
 extension MessageRecord {
     /// One event that changed what is known of the message.
-    struct Entry: Sendable {
+    struct Entry: Codable, Sendable {
         /// What happened.
-        enum Happening: Sendable {
+        enum Happening: Codable, Sendable {
             case created
             case edited
             case linked

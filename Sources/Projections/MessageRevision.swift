@@ -1,7 +1,7 @@
 import EventLog
 
 /// The text of a message, behind one small type so that it can become a reference into the log.
-struct MessageText: Hashable, Sendable {
+struct MessageText: Codable, Hashable, Sendable {
     private let text: ExactText
 
     init(_ text: String) {
@@ -13,9 +13,9 @@ struct MessageText: Hashable, Sendable {
 }
 
 /// One version of a message as the fold keeps it.
-struct MessageRevision: Sendable {
+struct MessageRevision: Codable, Sendable {
     /// What a version says: two versions that say the same are repeats of one another.
-    struct Saying: Hashable, Sendable {
+    struct Saying: Codable, Hashable, Sendable {
         var text: MessageText
         var author: String?
         var authorName: String?

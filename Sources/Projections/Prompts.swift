@@ -6,7 +6,7 @@ import EventLog
 /// longer in the state, as a session is not; its past stays in the history (`asked`, `answered`, `unreadable`,
 /// `removed`). Of what cannot be read nothing but the id is known.
 struct Prompts: Fold {
-    private enum Standing: Hashable {
+    private enum Standing: Codable, Hashable {
         case readable(PromptFields)
         case unreadable
     }

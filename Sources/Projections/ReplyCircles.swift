@@ -4,7 +4,7 @@ import EventLog
 ///
 /// Kept because a compaction may drop messages of the circle: the event that closed it is then said to have done so by
 /// this table and not by the messages.
-struct ReplyCircles: Sendable {
+struct ReplyCircles: Codable, Sendable {
     private static let namedMax = 8
 
     private var reasons: [UInt64: [String]] = [:]

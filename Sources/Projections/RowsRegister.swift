@@ -5,9 +5,9 @@ import EventLog
 /// Each column holds what the last change in order of commit said of it, ties by arrival. An INSERT or a DELETE resets
 /// all that is older. Only what a change did to these registers is remembered of it, so that a repeat of it does nothing
 /// (a change that did nothing is older than everything here, and so is its repeat).
-struct RowRegister: Sendable {
+struct RowRegister: Codable, Sendable {
     /// Where a change stands: by commit, then by arrival.
-    struct Position: Hashable, Comparable, Sendable {
+    struct Position: Codable, Hashable, Comparable, Sendable {
         let committedAt: Timestamp
         let sequence: UInt64
 
@@ -16,13 +16,18 @@ struct RowRegister: Sendable {
         }
     }
 
-    private struct Column {
+    private struct Floor: Codable {
+        var position: Position
+        var isDelete: Bool
+    }
+
+    private struct Column: Codable {
         var value: JSONValue
         var position: Position
     }
 
     /// The last INSERT or DELETE.
-    private var floor: (position: Position, isDelete: Bool)?
+    private var floor: Floor?
     /// The last UPDATE above the floor.
     private var lastUpdate: Position?
     private var values: [String: Column] = [:]
@@ -60,7 +65,7 @@ struct RowRegister: Sendable {
     }
 
     private mutating func reset(at position: Position, isDelete: Bool) {
-        floor = (position, isDelete)
+        floor = Floor(position: position, isDelete: isDelete)
         values = values.filter { $0.value.position > position }
         named = named.filter { $0.value > position }
         lacked = lacked.filter { $0.value > position }
@@ -91,7 +96,7 @@ struct RowRegister: Sendable {
 }
 
 /// A row as it stands.
-struct SettledRow: Sendable {
+struct SettledRow: Codable, Sendable {
     var record: JSONObject
     /// Columns that exist and whose value was never seen, sorted.
     var unknownColumns: [String]

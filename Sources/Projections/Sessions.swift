@@ -18,7 +18,7 @@ struct Sessions: Fold {
     private static let expiredSeconds: Int64 = 7200
     private static let aggregateKey = EntityKey(.sessionAggregates, .none)
 
-    private struct Written {
+    private struct Written: Codable {
         var fields: SessionFields
         var sequence: UInt64
     }

@@ -1,5 +1,5 @@
 /// What decoders and folds have in common: they are saved, compared and compacted in the same way (C15).
-protocol StatePart: Sendable {
+protocol StatePart: Codable, Sendable {
     /// Adds the sequence of every event that holds something this state says, or that a later event needs.
     func collectNeeded(into sequences: inout Set<UInt64>)
 

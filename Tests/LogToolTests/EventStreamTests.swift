@@ -59,6 +59,45 @@ import Testing
         }
     }
 
+    /// For every place in the stream: fold up to it, save, load, fold the rest.
+    @Test(arguments: apps)
+    func aSavedStateGoesOnAsIfItHadNotBeenSaved(app: String) throws {
+        try forEachStream(of: app, mutatingBytes: true) { events in
+            var walked = Workspace()
+            var whole = Workspace()
+            for event in events { whole.apply(event) }
+            let expected = whole.snapshotBytes
+            for (index, event) in events.enumerated() {
+                walked.apply(event)
+                guard let bytes = try? walked.saved(), var loaded = try? Workspace(saved: bytes) else { return true }
+                if loaded.snapshotBytes != walked.snapshotBytes || loaded.document() != walked.document() {
+                    return true
+                }
+                for event in events[(index + 1)...] { loaded.apply(event) }
+                if loaded.snapshotBytes != expected || loaded.digest() != whole.digest() { return true }
+            }
+            return false
+        }
+    }
+
+    @Test func bytesThatAreNoSavedStateAreRefused() throws {
+        let directory = try TemporaryDirectory()
+        let lists = try EventStream.whole(of: Scenario.all, in: directory)
+        var random = SeededGenerator(seed: 3)
+        var state = Workspace()
+        for event in EventStream(of: lists, seed: 4, mutatingBytes: false).events { state.apply(event) }
+        let bytes = try state.saved()
+        for length in stride(from: 0, to: bytes.count, by: 97) {
+            #expect(throws: (any Error).self) { try Workspace(saved: Array(bytes.prefix(length))) }
+        }
+        for _ in 0..<200 {
+            var other = bytes
+            other[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            // Whether it is refused or read as another state: it must come back.
+            _ = try? Workspace(saved: other)
+        }
+    }
+
     /// Two different documents never have one digest, and one document never two.
     @Test(arguments: apps)
     func aDigestStandsForOneState(app: String) throws {

@@ -13,7 +13,7 @@ enum Change {
 }
 
 /// The event that a change came with.
-public struct EventReference: Hashable, Sendable {
+public struct EventReference: Codable, Hashable, Sendable {
     /// The event's place in the log.
     public let sequence: SequenceNumber
     /// When the recorder received it.

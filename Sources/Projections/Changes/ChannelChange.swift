@@ -11,7 +11,7 @@ enum ChannelChange {
 }
 
 /// Whether something deleted can come back.
-enum Permanence: Hashable, Sendable {
+enum Permanence: Codable, Hashable, Sendable {
     /// Its id is never used again: it stays deleted whatever arrives (gateways).
     case forever
     /// It lives again when it is written again (files, rows).
@@ -19,7 +19,7 @@ enum Permanence: Hashable, Sendable {
 }
 
 /// A channel as a remote states it; absent members are `nil`.
-struct ChannelFields: Hashable, Sendable {
+struct ChannelFields: Codable, Hashable, Sendable {
     var id: EntityID
     var name: String?
     /// `folder`, `text`, `voice`, `category`, `dm`, `group` or `conversation`.

@@ -10,7 +10,7 @@ enum ItemChange {
 }
 
 /// An item as a remote states it.
-struct ItemFields: Hashable, Sendable {
+struct ItemFields: Codable, Hashable, Sendable {
     var id: EntityID
     var text: String?
     var done: Bool

@@ -25,13 +25,13 @@ enum MessageStanding {
 }
 
 /// What a message is known by within its source.
-struct MessageKey: Hashable, Sendable {
+struct MessageKey: Codable, Hashable, Sendable {
     var channel: EntityID
     var id: EntityID
 }
 
 /// One version of a message.
-struct MessageWrite: Sendable {
+struct MessageWrite: Codable, Sendable {
     var key: MessageKey
     /// The remote's own version. The greatest wins, `nil` is least, of equal ones the later in the log: then order of
     /// arrival decides only between versions that the remote does not order itself.
@@ -65,7 +65,7 @@ struct MessageWrite: Sendable {
 }
 
 /// Where a message stands in its channel.
-enum MessageOrder: Hashable, Sendable {
+enum MessageOrder: Codable, Hashable, Sendable {
     /// By id, as integers (ids that are none: after those, by their UTF-8 bytes).
     case byID
     /// By `createdAt`, then id.
@@ -75,8 +75,8 @@ enum MessageOrder: Hashable, Sendable {
 }
 
 /// The end of a message.
-struct MessageDeletion: Sendable {
-    enum Cause: String, Hashable, Sendable, CaseIterable {
+struct MessageDeletion: Codable, Sendable {
+    enum Cause: String, Codable, Hashable, Sendable, CaseIterable {
         case deleted
         case channelDeleted = "channel_deleted"
         case guildDeleted = "guild_deleted"

@@ -1,8 +1,8 @@
 import EventLog
 
 /// One change of one row of a realtime table.
-struct RowChange: Sendable {
-    enum Operation: String, Hashable, Sendable {
+struct RowChange: Codable, Sendable {
+    enum Operation: String, Codable, Hashable, Sendable {
         case insert = "INSERT"
         case update = "UPDATE"
         case delete = "DELETE"

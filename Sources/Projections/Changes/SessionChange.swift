@@ -9,7 +9,7 @@ enum SessionChange {
 }
 
 /// A session's status as written.
-struct SessionFields: Hashable, Sendable {
+struct SessionFields: Codable, Hashable, Sendable {
     var id: EntityID
     var project: String
     var status: String
@@ -30,7 +30,7 @@ enum PromptChange {
 }
 
 /// A question that a session asks.
-struct PromptFields: Hashable, Sendable {
+struct PromptFields: Codable, Hashable, Sendable {
     var id: EntityID
     var session: String?
     var project: String?

@@ -76,7 +76,7 @@ struct MessageFile {
 }
 
 /// What a message file says, or why it says nothing.
-struct FrontMatter: Hashable, Sendable {
+struct FrontMatter: Codable, Hashable, Sendable {
     /// `from`, as written.
     var from: String
     var date: Timestamp

@@ -4,9 +4,9 @@ import EventLog
 ///
 /// `s` counts within one connection only. Connections are told apart by the name that a recorder gives them; frames
 /// without such a name are of the connection that started last in log order.
-struct GatewayConnections: Sendable {
+struct GatewayConnections: Codable, Sendable {
     /// What makes two dispatches of one connection the same: `s`, and the bytes (the first half of their SHA-256).
-    struct Mark: Hashable, Sendable {
+    struct Mark: Codable, Hashable, Sendable {
         let s: Int64
         let hash: UInt64
         let hashTail: UInt64
@@ -31,7 +31,7 @@ struct GatewayConnections: Sendable {
         }
     }
 
-    private struct Connection: Sendable {
+    private struct Connection: Codable, Sendable {
         var name: String?
         /// The sequence of the first event with each mark.
         private(set) var seen: [Mark: UInt64] = [:]

@@ -90,7 +90,7 @@ struct GitCommitDecoder: EventDecoder {
 }
 
 /// What a blob says as a message file.
-enum MessageReading: Sendable {
+enum MessageReading: Codable, Sendable {
     case message(FrontMatter)
     case fault(String)
 

@@ -25,7 +25,7 @@ struct GitPathChange {
 }
 
 /// What a tree holds under a path.
-struct GitEntry: Hashable {
+struct GitEntry: Codable, Hashable {
     var mode: String
     var blob: String
 

@@ -5,9 +5,9 @@ import EventLog
 ///
 /// Each commit holds what differs from its first known parent, so that any number of commits costs what they changed.
 /// One tree is checked out; moving to another applies and takes back differences along the way between the two.
-struct GitHistory: Sendable {
+struct GitHistory: Codable, Sendable {
     /// A message file in a tree.
-    struct File: Hashable, Sendable {
+    struct File: Codable, Hashable, Sendable {
         var blob: String
         /// The last blob under this path, in this line of history, that was a message; `nil` where none was.
         var usable: String?
@@ -19,7 +19,7 @@ struct GitHistory: Sendable {
     }
 
     /// What is left of a message that a tree lacks and an ancestor had.
-    struct Grave: Hashable, Sendable {
+    struct Grave: Codable, Hashable, Sendable {
         var since: EventReference
         var deletedAt: Timestamp?
         var deletedBy: String?
@@ -30,13 +30,13 @@ struct GitHistory: Sendable {
     }
 
     /// A value before and after a commit.
-    struct Difference<Value: Hashable & Sendable>: Hashable, Sendable {
+    struct Difference<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
         var before: Value?
         var after: Value?
     }
 
     /// One commit.
-    struct Node: Sendable {
+    struct Node: Codable, Sendable {
         var commit: String
         var sequence: UInt64
         /// The commit that the differences are from; `nil` for the empty tree.
@@ -48,7 +48,7 @@ struct GitHistory: Sendable {
     }
 
     /// A commit known from facts, until its place in the log is reached.
-    struct Awaited: Sendable {
+    struct Awaited: Codable, Sendable {
         var node: Node
         var basis: String?
     }
@@ -130,7 +130,7 @@ struct GitHistory: Sendable {
 }
 
 /// What differs between two trees.
-struct GitSpan: Sendable {
+struct GitSpan: Codable, Sendable {
     private(set) var files: [MessageKey: GitHistory.Difference<GitHistory.File>] = [:]
     private(set) var graves: [MessageKey: GitHistory.Difference<GitHistory.Grave>] = [:]
     private(set) var folders: [EntityID: Int] = [:]

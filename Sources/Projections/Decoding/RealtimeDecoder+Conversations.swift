@@ -3,8 +3,8 @@ import EventLog
 /// The rows of `conversations`, which are channels of kind `conversation` whose `messages` array is the messages.
 ///
 /// Edits and deletes follow from consecutive rows in order of commit, however they arrived; see `ConversationTimeline`.
-struct RealtimeConversations: Sendable {
-    private struct Conversation {
+struct RealtimeConversations: Codable, Sendable {
+    private struct Conversation: Codable {
         var register = RowRegister()
         var timeline = ConversationTimeline()
         /// What tells repeats; rows of before a deletion count too, since their messages were there.
@@ -61,7 +61,7 @@ struct RealtimeConversations: Sendable {
 
 extension RealtimeConversations {
     /// What a channel shows of its row.
-    private struct Standing {
+    private struct Standing: Codable {
         var title: String?
 
         func isSame(as other: Standing) -> Bool { Sameness.areSame(title, other.title) }

@@ -1,7 +1,7 @@
 public import EventLog
 
 /// A time in which a topic was not subscribed, so that changes may be missing.
-public struct Gap: Hashable, Sendable {
+public struct Gap: Codable, Hashable, Sendable {
     /// The topic.
     public let topic: String
     /// When the subscription was last known to stand.
@@ -17,7 +17,7 @@ public struct Gap: Hashable, Sendable {
 /// A topic is subscribed from a `system` frame (extension `postgres_changes`, status `ok`) until `phx_error` or
 /// `phx_close`; or, when a join goes out for a topic that is still subscribed or the recorder's link changes, until the
 /// last inbound frame before (then for all topics). Before its first subscription a topic has no gap.
-struct RealtimeSubscriptions: Sendable {
+struct RealtimeSubscriptions: Codable, Sendable {
     private var subscribed: Set<String> = []
     private(set) var gaps: [Gap] = []
     private var lastInbound: Timestamp?

@@ -2,8 +2,8 @@ import EventLog
 
 /// The rows of `tasks`, which are items: the list is `project_id`, else `group_id`, else `inbox`; done is the status
 /// `completed`; a trashed task, or one with `deleted_at`, is gone.
-struct RealtimeTasks: Sendable {
-    private struct Task {
+struct RealtimeTasks: Codable, Sendable {
+    private struct Task: Codable {
         var list: String
         var item: ItemFields
     }

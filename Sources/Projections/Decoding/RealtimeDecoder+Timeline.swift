@@ -5,9 +5,9 @@ import EventLog
 /// Each row that states `messages`, and each end of the row, is an entry. Of each message only the entries stand at which
 /// it became another than at the entry before (a run); so a row that arrives late can be put in its place, and what it
 /// changes there can be told.
-struct ConversationTimeline: Sendable {
+struct ConversationTimeline: Codable, Sendable {
     /// What one change says of the messages.
-    struct Statement {
+    struct Statement: Codable {
         /// Whether the messages are gone because the row is.
         var isRowGone = false
         /// In the order of the array.
@@ -23,13 +23,13 @@ struct ConversationTimeline: Sendable {
         }
     }
 
-    struct Entry: Sendable {
+    struct Entry: Codable, Sendable {
         var position: RowRegister.Position
         var isRowGone: Bool
     }
 
     /// A message from one entry on, until the next run.
-    struct Run: Sendable {
+    struct Run: Codable, Sendable {
         var start: Entry
         /// What it says; `nil` where it is not there.
         var element: JSONObject?
@@ -110,7 +110,7 @@ struct ConversationTimeline: Sendable {
 
 extension ConversationTimeline {
     /// What a statement changed of one message.
-    fileprivate struct Edit {
+    fileprivate struct Edit: Codable {
         /// The runs that came into being, in order.
         var written: [Run] = []
         /// The version that a run of the same text before it took the place of.

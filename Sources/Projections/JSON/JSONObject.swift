@@ -2,9 +2,9 @@
 ///
 /// Names are the same if all bytes are. Looking a name up takes O(1) from `indexedCountMin` members on; below, a look at
 /// each is faster.
-public struct JSONObject: Sendable {
+public struct JSONObject: Codable, Sendable {
     /// One member.
-    public struct Member: Hashable, Sendable {
+    public struct Member: Codable, Hashable, Sendable {
         /// The name.
         public let name: String
         /// The value.

@@ -2,7 +2,7 @@
 ///
 /// Equal are values of equal texts, to the byte, and equal numbers as they are written; the order of members does not
 /// count. (`isSameJSON` also takes `1.0` and `1` for the same.)
-public enum JSONValue: Sendable {
+public enum JSONValue: Codable, Sendable {
     case null
     case bool(Bool)
     case number(JSONNumber)
@@ -39,7 +39,7 @@ extension JSONValue: Hashable {
 }
 
 /// A number as it was written.
-public struct JSONNumber: Hashable, Sendable {
+public struct JSONNumber: Codable, Hashable, Sendable {
     /// The text, which follows the grammar of RFC 8259.
     public let text: String
 

@@ -1,0 +1,53 @@
+public import EventLog
+
+extension SequenceNumber: Codable {
+    /// Reads the number.
+    public init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(UInt64.self))
+    }
+
+    /// Writes the number.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(rawValue)
+    }
+}
+
+extension Timestamp: Codable {
+    private enum CodingKeys: CodingKey { case seconds, nanoseconds }
+
+    /// Reads seconds and nanoseconds.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let seconds = try members.decode(Int64.self, forKey: .seconds)
+        let nanoseconds = try members.decode(UInt32.self, forKey: .nanoseconds)
+        guard nanoseconds < 1_000_000_000 else {
+            let context = DecodingError.Context(codingPath: members.codingPath, debugDescription: "over a second")
+            throw DecodingError.dataCorrupted(context)
+        }
+        self.init(seconds: seconds, nanoseconds: nanoseconds)
+    }
+
+    /// Writes seconds and nanoseconds.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(seconds, forKey: .seconds)
+        try members.encode(nanoseconds, forKey: .nanoseconds)
+    }
+}
+
+extension Hash256: Codable {
+    /// Reads 32 bytes.
+    public init(from decoder: any Decoder) throws {
+        guard let hash = Hash256(try [UInt8](from: decoder)) else {
+            let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not 32 bytes")
+            throw DecodingError.dataCorrupted(context)
+        }
+        self = hash
+    }
+
+    /// Writes 32 bytes.
+    public func encode(to encoder: any Encoder) throws {
+        try bytes.encode(to: encoder)
+    }
+}

@@ -1,0 +1,188 @@
+/// Reads what `StateEncoder` of the same program wrote. Any bytes may come: what does not fit is an error.
+final class StateDecoder: Decoder {
+    private let bytes: [UInt8]
+    private var offset = 0
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    private init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The value that the bytes stand for.
+    ///
+    /// - Throws: `DecodingError` where they are too few, too many or no such value.
+    static func value<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        let decoder = StateDecoder(bytes)
+        let value = try decoder.read(type)
+        guard decoder.offset == bytes.count else { throw decoder.fault("there are bytes after the value") }
+        return value
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(Members<Key>(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        Elements(decoder: self, count: Int(try readNumber(UInt32.self)))
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        SingleValue(decoder: self, isPresent: try readTruth())
+    }
+
+    func fault(_ reason: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason))
+    }
+
+    func readNumber<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
+        let size = MemoryLayout<Number>.size
+        guard bytes.count - offset >= size else { throw fault("the bytes end within a number") }
+        defer { offset += size }
+        return bytes.withUnsafeBytes {
+            Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: type))
+        }
+    }
+
+    func readText() throws -> String {
+        let count = Int(try readNumber(UInt32.self))
+        guard bytes.count - offset >= count,
+            let text = String(validating: bytes[offset..<offset + count], as: UTF8.self)
+        else { throw fault("a text is cut short or is not UTF-8") }
+        offset += count
+        return text
+    }
+
+    func readTruth() throws -> Bool {
+        switch try readNumber(UInt8.self) {
+        case 0: return false
+        case 1: return true
+        default: throw fault("a truth is neither 0 nor 1")
+        }
+    }
+
+    /// The name of the case that comes next; it stays unread.
+    func nextText() -> String? {
+        let start = offset
+        defer { offset = start }
+        return try? readText()
+    }
+
+    /// One value in whatever form it has.
+    func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let value: Any? =
+            if type == String.self {
+                try readText()
+            } else if type == Bool.self {
+                try readTruth()
+            } else if let number = type as? any FixedWidthInteger.Type {
+                try readNumber(number)
+            } else if let table = type as? any TextTable.Type {
+                try table.read(from: self)
+            } else {
+                nil
+            }
+        guard let value else { return try Value(from: self) }
+        guard let value = value as? Value else { throw fault("a value is of another type") }
+        return value
+    }
+}
+
+extension StateDecoder {
+    private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let decoder: StateDecoder
+        var codingPath: [any CodingKey] { decoder.codingPath }
+
+        /// Asked for by enums only: the one case that comes next.
+        var allKeys: [Key] { decoder.nextText().flatMap { Key(stringValue: $0) }.map { [$0] } ?? [] }
+
+        func contains(_ key: Key) -> Bool { true }
+        func decodeNil(forKey key: Key) throws -> Bool { try !decoder.readTruth() }
+        func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decoder.read(type) }
+
+        // Every type has to be named, as in `StateEncoder`.
+        func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try decodeOptional(type) }
+        func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try decodeOptional(type) }
+        func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+            try decodeOptional(type)
+        }
+
+        private func decodeOptional<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+            try decoder.readTruth() ? try decoder.read(type) : nil
+        }
+
+        /// The case of an enum; its associated values follow.
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type,
+            forKey key: Key
+        ) throws -> KeyedDecodingContainer<Nested> {
+            guard try decoder.readText() == key.stringValue else { throw decoder.fault("a case is another one") }
+            return decoder.container(keyedBy: type)
+        }
+
+        func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+            try decoder.unkeyedContainer()
+        }
+
+        func superDecoder() -> any Decoder { decoder }
+        func superDecoder(forKey key: Key) -> any Decoder { decoder }
+    }
+
+    private struct Elements: UnkeyedDecodingContainer {
+        let decoder: StateDecoder
+        /// How many elements there are said to be; `nil`, so that nobody makes room for them before they are there.
+        let count: Int? = nil
+        private let total: Int
+        private(set) var currentIndex = 0
+        var codingPath: [any CodingKey] { decoder.codingPath }
+
+        init(decoder: StateDecoder, count: Int) {
+            self.decoder = decoder
+            total = count
+        }
+
+        var isAtEnd: Bool { currentIndex >= total }
+
+        mutating func decodeNil() throws -> Bool { false }
+
+        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            guard !isAtEnd else { throw decoder.fault("a list has too few elements") }
+            currentIndex += 1
+            return try decoder.read(type)
+        }
+
+        mutating func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type
+        ) throws -> KeyedDecodingContainer<Nested> {
+            decoder.container(keyedBy: type)
+        }
+
+        mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try decoder.unkeyedContainer() }
+        func superDecoder() -> any Decoder { decoder }
+    }
+
+    private struct SingleValue: SingleValueDecodingContainer {
+        let decoder: StateDecoder
+        let isPresent: Bool
+        var codingPath: [any CodingKey] { decoder.codingPath }
+
+        func decodeNil() -> Bool { !isPresent }
+
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            guard isPresent else { throw decoder.fault("a value is missing") }
+            return try decoder.read(type)
+        }
+    }
+}

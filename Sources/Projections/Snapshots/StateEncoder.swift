@@ -1,0 +1,171 @@
+/// Writes `Encodable` values as bytes, positions instead of names: what `StateDecoder` of the same program reads.
+///
+/// Numbers are little-endian and of fixed width, texts and lists begin with a 32-bit count, optional values with a byte
+/// that says whether they are there, cases of an enum with the case's name. The form follows from the types alone, so it
+/// is good only for data that another version of the program throws away.
+final class StateEncoder: Encoder {
+    private(set) var bytes: [UInt8] = []
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    /// The bytes of one value.
+    static func bytes(of value: some Encodable) throws -> [UInt8] {
+        let encoder = StateEncoder()
+        try encoder.write(value)
+        return encoder.bytes
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(Members<Key>(encoder: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        Elements(encoder: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        SingleValue(encoder: self)
+    }
+
+    func writeNumber(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    func writeText(_ text: String) {
+        writeNumber(UInt32(clamping: text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    func writeTruth(_ truth: Bool) { bytes.append(truth ? 1 : 0) }
+
+    /// One value in whatever form it has. Texts, truths and numbers come without a container of their own.
+    func write<Value: Encodable>(_ value: Value) throws {
+        switch value {
+        case let text as String: writeText(text)
+        case let truth as Bool: writeTruth(truth)
+        case let number as any FixedWidthInteger: writeNumber(number)
+        case let table as any TextTable: try table.write(to: self)
+        default: try value.encode(to: self)
+        }
+    }
+
+    /// Sets a count that was written as zero before its elements were.
+    func setCount(_ count: Int, at offset: Int) {
+        withUnsafeBytes(of: UInt32(clamping: count).littleEndian) { count in
+            bytes.replaceSubrange(offset..<offset + 4, with: count)
+        }
+    }
+}
+
+/// A dictionary whose keys are texts: the standard library writes these as the members of a struct that nobody declared.
+protocol TextTable {
+    func write(to encoder: StateEncoder) throws
+    static func read(from decoder: StateDecoder) throws -> Any
+}
+
+extension Dictionary: TextTable where Key == String, Value: Codable {
+    func write(to encoder: StateEncoder) throws {
+        encoder.writeNumber(UInt32(clamping: count))
+        for (key, value) in self {
+            encoder.writeText(key)
+            try encoder.write(value)
+        }
+    }
+
+    static func read(from decoder: StateDecoder) throws -> Any {
+        var table: [String: Value] = [:]
+        for _ in 0..<(try decoder.readNumber(UInt32.self)) {
+            let key = try decoder.readText()
+            table[key] = try decoder.read(Value.self)
+        }
+        return table
+    }
+}
+
+extension StateEncoder {
+    /// The members of a struct, in the order in which it writes them.
+    private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
+        let encoder: StateEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+
+        func encodeNil(forKey key: Key) { encoder.writeTruth(false) }
+        func encode(_ value: some Encodable, forKey key: Key) throws { try encoder.write(value) }
+
+        // Every type has to be named: the standard library writes nothing at all for `nil` by itself.
+        func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOptional(value) }
+        func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws { try encodeOptional(value) }
+
+        private func encodeOptional(_ value: (some Encodable)?) throws {
+            encoder.writeTruth(value != nil)
+            if let value { try encoder.write(value) }
+        }
+
+        /// The case of an enum; its associated values follow.
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy keyType: Nested.Type,
+            forKey key: Key
+        ) -> KeyedEncodingContainer<Nested> {
+            encoder.writeText(key.stringValue)
+            return encoder.container(keyedBy: keyType)
+        }
+
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+        func superEncoder() -> any Encoder { encoder }
+        func superEncoder(forKey key: Key) -> any Encoder { encoder }
+    }
+
+    private struct Elements: UnkeyedEncodingContainer {
+        let encoder: StateEncoder
+        private let offset: Int
+        private(set) var count = 0
+        var codingPath: [any CodingKey] { encoder.codingPath }
+
+        init(encoder: StateEncoder) {
+            self.encoder = encoder
+            offset = encoder.bytes.count
+            encoder.writeNumber(UInt32(0))
+        }
+
+        mutating func encodeNil() throws { try encode(Bool?.none) }
+
+        mutating func encode(_ value: some Encodable) throws {
+            try encoder.write(value)
+            count += 1
+            encoder.setCount(count, at: offset)
+        }
+
+        mutating func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested>
+        {
+            encoder.container(keyedBy: keyType)
+        }
+
+        mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+        func superEncoder() -> any Encoder { encoder }
+    }
+
+    /// A value by itself, behind a byte that says whether it is there: lists of optional values need it.
+    private struct SingleValue: SingleValueEncodingContainer {
+        let encoder: StateEncoder
+        var codingPath: [any CodingKey] { encoder.codingPath }
+
+        func encodeNil() { encoder.writeTruth(false) }
+
+        func encode(_ value: some Encodable) throws {
+            encoder.writeTruth(true)
+            try encoder.write(value)
+        }
+    }
+}
