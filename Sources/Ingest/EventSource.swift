@@ -29,11 +29,11 @@ public enum SourceItem: Sendable {
 /// What a source may ask about its own past in the log.
 ///
 /// A bookmark is a hint: losing it costs a second reading, never a double (C4).
-public struct RecordedHistory {
+public struct RecordedHistory: Sendable {
     /// What the source stored as its bookmark; `nil` if there is none.
     public let bookmark: [UInt8]?
-    private let holdsKey: (EventKey) throws -> Bool
-    private let findLatestKey: () throws -> EventKey?
+    private let holdsKey: @Sendable (EventKey) throws -> Bool
+    private let findLatestKey: @Sendable () throws -> EventKey?
 
     /// Nothing recorded yet.
     public static var empty: RecordedHistory {
@@ -43,8 +43,8 @@ public struct RecordedHistory {
     /// Makes a history of a bookmark and two look-ups.
     public init(
         bookmark: [UInt8]?,
-        holdsKey: @escaping (EventKey) throws -> Bool,
-        latestKey: @escaping () throws -> EventKey?
+        holdsKey: @escaping @Sendable (EventKey) throws -> Bool,
+        latestKey: @escaping @Sendable () throws -> EventKey?
     ) {
         self.bookmark = bookmark
         self.holdsKey = holdsKey

@@ -1,0 +1,161 @@
+import EventLog
+import Foundation
+
+/// What waits between the tasks that record and the thread that appends.
+///
+/// Bounded by bytes and by number: who adds to a full queue waits until the disk has taken what was there, and so the
+/// remote is read no faster than the log is written. Memory is bounded by the limits and one more piece a task.
+final class AppendQueue: @unchecked Sendable {
+    /// How many events may wait before who adds must wait too.
+    static let itemsMax = 4_096
+    /// The same in bytes of payload.
+    static let bytesMax = 16 << 20
+    /// The longest that the first event of a batch waits for others.
+    static let lingerMax = 0.02
+
+    private let condition = NSCondition()
+    // All guarded by `condition`.
+    private var waiting: [SourceItem] = []
+    private var waitingBytes = 0
+    private var firstCameAt = Date.distantPast
+    private var isFinished = false
+    private var failure: (any Error)?
+    private var accepted: UInt64 = 0
+    private var stored: UInt64 = 0
+    private var producers: [CheckedContinuation<Void, Never>] = []
+    private var flushers: [(upTo: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+
+    /// Adds pieces in order, and returns when there is room for more.
+    ///
+    /// Once this is called the pieces are taken, also if the task is cancelled while it waits for room.
+    ///
+    /// - Throws: what made an append fail before.
+    func append(_ items: [SourceItem]) async throws {
+        guard try add(items) else { return }
+        await withCheckedContinuation { continuation in
+            let isReady = condition.withLock {
+                guard isFull, failure == nil else { return true }
+                producers.append(continuation)
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+        try throwFailure()
+    }
+
+    /// Returns when everything that was added before is durable.
+    ///
+    /// - Throws: what made an append fail.
+    func flush() async throws {
+        await withCheckedContinuation { continuation in
+            let isReady = condition.withLock {
+                guard stored < accepted, failure == nil else { return true }
+                flushers.append((accepted, continuation))
+                condition.signal()
+                return false
+            }
+            if isReady { continuation.resume() }
+        }
+        try throwFailure()
+    }
+
+    /// Says that nothing more comes.
+    func finish() {
+        condition.withLock {
+            isFinished = true
+            condition.signal()
+        }
+    }
+
+    /// Adds, and says whether the queue is full now.
+    private func add(_ items: [SourceItem]) throws -> Bool {
+        try condition.withLock {
+            if let failure { throw failure }
+            if waiting.isEmpty { firstCameAt = Date() }
+            waiting += items
+            waitingBytes += items.reduce(0) { $0 + $1.weight }
+            accepted += UInt64(items.count)
+            condition.signal()
+            return isFull
+        }
+    }
+
+    private func throwFailure() throws {
+        if let failure = condition.withLock({ failure }) { throw failure }
+    }
+
+    private var isFull: Bool { waiting.count >= Self.itemsMax || waitingBytes >= Self.bytesMax }
+
+    /// Whether a batch should not wait for more.
+    private var isDue: Bool {
+        isFinished || !flushers.isEmpty || waiting.count >= Recorder.batchEventsMax || waitingBytes >= 1 << 20
+    }
+}
+
+// MARK: - The appending thread's side
+
+extension AppendQueue {
+    /// Everything that waits, as soon as a batch is full or old enough; `nil` at the end. Blocks the thread.
+    func takeBatch() -> [SourceItem]? {
+        let (batch, freed) = condition.withLock { () -> ([SourceItem]?, [CheckedContinuation<Void, Never>]) in
+            while waiting.isEmpty, !isFinished { condition.wait() }
+            let deadline = firstCameAt.addingTimeInterval(Self.lingerMax)
+            while !isDue, condition.wait(until: deadline) {}
+            guard !waiting.isEmpty else { return (nil, []) }
+            let batch = waiting
+            waiting = []
+            waitingBytes = 0
+            return (batch, takeProducers())
+        }
+        for producer in freed { producer.resume() }
+        return batch
+    }
+
+    /// Says that so many more pieces are durable.
+    func noteStored(_ count: Int) {
+        let reached = condition.withLock { () -> [CheckedContinuation<Void, Never>] in
+            stored += UInt64(count)
+            let reached = flushers.filter { $0.upTo <= stored }.map(\.continuation)
+            flushers.removeAll { $0.upTo <= stored }
+            return reached
+        }
+        for flusher in reached { flusher.resume() }
+    }
+
+    /// Says that nothing more can be appended, and lets everyone who waits know.
+    func fail(_ error: any Error) {
+        let all = condition.withLock { () -> [CheckedContinuation<Void, Never>] in
+            failure = error
+            waiting = []
+            waitingBytes = 0
+            let all = takeProducers() + flushers.map(\.continuation)
+            flushers = []
+            return all
+        }
+        for continuation in all { continuation.resume() }
+    }
+
+    /// Waits before an attempt is made again; false once the end was asked for.
+    func pause(seconds: Double) -> Bool {
+        condition.withLock {
+            let deadline = Date(timeIntervalSinceNow: seconds)
+            while !isFinished, condition.wait(until: deadline) {}
+            return !isFinished
+        }
+    }
+
+    private func takeProducers() -> [CheckedContinuation<Void, Never>] {
+        defer { producers = [] }
+        return producers
+    }
+}
+
+extension SourceItem {
+    /// What it counts against the queue's limit: its payload and a bound for what is kept beside it.
+    fileprivate var weight: Int {
+        switch self {
+        case .draft(let draft, let bookmark): draft.payload.count + (bookmark?.count ?? 0) + 256
+        case .skipped: 256
+        }
+    }
+}

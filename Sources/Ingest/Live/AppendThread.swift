@@ -1,0 +1,114 @@
+import EventLog
+import Foundation
+
+/// The thread on which one recorder's events are appended: an append blocks until the disk has the events, which neither
+/// an event loop nor a task may do.
+final class AppendThread: Sendable {
+    private let queue: AppendQueue
+    private let ending: Ending
+
+    /// How long to wait where another process holds the log's lock, before the batch is tried again.
+    private static let lockedPause = 1.0
+
+    /// Takes the source's lock and begins to append what the queue gives.
+    ///
+    /// - Throws: as `Recorder.init`.
+    static func start(
+        _ queue: AppendQueue,
+        store: EventStore,
+        source: SourceName,
+        observer: RecordingObserver
+    ) async throws -> (AppendThread, RecordedHistory) {
+        let ending = Ending()
+        let history = try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread {
+                let recorder: Recorder
+                do {
+                    recorder = try Recorder(store: store, source: source, progress: observer.progress)
+                    continuation.resume(returning: try recorder.history())
+                } catch {
+                    return continuation.resume(throwing: error)
+                }
+                ending.set(Result { try Self.appendAll(queue, recorder, observer) })
+            }
+            thread.stackSize = 1 << 20
+            thread.name = "append"
+            thread.start()
+        }
+        return (AppendThread(queue: queue, ending: ending), history)
+    }
+
+    private init(queue: AppendQueue, ending: Ending) {
+        self.queue = queue
+        self.ending = ending
+    }
+
+    /// Appends what waits, gives the source's lock back and says what was done. Not to be cancelled.
+    func finish() async throws -> IngestSummary {
+        queue.finish()
+        return try await ending.value().get()
+    }
+
+    private static func appendAll(
+        _ queue: AppendQueue,
+        _ recorder: Recorder,
+        _ observer: RecordingObserver
+    ) throws -> IngestSummary {
+        do {
+            while let batch = queue.takeBatch() {
+                let start = ContinuousClock.now
+                for item in batch { try patiently(queue, recorder) { try recorder.accept(item) } }
+                try patiently(queue, recorder) { try recorder.flush() }
+                observer.appended(batch.count, in: ContinuousClock.now - start)
+                queue.noteStored(batch.count)
+            }
+            return try recorder.finish()
+        } catch {
+            queue.fail(error)
+            throw error
+        }
+    }
+
+    /// Waits where another writer holds the lock: meanwhile the queue fills and the remote is read no further.
+    private static func patiently(
+        _ queue: AppendQueue,
+        _ recorder: Recorder,
+        _ body: @escaping () throws -> Void
+    ) throws {
+        var attempt = body
+        while true {
+            do {
+                return try attempt()
+            } catch let error as EventLogError where error.code == .locked {
+                guard queue.pause(seconds: lockedPause) else { throw error }
+                // What was to be appended is in the recorder already.
+                attempt = { try recorder.flush() }
+            }
+        }
+    }
+}
+
+/// What became of the thread's work; waited for by one task.
+private final class Ending: @unchecked Sendable {
+    private let lock = NSLock()
+    private var result: Result<IngestSummary, any Error>?
+    private var waiter: CheckedContinuation<Result<IngestSummary, any Error>, Never>?
+
+    func set(_ result: Result<IngestSummary, any Error>) {
+        let waiter = lock.withLock {
+            self.result = result
+            return self.waiter
+        }
+        waiter?.resume(returning: result)
+    }
+
+    func value() async -> Result<IngestSummary, any Error> {
+        await withCheckedContinuation { continuation in
+            let result = lock.withLock {
+                if self.result == nil { waiter = continuation }
+                return self.result
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// How long to wait before the next attempt: twice as long each time up to a limit, with 0 to 10 % on top, so that
+/// many recorders do not come back at the same instant.
+struct Backoff: Sendable {
+    private let first: Duration
+    private let max: Duration
+    private let random: @Sendable () -> Double
+    private var base: Duration?
+
+    /// - Parameters:
+    ///   - random: gives numbers from 0 up to, not including, 1.
+    init(first: Duration = .seconds(1), max: Duration, random: @escaping @Sendable () -> Double) {
+        self.first = first
+        self.max = max
+        self.random = random
+    }
+
+    /// The number of attempts since the last success.
+    private(set) var count = 0
+
+    /// The next wait.
+    mutating func next() -> Duration {
+        let wait = base.map { Swift.min($0 * 2, max) } ?? Swift.min(first, max)
+        base = wait
+        count += 1
+        return wait + wait * (random() * 0.1)
+    }
+
+    /// Begins again: an attempt has succeeded.
+    mutating func reset() {
+        base = nil
+        count = 0
+    }
+}

@@ -1,0 +1,54 @@
+public import EventLog
+import Synchronization
+
+/// What a live recorder knows of time; tests give it a time of their own.
+public struct LiveClock: Sendable {
+    /// The wall clock: for `recordedAt`, and for what remotes state as times.
+    public let now: @Sendable () -> Timestamp
+    /// A span since any fixed instant that never runs backwards: for everything that is measured.
+    public let elapsed: @Sendable () -> Duration
+    /// Waits; throws `CancellationError` as soon as the task is cancelled.
+    public let sleep: @Sendable (Duration) async throws -> Void
+
+    /// Makes a clock of its three parts.
+    public init(
+        now: @escaping @Sendable () -> Timestamp,
+        elapsed: @escaping @Sendable () -> Duration,
+        sleep: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        self.now = now
+        self.elapsed = elapsed
+        self.sleep = sleep
+    }
+
+    /// The machine's clock; only the wall clock comes from outside.
+    public static func machine(now: @escaping @Sendable () -> Timestamp) -> LiveClock {
+        let start = ContinuousClock.now
+        return LiveClock(
+            now: now,
+            elapsed: { ContinuousClock.now - start },
+            sleep: { try await ContinuousClock().sleep(for: max($0, .zero)) }
+        )
+    }
+
+    /// The same clock, whose wall clock stands still where the machine's steps back, until that has caught up.
+    ///
+    /// So what one run records of a source never seems to be older than what came before it.
+    func rising() -> LiveClock {
+        let latest = Latest()
+        let now = now
+        return LiveClock(now: { latest.take(now()) }, elapsed: elapsed, sleep: sleep)
+    }
+
+    private final class Latest: Sendable {
+        private let time = Mutex<Timestamp?>(nil)
+
+        func take(_ now: Timestamp) -> Timestamp {
+            time.withLock { latest in
+                let risen = max(latest ?? now, now)
+                latest = risen
+                return risen
+            }
+        }
+    }
+}

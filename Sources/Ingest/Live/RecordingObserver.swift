@@ -1,0 +1,23 @@
+import EventLog
+import Metrics
+
+/// Tells metrics and the caller what one recorder appends. Names and units of the metrics: docs/recording.md.
+struct RecordingObserver: Sendable {
+    /// Called on the appending thread after each batch.
+    let progress: (@Sendable (IngestSummary) -> Void)?
+    private let events: Counter
+    private let batches: Timer
+
+    init(source: SourceName, progress: (@Sendable (IngestSummary) -> Void)?) {
+        self.progress = progress
+        let dimensions = [("source", source.rawValue)]
+        events = Counter(label: "eventlog_recorded_events_total", dimensions: dimensions)
+        batches = Timer(label: "eventlog_append_seconds", dimensions: dimensions)
+    }
+
+    func appended(_ count: Int, in duration: Duration) {
+        events.increment(by: count)
+        let (seconds, attoseconds) = duration.components
+        batches.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+}
