@@ -19,6 +19,8 @@ public struct IngestError: Error, Hashable, Sendable {
         public static let unknownKind = Code(name: "unknownKind")
         /// A file cannot be read or a program cannot be started.
         public static let io = Code(name: "io")
+        /// The remote refuses for good.
+        public static let refused = Code(name: "refused")
         /// An argument is wrong.
         public static let invalidArgument = Code(name: "invalidArgument")
     }

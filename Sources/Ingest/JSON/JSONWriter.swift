@@ -68,6 +68,12 @@ struct JSONWriter {
         needsComma = true
     }
 
+    mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+        needsComma = true
+    }
+
     /// The number of bytes that `string` would write for a text, quotes included.
     static func length(ofString text: UnsafeBufferPointer<UInt8>) -> Int {
         var length = text.count + 2

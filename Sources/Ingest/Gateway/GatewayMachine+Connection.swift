@@ -1,0 +1,148 @@
+/// Connecting, the handshake, and the end of a connection.
+extension GatewayMachine {
+    mutating func opened(token: String, at now: Duration) -> [Action] {
+        guard phase == .connecting else { return [.close(GatewayCloseCode.ours)] }
+        phase = .greeting(token: token)
+        timers.patience = now + GatewayTiming.patience
+        timers.pong = now + random.duration(milliseconds: GatewayTiming.pongMilliseconds)
+        return []
+    }
+
+    mutating func refused(retryAfter: Duration?, at now: Duration) -> [Action] {
+        guard phase == .connecting else { return [] }
+        phase = .waiting
+        wait(atLeast: retryAfter ?? .zero, at: now)
+        return []
+    }
+
+    mutating func closed(code: UInt16, at now: Duration) -> [Action] {
+        guard phase != .waiting, phase != .stopped, phase != .connecting else { return [] }
+        let lost = endConnection()
+        phase = .waiting
+        if let reason = fatalReason(code) {
+            phase = .stopped
+            timers = GatewayTimers()
+            return lost + [.stop(reason: reason)]
+        }
+        if GatewayCloseCode.endsSession(code) { session = nil }
+        if timers.reconnect == nil { wait(atLeast: .zero, at: now) }
+        return lost
+    }
+
+    /// Closes the connection, so that the session can be resumed, and connects again after a pause.
+    mutating func drop(at now: Duration, pause: Duration? = nil) -> [Action] {
+        let lost = endConnection()
+        phase = .closing
+        timers.patience = now + GatewayTiming.closing
+        if let pause { timers.reconnect = now + pause } else { wait(atLeast: .zero, at: now) }
+        return [.close(GatewayCloseCode.ours)] + lost
+    }
+
+    mutating func connect(at now: Duration) -> [Action] {
+        timers.reconnect = nil
+        phase = .connecting
+        return [.connect(url: session?.resumeURL)]
+    }
+
+    /// 1 s doubling to 60 s, and 0 to 10 % more.
+    private mutating func wait(atLeast minimum: Duration, at now: Duration) {
+        let seconds = min(GatewayTiming.backoffMaxSeconds, 1 << Int64(min(attempts, 6)))
+        attempts += 1
+        let delay = random.duration(milliseconds: seconds * 1_000...seconds * 1_100)
+        timers.reconnect = now + max(delay, minimum)
+    }
+
+    /// Forgets the connection; a gap opens if changes came in by it.
+    private mutating func endConnection() -> [Action] {
+        timers.endConnection()
+        switch phase {
+        case .live: return openGap(.disconnected)
+        case .resuming, .identifying:
+            handshakeFailures += 1
+            // A server that forgot the session may close instead of saying so: then begin anew.
+            if phase == .resuming, handshakeFailures >= 2 { session = nil }
+            return []
+        default: return []
+        }
+    }
+
+    private mutating func fatalReason(_ code: UInt16) -> String? {
+        rejections = code == GatewayCloseCode.notAuthenticated ? rejections + 1 : 0
+        // A token may expire between being made and being used: one fresh one is tried.
+        if rejections >= 2 { return "the token was not accepted" }
+        return GatewayCloseCode.fatalReason(code)
+    }
+}
+
+// MARK: - Handshake
+
+extension GatewayMachine {
+    mutating func hello(_ data: JSONTree?, token: String, at now: Duration) -> [Action] {
+        let interval = data?["heartbeat_interval"]?.integer ?? 41_250
+        let range = GatewayTiming.heartbeatMilliseconds
+        heartbeatInterval = .milliseconds(min(max(interval, range.lowerBound), range.upperBound))
+        timers.patience = now + GatewayTiming.patience
+        timers.heartbeat = now + random.duration(milliseconds: 0...heartbeatInterval.wholeMilliseconds)
+        isAcknowledged = true
+        guard let session else {
+            phase = .identifying
+            watch = SequenceWatch(after: 0)
+            return [.send(GatewayMessages.identify(token: token, options: options))]
+        }
+        phase = .resuming
+        watch = SequenceWatch(after: session.isContinuous ? session.number : 0)
+        let resume = Action.send(GatewayMessages.resume(token: token, session: session))
+        // A server that answers nothing to RESUME answers a heartbeat after it, once all is replayed.
+        return session.isContinuous ? [resume] : [resume] + heartbeat(at: now)
+    }
+
+    mutating func ready(_ data: JSONTree?, at now: Duration) -> [Action] {
+        guard phase == .identifying || phase == .resuming else { return [] }
+        session = GatewaySession(ready: data)
+        session?.number = watch.greatest
+        return becomeLive(at: now) + startSnapshot(at: now)
+    }
+
+    /// A guild that is new to a server that subscribes only in the handshake: shake hands again.
+    mutating func guildCreated(at now: Duration) -> [Action] {
+        guard phase == .live, session?.isContinuous == false else { return [] }
+        return drop(at: now)
+    }
+
+    /// RESUMED, or the answer to the heartbeat behind a RESUME.
+    mutating func resumed(at now: Duration) -> [Action] {
+        guard phase == .resuming else { return [] }
+        let isProven = session?.isContinuous == true && watch.isComplete
+        var actions = becomeLive(at: now)
+        if isProven { actions += closeGaps(by: .replay) { $0.reason == .disconnected || $0.reason == .stopped } }
+        return actions + startSnapshot(at: now)
+    }
+
+    private mutating func becomeLive(at now: Duration) -> [Action] {
+        phase = .live
+        handshakeFailures = 0
+        rejections = 0
+        timers.patience = nil
+        timers.settled = now + GatewayTiming.settled
+        let ended = gaps.filter { !endedGaps.contains($0) }
+        endedGaps.formUnion(ended)
+        return ended.map { .endGap($0) }
+    }
+
+    /// INVALID_SESSION: `d` says whether the session may still be resumed.
+    mutating func invalidSession(_ data: JSONTree?, at now: Duration) -> [Action] {
+        if data != .bool(true) { session = nil }
+        return drop(at: now, pause: random.duration(milliseconds: GatewayTiming.invalidSessionMilliseconds))
+    }
+
+    /// RECONNECT: at once, unless this connection was itself a failed attempt.
+    mutating func reconnectAsked(at now: Duration) -> [Action] {
+        drop(at: now, pause: attempts == 0 ? .zero : nil)
+    }
+}
+
+extension Duration {
+    var wholeMilliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,145 @@
+/// Frames, heartbeats and time.
+extension GatewayMachine {
+    mutating func message(_ bytes: [UInt8], at now: Duration) -> [Action] {
+        guard isConnected, let frame = GatewayFrame(bytes) else { return [] }
+        switch (frame.operation, phase) {
+        case (10, .greeting(let token)): return hello(frame.dataTree(in: bytes), token: token, at: now)
+        case (_, .greeting): return []
+        case (0, _): return dispatch(frame, bytes, at: now)
+        case (1, _): return heartbeat(at: now)
+        case (7, _): return reconnectAsked(at: now)
+        case (9, _): return invalidSession(frame.dataTree(in: bytes), at: now)
+        case (11, _): return acknowledged(at: now)
+        default: return []
+        }
+    }
+
+    mutating func oversize(at now: Duration) -> [Action] {
+        isConnected ? lostFrame(.oversize, at: now) : []
+    }
+
+    mutating func tick(at now: Duration) -> [Action] {
+        var actions: [Action] = []
+        if timers.patience.isDue(now) { actions += outOfPatience(at: now) }
+        if timers.heartbeat.isDue(now) { actions += heartbeatDue(at: now) }
+        if timers.pong.isDue(now) {
+            timers.pong = now + random.duration(milliseconds: GatewayTiming.pongMilliseconds)
+            actions.append(.sendPong)
+        }
+        if timers.settled.isDue(now) {
+            timers.settled = nil
+            attempts = 0
+        }
+        if phase == .live, watch.takeOverdue(at: now) { actions += lostFrame(.hole, at: now) }
+        if timers.snapshot.isDue(now) { actions += snapshotDue(at: now) }
+        if phase == .waiting, timers.reconnect.isDue(now) { actions += connect(at: now) }
+        return actions
+    }
+
+    /// Whether frames count.
+    private var isConnected: Bool {
+        switch phase {
+        case .greeting, .identifying, .resuming, .live: true
+        case .waiting, .connecting, .closing, .stopped: false
+        }
+    }
+
+    private mutating func dispatch(_ frame: GatewayFrame, _ bytes: [UInt8], at now: Duration) -> [Action] {
+        if let number = frame.number {
+            watch.take(number, at: now)
+            session?.number = watch.greatest
+        }
+        if frame.isNamed("READY") { return ready(frame.dataTree(in: bytes), at: now) }
+        if frame.isNamed("RESUMED") { return resumed(at: now) }
+        if frame.isNamed("GUILD_CREATE") { return guildCreated(at: now) }
+        return []
+    }
+
+    /// Sends a heartbeat now; the answer is due before the next one.
+    mutating func heartbeat(at now: Duration) -> [Action] {
+        isAcknowledged = false
+        timers.heartbeat = now + heartbeatInterval
+        return [.send(GatewayMessages.heartbeat(number: watch.greatest == 0 ? nil : watch.greatest))]
+    }
+
+    private mutating func heartbeatDue(at now: Duration) -> [Action] {
+        // Without an answer to the last one the connection is dead, whatever its socket says.
+        isAcknowledged ? heartbeat(at: now) : drop(at: now)
+    }
+
+    private mutating func acknowledged(at now: Duration) -> [Action] {
+        isAcknowledged = true
+        return session?.isContinuous == false ? resumed(at: now) : []
+    }
+
+    private mutating func outOfPatience(at now: Duration) -> [Action] {
+        guard phase == .closing else { return drop(at: now) }
+        // The socket's end never came; what still comes from it does not count.
+        phase = .waiting
+        timers.patience = nil
+        return []
+    }
+
+    /// A frame that is not in the log: a gap that is over at once, unless the handshake is still going on.
+    private mutating func lostFrame(_ reason: GapReason, at now: Duration) -> [Action] {
+        let gap = makeGap(reason)
+        guard phase == .live else { return [.openGap(gap)] }
+        endedGaps.insert(gap)
+        return [.openGap(gap), .endGap(gap)] + startSnapshot(at: now, after: GatewayTiming.snapshotPause)
+    }
+}
+
+// MARK: - Gaps and snapshots
+
+extension GatewayMachine {
+    mutating func makeGap(_ reason: GapReason) -> Gap {
+        gapCount += 1
+        let gap = Gap(number: gapCount, reason: reason)
+        gaps.append(gap)
+        return gap
+    }
+
+    mutating func openGap(_ reason: GapReason) -> [Action] {
+        [.openGap(makeGap(reason))]
+    }
+
+    mutating func closeGaps(by closer: GapCloser, where isClosed: (Gap) -> Bool) -> [Action] {
+        let closed = gaps.filter(isClosed)
+        gaps.removeAll(where: isClosed)
+        endedGaps.subtract(closed)
+        return closed.map { .closeGap($0, by: closer) }
+    }
+
+    /// Begins a snapshot, or remembers that one is due: once the running one is done, once there is a connection, and
+    /// `pause` after the last one began.
+    mutating func startSnapshot(at now: Duration, after pause: Duration = .zero) -> [Action] {
+        guard options.takesSnapshots else { return [] }
+        needsSnapshot = true
+        guard coveredBySnapshot == nil, phase == .live else { return [] }
+        if let began = snapshotBegan, began + pause > now {
+            timers.snapshot = began + pause
+            return []
+        }
+        needsSnapshot = false
+        timers.snapshot = nil
+        snapshotBegan = now
+        coveredBySnapshot = Set(gaps)
+        return [.work(.snapshot)]
+    }
+
+    mutating func snapshotDone(isComplete: Bool, at now: Duration) -> [Action] {
+        guard let covered = coveredBySnapshot else { return [] }
+        coveredBySnapshot = nil
+        guard isComplete else {
+            needsSnapshot = true
+            timers.snapshot = now + GatewayTiming.snapshotPause
+            return []
+        }
+        return closeGaps(by: .snapshot) { covered.contains($0) } + snapshotDue(at: now)
+    }
+
+    private mutating func snapshotDue(at now: Duration) -> [Action] {
+        timers.snapshot = nil
+        return needsSnapshot ? startSnapshot(at: now, after: .seconds(1)) : []
+    }
+}

@@ -1,0 +1,56 @@
+import EventLog
+
+/// One REST snapshot of a gateway's state: asks what a plan says and records every answer as it came.
+struct GatewaySnapshot: Sendable {
+    private let configuration: GatewayConfiguration
+    private let base: String
+    /// The path of the base, which stands before each route in the log.
+    private let basePath: String
+    private let recording: Recording
+    private let counters: ConnectionCounters
+    private let since: Timestamp
+
+    /// - Parameters:
+    ///   - counters: those of the connection that the snapshot belongs to.
+    ///   - since: from when on messages may be missing.
+    /// `nil` where no REST base is configured.
+    init?(
+        _ configuration: GatewayConfiguration,
+        _ recording: Recording,
+        counters: ConnectionCounters,
+        since: Timestamp
+    ) {
+        guard let base = configuration.restBase, let endpoint = try? WebSocketEndpoint(base, operation: "snapshot")
+        else {
+            return nil
+        }
+        self.configuration = configuration
+        self.base = base
+        basePath = endpoint.path == "/" ? "" : endpoint.path
+        self.recording = recording
+        self.counters = counters
+        self.since = since
+    }
+
+    /// Takes it; whether everything that matters could be read.
+    ///
+    /// - Throws: what `append` throws when an event cannot be appended; `CancellationError`.
+    func take() async throws -> Bool {
+        var plan = GatewaySnapshotPlan(style: configuration.style, since: since)
+        var client = RestClient(recording: recording, counters: counters) { [configuration] in
+            ("Authorization", "\(configuration.scheme) \(try await configuration.token.fresh())")
+        }
+        while let request = plan.next() {
+            let path = basePath + request.path
+            let answer = try await client.get(base + request.path, path: path)
+            if let answer {
+                let time = recording.clock.now()
+                let draft = try counters.rest(.gatewayREST, answer, path: path, source: recording.source, at: time)
+                try await recording.append([.draft(draft)])
+            }
+            plan.take(answer?.body ?? [], status: answer?.status, of: request)
+            if answer == nil { return false }
+        }
+        return plan.isComplete
+    }
+}

@@ -1,0 +1,140 @@
+import EventLog
+
+/// Which REST routes a snapshot of a gateway's state asks for, one after another: guilds, their channels, roles, members
+/// and bans, direct-message channels, and the newest messages of each channel, back to where the gap began.
+///
+/// Decides only; who asks hands each answer back.
+struct GatewaySnapshotPlan {
+    /// The routes of which of the two.
+    enum Style: Equatable, Sendable {
+        case retrocast, discord
+    }
+
+    /// What an answer is about.
+    enum Subject: Equatable, Sendable {
+        case plain
+        case guilds
+        case channels
+        case members(guild: String, count: Int)
+        case messages(channel: String, page: Int)
+    }
+
+    /// One request.
+    struct Request: Equatable, Sendable {
+        /// The path below the base, and the query.
+        let path: String
+        let subject: Subject
+    }
+
+    /// The most pages of one channel; a gap in which more was written stays open.
+    static let pageCountMax = 100
+    private static let messagesPerPage = 100
+
+    private let style: Style
+    /// Messages are read back to this instant.
+    private let since: Timestamp
+    private var requests: [Request] = []
+    private var position = 0
+    /// Whether everything that matters could be read so far.
+    private(set) var isComplete = true
+
+    init(style: Style, since: Timestamp) {
+        self.style = style
+        self.since = since
+        add("/users/@me")
+        add("/users/@me/guilds", .guilds)
+        if style == .retrocast {
+            add("/users/@me/channels", .channels)
+            add("/users/@me/read-states")
+        }
+    }
+
+    /// The next request; `nil` when all are answered.
+    mutating func next() -> Request? {
+        guard position < requests.count else { return nil }
+        defer { position += 1 }
+        return requests[position]
+    }
+
+    /// Takes an answer.
+    ///
+    /// - Parameter status: the HTTP status; `nil` where there was no answer.
+    mutating func take(_ body: [UInt8], status: Int?, of request: Request) {
+        guard let status, status == 200 || status == 403 || status == 404 else {
+            isComplete = false
+            return
+        }
+        // What may not be read, or is gone again, is no part of the state.
+        guard status == 200, request.subject != .plain else { return }
+        guard let elements = JSONTree(parsing: body).flatMap({ $0.elements ?? $0["data"]?.elements }) else {
+            isComplete = false
+            return
+        }
+        switch request.subject {
+        case .plain: break
+        case .guilds: for guild in elements { addGuild(guild) }
+        case .channels: for channel in elements { addChannel(channel) }
+        case .members(let guild, let count): addMembers(after: elements, guild: guild, count: count + elements.count)
+        case .messages(let channel, let page): addMessages(after: elements, channel: channel, page: page + 1)
+        }
+    }
+}
+
+extension GatewaySnapshotPlan {
+    private mutating func add(_ path: String, _ subject: Subject = .plain) {
+        requests.append(Request(path: path, subject: subject))
+    }
+
+    private mutating func addGuild(_ guild: JSONTree) {
+        guard let id = Self.id(guild) else { return }
+        add("/guilds/\(id)/channels", .channels)
+        add("/guilds/\(id)/roles")
+        add("/guilds/\(id)/members?limit=\(membersPerPage)", .members(guild: id, count: 0))
+        add("/guilds/\(id)/bans")
+    }
+
+    private mutating func addChannel(_ channel: JSONTree) {
+        guard let id = Self.id(channel) else { return }
+        switch (channel["type"]?.integer ?? 0, style) {
+        case (4, _): break
+        case (2, .retrocast): add("/channels/\(id)/voice/states")
+        default: add("/channels/\(id)/messages?limit=\(Self.messagesPerPage)", .messages(channel: id, page: 0))
+        }
+    }
+
+    private var membersPerPage: Int { style == .discord ? 1_000 : 100 }
+
+    private mutating func addMembers(after elements: [JSONTree], guild: String, count: Int) {
+        guard elements.count >= membersPerPage else { return }
+        let place: String
+        if style == .discord {
+            guard let last = elements.last?["user"].flatMap({ Self.id($0) }) else { return }
+            place = "after=\(last)"
+        } else {
+            place = "offset=\(count)"
+        }
+        add("/guilds/\(guild)/members?limit=\(membersPerPage)&\(place)", .members(guild: guild, count: count))
+    }
+
+    private mutating func addMessages(after elements: [JSONTree], channel: String, page: Int) {
+        guard elements.count >= Self.messagesPerPage, let oldest = elements.last, let id = Self.id(oldest) else {
+            return
+        }
+        let text = oldest["created_at"]?.string ?? oldest["timestamp"]?.string
+        if let text, let time = Timestamp(rfc3339: text), time < since { return }
+        guard page < Self.pageCountMax else {
+            isComplete = false
+            return
+        }
+        let path = "/channels/\(channel)/messages?limit=\(Self.messagesPerPage)&before=\(id)"
+        add(path, .messages(channel: channel, page: page))
+    }
+
+    /// An id that may stand in a path: digits only.
+    private static func id(_ entity: JSONTree) -> String? {
+        guard let id = entity["id"]?.identifier, !id.isEmpty, id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return id
+    }
+}

@@ -1,0 +1,56 @@
+/// Watches the numbers `s` of one connection for holes.
+///
+/// A server takes a number and queues the frame in two steps, so two neighbours may arrive swapped: a number is missing
+/// only once it stays away for a while. A hole then is a frame that was dropped.
+struct SequenceWatch: Equatable {
+    /// How long a number may stay away.
+    static let grace = Duration.seconds(2)
+    /// The most ranges of missing numbers that are remembered; more holes than that are found at once.
+    static let rangeCountMax = 256
+
+    private struct Missing: Equatable {
+        var numbers: ClosedRange<UInt64>
+        let since: Duration
+    }
+
+    /// The greatest number seen, or where the numbers go on from.
+    private(set) var greatest: UInt64
+    private var missing: [Missing] = []
+
+    /// - Parameter base: the number before the first one expected.
+    init(after base: UInt64) {
+        greatest = base
+    }
+
+    /// Whether every number up to the greatest one arrived.
+    var isComplete: Bool { missing.isEmpty }
+
+    /// When `takeOverdue` may find something.
+    var deadline: Duration? { missing.first.map { $0.since + Self.grace } }
+
+    /// Takes the number of a frame.
+    mutating func take(_ number: UInt64, at now: Duration) {
+        guard number > greatest else { return fill(number) }
+        if number - greatest > 1 { missing.append(Missing(numbers: greatest + 1...number - 1, since: now)) }
+        greatest = number
+    }
+
+    /// Forgets the numbers that stayed away too long; whether there were any.
+    mutating func takeOverdue(at now: Duration) -> Bool {
+        let count = missing.count
+        missing.removeAll { $0.since + Self.grace <= now }
+        if missing.count > Self.rangeCountMax { missing.removeAll() }
+        return missing.count < count
+    }
+
+    private mutating func fill(_ number: UInt64) {
+        guard let index = missing.firstIndex(where: { $0.numbers.contains(number) }) else { return }
+        let hole = missing.remove(at: index)
+        if number < hole.numbers.upperBound {
+            missing.insert(Missing(numbers: number + 1...hole.numbers.upperBound, since: hole.since), at: index)
+        }
+        if number > hole.numbers.lowerBound {
+            missing.insert(Missing(numbers: hole.numbers.lowerBound...number - 1, since: hole.since), at: index)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import EventLog
+
+/// Makes the events of a recorder that lives in connections: their numbers, keys, attributes and bookmark.
+///
+/// Connections are counted through restarts, so that no key is ever used twice (C4): the last number stands in the
+/// bookmark, and in the latest key where the bookmark is lost. Used by one task.
+struct ConnectionJournal {
+    private let source: SourceName
+    private let kind: EventKind
+    /// The number of the connection that is open, or was last, or comes next.
+    private(set) var number: UInt64
+    /// Whether the number waits for its connection.
+    private var isReserved = true
+    /// Whether this run had a connection.
+    private(set) var hasConnected = false
+    private(set) var counters: ConnectionCounters
+    /// Gaps that are open, in order.
+    private(set) var openGaps: [RecordedGap]
+    /// When the last frame came in.
+    private(set) var lastInbound: Timestamp?
+    /// What a protocol keeps for the next run.
+    var session: [UInt8]?
+    private var waiting: [DraftEvent] = []
+
+    init(source: SourceName, kind: EventKind, history: RecordedHistory) throws {
+        self.source = source
+        self.kind = kind
+        let bookmark = history.bookmark.flatMap { JournalBookmark(bytes: $0) }
+        let latestKey = try history.latestKey()
+        let last = bookmark?.number ?? latestKey.flatMap { Self.connectionNumber(in: $0.rawValue) } ?? 0
+        number = last + 1
+        counters = ConnectionCounters(number: number)
+        openGaps = bookmark?.gaps ?? []
+        lastInbound = bookmark?.lastInbound
+        session = bookmark?.session
+        isFirstRun = bookmark == nil && latestKey == nil
+    }
+
+    /// Whether the log holds nothing of the source.
+    let isFirstRun: Bool
+
+    /// Everything made since the last call, with the bookmark that is valid once it is stored.
+    mutating func take() -> [SourceItem] {
+        let drafts = waiting
+        waiting.removeAll(keepingCapacity: true)
+        guard let last = drafts.last else { return [] }
+        let bookmark = JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: session)
+        return drafts.dropLast().map { .draft($0) } + [.draft(last, bookmark: bookmark.bytes)]
+    }
+
+    private static func connectionNumber(in key: String) -> UInt64? {
+        key.split(separator: "/").lazy.filter { $0.first == "c" }.compactMap { UInt64($0.dropFirst()) }
+            .first { $0 < UInt64.max }
+    }
+}
+
+// MARK: - Connections
+
+extension ConnectionJournal {
+    /// A connection was opened.
+    mutating func open(at time: Timestamp) throws {
+        reserve()
+        isReserved = false
+        hasConnected = true
+        try add(.recorderLink, "\(counters.name)/open", [pair("link", "open")], at: time)
+    }
+
+    /// The connection ended.
+    mutating func close(_ closure: WebSocketClosure, at time: Timestamp) throws {
+        let pairs = [pair("link", "close"), pair("code", String(closure.code)), pair("reason", closure.reason)]
+        try add(.recorderLink, "\(counters.name)/close", pairs, at: time)
+    }
+
+    /// An answer of a server that says how the recorder may go on.
+    mutating func http(_ status: Int, path: String, retryAfter: Int?, at time: Timestamp) throws {
+        reserve()
+        waiting.append(try counters.http(status, path: path, retryAfter: retryAfter, source: source, at: time))
+    }
+
+    /// Takes the next number, unless it waits already.
+    private mutating func reserve() {
+        guard !isReserved else { return }
+        isReserved = true
+        number += 1
+        counters = ConnectionCounters(number: number)
+    }
+
+    /// A frame, in or out, with its secrets replaced.
+    mutating func frame(_ direction: CaptureLine.Direction, _ bytes: [UInt8], at time: Timestamp) throws {
+        waiting.append(try nextFrame(direction, at: time).redacted(payload: bytes))
+    }
+
+    /// A frame that was too large to keep.
+    mutating func oversize(length: Int, hash: Hash256, at time: Timestamp) throws {
+        waiting.append(try nextFrame(.in, at: time).oversize(length: length, hash: hash))
+    }
+
+    private mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) -> FrameDraft {
+        if direction == .in { lastInbound = time }
+        return FrameDraft(
+            recordedAt: time,
+            source: source,
+            kind: kind,
+            key: "\(counters.name)/\(counters.nextFrame())",
+            attributes: [pair("dir", direction.rawValue), pair("connection", counters.name)]
+        )
+    }
+
+    private mutating func add(
+        _ kind: EventKind,
+        _ key: String,
+        _ pairs: [Attributes.Pair],
+        at time: Timestamp,
+        payload: [UInt8] = []
+    ) throws {
+        let attributes = pairs + [pair("connection", counters.name)]
+        let frame = FrameDraft(recordedAt: time, source: source, kind: kind, key: key, attributes: attributes)
+        waiting.append(try frame.draft(payload: payload))
+    }
+
+    private func pair(_ name: String, _ value: String) -> Attributes.Pair {
+        Attributes.Pair(name: name, value: value)
+    }
+}
+
+// MARK: - Gaps
+
+extension ConnectionJournal {
+    /// Opens the gaps since the last run, or since ever, where none is open already that still goes on.
+    ///
+    /// - Parameter topics: the parts of the source that have gaps of their own; one `nil` for all of it.
+    mutating func beginRun(topics: [String?], asksForPast: Bool, closes: String, at time: Timestamp) throws {
+        if isFirstRun, !asksForPast { return }
+        let reason = isFirstRun ? GapReason.start : .stopped
+        let from = isFirstRun ? time : lastInbound ?? time
+        for topic in topics where !hasGoingGap(topic) {
+            try openGap(reason.rawValue, topic: topic, from: from, closes: closes, at: time)
+        }
+    }
+
+    /// Opens the gaps that begin with the end of a run.
+    mutating func endRun(topics: [String?], closes: String, at time: Timestamp) throws {
+        guard !isFirstRun || hasConnected else { return }
+        for topic in topics where !hasGoingGap(topic) {
+            let from = lastInbound ?? time
+            try openGap(GapReason.stopped.rawValue, topic: topic, from: from, closes: closes, at: time)
+        }
+    }
+
+    private func hasGoingGap(_ topic: String?) -> Bool {
+        openGaps.contains { $0.to == nil && $0.topic == topic }
+    }
+
+    /// Opens a gap; its key.
+    @discardableResult
+    mutating func openGap(
+        _ reason: String,
+        topic: String? = nil,
+        from: Timestamp,
+        closes: String,
+        at time: Timestamp
+    ) throws -> String {
+        let key = "gap/\(counters.name)/\(counters.nextGap())"
+        let gap = RecordedGap(key: key, topic: topic, reason: reason, from: from, closes: closes)
+        openGaps.append(gap)
+        try add(.recorderGap, key, [pair("gap", "open")], at: time, payload: gap.payload(to: nil))
+        return key
+    }
+
+    /// Says from when on nothing more is missed in a gap; it stays open.
+    mutating func endGaps(at time: Timestamp, where isMeant: (RecordedGap) -> Bool) {
+        for index in openGaps.indices where openGaps[index].to == nil && isMeant(openGaps[index]) {
+            openGaps[index].to = time
+        }
+    }
+
+    /// Closes gaps.
+    mutating func closeGaps(by closer: String, at time: Timestamp, where isMeant: (RecordedGap) -> Bool) throws {
+        for var gap in openGaps where isMeant(gap) {
+            gap.closes = closer
+            let payload = gap.payload(to: max(gap.to ?? time, gap.from))
+            try add(.recorderGap, "\(gap.key)/closed", [pair("gap", "close")], at: time, payload: payload)
+        }
+        openGaps.removeAll(where: isMeant)
+    }
+}
+
+extension EventKind {
+    static let recorderGap = EventKind("recorder.gap/1" as StaticString)
+    static let recorderHTTP = EventKind("recorder.http/1" as StaticString)
+    static let gatewayREST = EventKind("gateway.rest/1" as StaticString)
+    static let realtimeREST = EventKind("realtime.rest/1" as StaticString)
+}

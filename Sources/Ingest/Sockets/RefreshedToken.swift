@@ -1,0 +1,74 @@
+import EventLog
+import Foundation
+
+/// Access tokens made by a refresh URL as Retrocast has it: `{"refresh_token"}` in, a new pair out, each used once.
+///
+/// The refresh token lives in a file; the new one is written there before the access token is used, so that a crash
+/// costs no session.
+actor RefreshedToken {
+    private let url: String
+    private let path: String
+    private let ask: @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
+    private let now: @Sendable () -> Timestamp
+    private var current: (token: String, expires: Int64)?
+
+    /// How long a token must still be good to be used for another handshake.
+    private static let reserveSeconds: Int64 = 60
+
+    init(
+        url: String,
+        refreshTokenPath: String,
+        now: @escaping @Sendable () -> Timestamp,
+        ask: @escaping @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
+    ) {
+        self.url = url
+        path = refreshTokenPath
+        self.now = now
+        self.ask = ask
+    }
+
+    /// A token that is good for a while yet.
+    func token() async throws -> String {
+        if let current, current.expires - now().seconds > Self.reserveSeconds { return current.token }
+        let refreshToken = try await TokenSource.file(path).fresh()
+        var writer = JSONWriter()
+        writer.begin("{")
+        writer.name("refresh_token")
+        writer.string(refreshToken)
+        writer.end("}")
+        let headers = [(name: "Content-Type", value: "application/json")]
+        let answer = try await ask(HTTPAccess.Request(method: "POST", url: url, headers: headers, body: writer.bytes))
+        let tree = JSONTree(parsing: answer.body)
+        let pair = tree?["data"] ?? tree
+        guard answer.status == 200, let access = pair?["access_token"]?.string else {
+            throw failure("the server answered with HTTP status \(answer.status) and no access token")
+        }
+        let token = try TokenSource.checked(access, origin: "the refresh URL")
+        if let next = pair?["refresh_token"]?.string { try store(TokenSource.checked(next, origin: "the refresh URL")) }
+        current = (token, Self.expiry(of: token) ?? now().seconds + Self.reserveSeconds)
+        return token
+    }
+
+    private func store(_ refreshToken: String) throws {
+        let data = Data((refreshToken + "\n").utf8)
+        let temporary = path + ".new"
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: temporary, contents: data, attributes: attributes),
+            rename(temporary, path) == 0
+        else { throw failure("the new refresh token cannot be written to its file") }
+    }
+
+    private func failure(_ reason: String) -> IngestError {
+        IngestError(.io, operation: "refresh token", object: path, reason: reason, advice: "log in again")
+    }
+
+    /// The `exp` of a JSON Web Token, in seconds since 1970.
+    private static func expiry(of token: String) -> Int64? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var text = String(parts[1].map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        guard let data = Data(base64Encoded: text) else { return nil }
+        return JSONTree(parsing: Array(data))?["exp"]?.integer
+    }
+}

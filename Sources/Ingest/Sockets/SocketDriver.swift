@@ -1,0 +1,284 @@
+import EventLog
+import NIOCore
+
+/// Carries out what a machine decides: opens sockets, waits, records every frame, does the work beside.
+///
+/// One task runs it. Everything that happens comes through one inbox, in order; what is recorded of it goes on in one
+/// piece, and nothing more is taken until there is room for it.
+final class SocketDriver<Machine: SocketMachine> {
+    /// Something that happened.
+    private enum Happening: Sendable {
+        /// On the socket of an attempt.
+        case socket(attempt: Int, WebSocketEvent)
+        case workDone(Machine.Work, isComplete: Bool)
+        case token(String)
+        case deadline
+    }
+
+    private let configuration: SocketConfiguration<Machine.Work>
+    private let recording: Recording
+    private let inbox = Inbox<Happening>(weightMax: WebSocketConnection.waitingBytesMax)
+    private var machine: Machine
+    private var journal: ConnectionJournal
+    /// The keys of the machine's gaps in the log.
+    private var gapKeys: [SocketGap: String] = [:]
+    private var socket: WebSocketConnection?
+    /// Counts the attempts to connect, so that nothing of an older socket counts.
+    private var attempt = 0
+    private var pendingConnect: PendingConnect?
+    private var pendingWork: [Machine.Work] = []
+    private var wantsToken = false
+    private var timer: (deadline: Duration, task: Task<Void, Never>)?
+    private var fatal: IngestError?
+    private var lastRefusal: Int?
+    /// Whether a run that does not follow has all it wants.
+    private var isDone = false
+
+    private struct PendingConnect {
+        let url: String?
+    }
+
+    /// - Parameters:
+    ///   - journal: what the log holds of the source.
+    ///   - makeMachine: makes the machine, given what is missing already.
+    init(
+        configuration: SocketConfiguration<Machine.Work>,
+        recording: Recording,
+        journal: ConnectionJournal,
+        makeMachine: ([SocketGap], Set<SocketGap>) -> Machine
+    ) throws {
+        self.configuration = configuration
+        self.recording = recording
+        self.journal = journal
+        var gaps: [SocketGap] = []
+        var ended: Set<SocketGap> = []
+        for recorded in journal.openGaps {
+            let reason = GapReason(rawValue: recorded.reason) ?? .hole
+            let gap = SocketGap(number: gaps.count + 1, reason: reason, topic: recorded.topic)
+            gaps.append(gap)
+            if recorded.to != nil { ended.insert(gap) }
+            gapKeys[gap] = recorded.key
+        }
+        machine = makeMachine(gaps, ended)
+    }
+
+    /// Records until it is cancelled.
+    ///
+    /// - Throws: `CancellationError`; `IngestError` where the server says that going on would not help; what the recording
+    ///   throw.
+    func run() async throws {
+        defer { timer?.task.cancel() }
+        do {
+            try await withThrowingDiscardingTaskGroup { group in
+                try await loop(&group)
+                group.cancelAll()
+            }
+        } catch let error as CancellationError {
+            await stop()
+            throw error
+        } catch {
+            await socket?.abort()
+            throw error
+        }
+        await stop()
+        if let fatal { throw fatal }
+        if !isDone { try Task.checkCancellation() }
+    }
+}
+
+// MARK: - The loop
+
+extension SocketDriver {
+    private func loop(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
+        try receive(.tick, at: recording.clock.now())
+        while fatal == nil, !isDone {
+            try await carryOut(&group)
+            guard let happenings = await inbox.take() else { return }
+            for happening in happenings where fatal == nil && !isDone { try handle(happening) }
+        }
+    }
+
+    /// What takes time: appending, connecting, snapshots, and the timer.
+    private func carryOut(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
+        try await append()
+        while let pending = pendingConnect {
+            pendingConnect = nil
+            try await connect(url: pending.url)
+            try await append()
+        }
+        for work in pendingWork { add(work, to: &group) }
+        pendingWork = []
+        if wantsToken {
+            wantsToken = false
+            addTokenReader(to: &group)
+        }
+        arm()
+    }
+
+    private func append() async throws {
+        journal.session = machine.sessionBytes
+        let items = journal.take()
+        if !items.isEmpty { try await recording.append(items) }
+    }
+
+    private func handle(_ happening: Happening) throws {
+        switch happening {
+        case .deadline:
+            timer = nil
+            try receive(.tick, at: recording.clock.now())
+        case .workDone(let work, let isComplete):
+            try receive(.workDone(work, isComplete: isComplete), at: recording.clock.now())
+            if isComplete, !configuration.follows, machine.gaps.isEmpty { isDone = true }
+        case .token(let token): try receive(.token(token), at: recording.clock.now())
+        case .socket(let attempt, let event):
+            if attempt == self.attempt { try handle(event) }
+        }
+    }
+
+    private func handle(_ event: WebSocketEvent) throws {
+        switch event {
+        case .message(let bytes, _, let time):
+            try journal.frame(.in, bytes, at: time)
+            try receive(.message(bytes), at: time)
+        case .oversize(let length, let hash, _, let time):
+            try journal.oversize(length: length, hash: hash, at: time)
+            try receive(.oversize, at: time)
+        case .pong: break
+        case .closed(let closure, let time):
+            socket = nil
+            try journal.close(closure, at: time)
+            try receive(.closed(code: closure.code), at: time)
+        }
+    }
+
+    /// Wakes the loop when the machine's deadline comes.
+    private func arm() {
+        guard timer?.deadline != machine.deadline else { return }
+        timer?.task.cancel()
+        timer = machine.deadline.map { deadline in
+            let delay = max(.zero, deadline - recording.clock.elapsed())
+            let task = Task { [recording, inbox] in
+                guard (try? await recording.clock.sleep(delay)) != nil, !Task.isCancelled else { return }
+                inbox.push(.deadline)
+            }
+            return (deadline, task)
+        }
+    }
+}
+
+// MARK: - Actions
+
+extension SocketDriver {
+    private func receive(_ input: Machine.Input, at time: Timestamp) throws {
+        for action in machine.receive(input, at: recording.clock.elapsed()) { try perform(action, at: time) }
+    }
+
+    private func perform(_ action: Machine.Action, at time: Timestamp) throws {
+        switch action {
+        case .connect(let url): pendingConnect = PendingConnect(url: url)
+        case .send(let bytes):
+            socket?.send(bytes)
+            try journal.frame(.out, bytes, at: recording.clock.now())
+        case .sendPong: socket?.sendPong()
+        case .close(let code): socket?.close(code)
+        case .openGap(let gap):
+            let from = journal.lastInbound ?? time
+            gapKeys[gap] = try journal.openGap(
+                gap.reason.rawValue,
+                topic: gap.topic,
+                from: from,
+                closes: machine.closer(of: gap.reason).rawValue,
+                at: time
+            )
+        case .endGap(let gap): journal.endGaps(at: time) { $0.key == gapKeys[gap] }
+        case .closeGap(let gap, let closer):
+            try journal.closeGaps(by: closer.rawValue, at: time) { $0.key == gapKeys[gap] }
+            gapKeys[gap] = nil
+        case .work(let work): pendingWork.append(work)
+        case .freshToken: wantsToken = true
+        case .stop(let reason):
+            fatal = IngestError(
+                .refused,
+                operation: configuration.operation,
+                object: configuration.endpoint.hostHeader,
+                reason: reason,
+                advice: "mend it and start the recorder again"
+            )
+        }
+    }
+
+    private func connect(url: String?) async throws {
+        await leaveSocket()
+        attempt += 1
+        do {
+            let token = try await configuration.token.fresh()
+            let socket = try await configuration.connector.open(configuration.endpoint(redirected: url)) {
+                [attempt, inbox] events, bytes in
+                inbox.push(events.map { .socket(attempt: attempt, $0) }, weight: bytes)
+            }
+            self.socket = socket
+            inbox.whenDrained { socket.resume() }
+            lastRefusal = nil
+            try journal.open(at: recording.clock.now())
+            try receive(.opened(token: token), at: recording.clock.now())
+        } catch let refusal as WebSocketRefusal {
+            try refused(refusal)
+        } catch let error as IngestError {
+            // A token that was never there is a mistake of whoever started this; later it may come back.
+            guard journal.hasConnected else { throw error }
+            try receive(.refused(retryAfter: nil), at: recording.clock.now())
+        }
+    }
+
+    private func refused(_ refusal: WebSocketRefusal) throws {
+        guard case .status(let status, let wait) = refusal else {
+            return try receive(.refused(retryAfter: nil), at: recording.clock.now())
+        }
+        if status != lastRefusal {
+            try journal.http(status, path: configuration.endpoint.path, retryAfter: wait, at: recording.clock.now())
+        }
+        lastRefusal = status
+        try receive(.refused(retryAfter: wait.map { .seconds($0) }), at: recording.clock.now())
+    }
+
+    /// Gives up a socket whose end never came.
+    private func leaveSocket() async {
+        guard let old = socket else { return }
+        socket = nil
+        await old.abort()
+        try? journal.close(
+            WebSocketClosure(code: 1006, reason: "gave up waiting for the end"),
+            at: recording.clock.now()
+        )
+    }
+
+    private func add(_ work: Machine.Work, to group: inout ThrowingDiscardingTaskGroup<any Error>) {
+        let since = journal.openGaps.map(\.from).min() ?? recording.clock.now()
+        let perform = configuration.perform
+        group.addTask { [recording, inbox, counters = journal.counters] in
+            let isComplete = try await perform(work, recording, counters, since)
+            inbox.push(.workDone(work, isComplete: isComplete))
+        }
+    }
+
+    private func addTokenReader(to group: inout ThrowingDiscardingTaskGroup<any Error>) {
+        group.addTask { [token = configuration.token, inbox] in
+            if let token = try? await token.fresh() { inbox.push(.token(token)) }
+        }
+    }
+
+    /// Says in the log that the recorder stops; what is missed from now on is a gap that the next run closes.
+    private func stop() async {
+        await socket?.abort()
+        let time = recording.clock.now()
+        let items = Result {
+            if socket != nil { try journal.close(WebSocketClosure(code: 1001, reason: "recorder stopped"), at: time) }
+            socket = nil
+            try journal.endRun(topics: configuration.topics, closes: machine.closer(of: .stopped).rawValue, at: time)
+            return journal.take()
+        }
+        // Cancelling must not take the last events with it.
+        let finish = Task { [recording] in try await recording.append(items.get()) }
+        _ = await finish.result
+    }
+}

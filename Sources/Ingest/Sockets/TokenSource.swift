@@ -1,0 +1,57 @@
+import Foundation
+
+/// Where a recorder's token comes from; read anew before each handshake, never kept in a log or a message.
+public struct TokenSource: Sendable {
+    private let read: @Sendable () async throws -> String
+
+    /// Makes a source of a closure; its errors must not quote the token.
+    public init(_ read: @escaping @Sendable () async throws -> String) {
+        self.read = read
+    }
+
+    /// The value of an environment variable.
+    public static func environment(_ name: String) -> TokenSource {
+        TokenSource {
+            guard let value = ProcessInfo.processInfo.environment[name], !value.isEmpty else {
+                throw IngestError(
+                    .invalidArgument,
+                    operation: "read token",
+                    object: name,
+                    reason: "the environment variable is not set or empty",
+                    advice: "set it, or name another with --token-env"
+                )
+            }
+            return try checked(value, origin: name)
+        }
+    }
+
+    /// The first line of a file, so that another program may renew it.
+    public static func file(_ path: String) -> TokenSource {
+        TokenSource {
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw IngestError(.io, operation: "read token", object: path, reason: "the file cannot be read")
+            }
+            let line = data.prefix(while: { $0 != 0x0A && $0 != 0x0D })
+            return try checked(String(decoding: line, as: UTF8.self), origin: path)
+        }
+    }
+
+    /// The token for the handshake that comes now.
+    func fresh() async throws -> String {
+        try await read()
+    }
+
+    /// A token goes into a header and a JSON text: what would break out of either is refused.
+    static func checked(_ text: String, origin: String) throws -> String {
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw IngestError(
+                .invalidArgument,
+                operation: "read token",
+                object: origin,
+                reason: "it is empty or holds something other than visible ASCII"
+            )
+        }
+        return token
+    }
+}

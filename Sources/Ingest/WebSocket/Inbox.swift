@@ -1,0 +1,103 @@
+import Synchronization
+
+/// What waits for one consumer: elements pushed from anywhere, taken all at once.
+///
+/// Pushing never waits and never drops; who pushes reads no further while `push` says that enough waits, and is called
+/// back once the consumer has taken it. So memory is bounded by the limit and one more piece.
+final class Inbox<Element: Sendable>: Sendable {
+    private struct State {
+        var waiting: [Element] = []
+        var weight = 0
+        var isFinished = false
+        var owesCall = false
+        var consumer: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let weightMax: Int
+    private let onDrained: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
+
+    /// - Parameter weightMax: from where on `push` asks to read no further; in the unit of the weights.
+    init(weightMax: Int) {
+        self.weightMax = weightMax
+    }
+
+    /// Sets what is called, on the consumer's task, when a full inbox was emptied.
+    func whenDrained(_ call: @escaping @Sendable () -> Void) {
+        onDrained.withLock { $0 = call }
+    }
+
+    /// Adds an element; `false` if so much waits that nothing more should be read for now.
+    @discardableResult
+    func push(_ element: Element, weight: Int = 0) -> Bool {
+        push([element], weight: weight)
+    }
+
+    /// Adds elements in order; `false` if so much waits that nothing more should be read for now.
+    @discardableResult
+    func push(_ elements: [Element], weight: Int) -> Bool {
+        let (consumer, hasRoom) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
+            guard !state.isFinished else { return (nil, true) }
+            state.waiting += elements
+            state.weight += weight
+            let hasRoom = state.weight < weightMax
+            state.owesCall = state.owesCall || !hasRoom
+            defer { state.consumer = nil }
+            return (state.consumer, hasRoom)
+        }
+        consumer?.resume()
+        return hasRoom
+    }
+
+    /// Says that nothing more comes; what waits can still be taken.
+    func finish() {
+        let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.isFinished = true
+            defer { state.consumer = nil }
+            return state.consumer
+        }
+        consumer?.resume()
+    }
+
+    /// Everything that waits, in order, as soon as there is something; `nil` at the end or once the task is cancelled.
+    func take() async -> [Element]? {
+        while true {
+            if Task.isCancelled { return nil }
+            let (taken, isFinished) = takeWaiting()
+            if !taken.isEmpty { return taken }
+            if isFinished { return nil }
+            await waitForPush()
+        }
+    }
+
+    private func takeWaiting() -> ([Element], Bool) {
+        let (taken, isFinished, owesCall) = state.withLock { state in
+            let result = (state.waiting, state.isFinished, state.owesCall)
+            state.waiting = []
+            state.weight = 0
+            state.owesCall = false
+            return result
+        }
+        if owesCall { onDrained.withLock { $0 }?() }
+        return (taken, isFinished)
+    }
+
+    private func waitForPush() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state -> Bool in
+                    if !state.waiting.isEmpty || state.isFinished || Task.isCancelled { return true }
+                    state.consumer = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                defer { state.consumer = nil }
+                return state.consumer
+            }
+            consumer?.resume()
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import EventLog
+import NIOCore
+import NIOWebSocket
+
+/// Joins the fragments of messages (RFC 6455, section 5.4), and keeps only length and hash of what grows too large.
+struct WebSocketAssembler {
+    /// One whole message.
+    enum Message: Equatable {
+        case whole([UInt8], isBinary: Bool)
+        case oversize(length: Int, hash: Hash256, isBinary: Bool)
+    }
+
+    /// What breaks the rules of fragments.
+    enum Fault: Error, Equatable {
+        case continuationWithoutStart, startWithinMessage
+    }
+
+    /// The payload from where on only length and hash are kept (C2).
+    static let messageBytesMax = EnvelopeLimits.payloadBytesMax
+
+    private struct Partial {
+        let isBinary: Bool
+        var bytes: [UInt8] = []
+        var length = 0
+        /// Set once the message is too large to keep.
+        var hasher: Hasher256?
+    }
+
+    private let messageBytesMax: Int
+    private var partial: Partial?
+
+    init(messageBytesMax: Int = Self.messageBytesMax) {
+        self.messageBytesMax = messageBytesMax
+    }
+
+    /// Takes a data frame; a message if it completes one.
+    mutating func push(_ frame: WebSocketFrame) throws(Fault) -> Message? {
+        var current = try begin(frame.opcode)
+        append(frame.unmaskedData, to: &current)
+        guard frame.fin else {
+            partial = current
+            return nil
+        }
+        partial = nil
+        guard let hasher = current.hasher else { return .whole(current.bytes, isBinary: current.isBinary) }
+        return .oversize(length: current.length, hash: hasher.finalize(), isBinary: current.isBinary)
+    }
+
+    private func begin(_ opcode: WebSocketOpcode) throws(Fault) -> Partial {
+        if opcode == .continuation {
+            guard let partial else { throw .continuationWithoutStart }
+            return partial
+        }
+        guard partial == nil else { throw .startWithinMessage }
+        return Partial(isBinary: opcode == .binary)
+    }
+
+    private func append(_ data: ByteBuffer, to current: inout Partial) {
+        current.length += data.readableBytes
+        if current.hasher == nil, current.length > messageBytesMax {
+            var hasher = Hasher256()
+            hasher.update(current.bytes)
+            current.hasher = hasher
+            current.bytes = []
+        }
+        data.withUnsafeReadableBytes { bytes in
+            if current.hasher != nil {
+                current.hasher?.update(bytes)
+            } else {
+                current.bytes.append(contentsOf: bytes)
+            }
+        }
+    }
+}

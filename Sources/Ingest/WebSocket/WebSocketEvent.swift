@@ -1,0 +1,33 @@
+import EventLog
+
+/// What comes in on a WebSocket.
+enum WebSocketEvent: Sendable {
+    /// One whole message, text or binary, as sent; fragments are joined.
+    case message([UInt8], isBinary: Bool, receivedAt: Timestamp)
+    /// A message over 16 MiB.
+    case oversize(length: Int, hash: Hash256, isBinary: Bool, receivedAt: Timestamp)
+    /// A Pong frame.
+    case pong(receivedAt: Timestamp)
+    /// The end: nothing comes after it.
+    case closed(WebSocketClosure, receivedAt: Timestamp)
+}
+
+/// How a connection ended.
+struct WebSocketClosure: Equatable, Sendable {
+    /// The code of the peer's close frame; 1005 where it gave none, 1006 where there was no close frame (RFC 6455,
+    /// section 7.4.1).
+    var code: UInt16
+    /// A few fixed words of ours, never remote text.
+    var reason: String
+
+    /// The connection went away without a close frame.
+    static let lost = WebSocketClosure(code: 1006, reason: "connection lost")
+}
+
+/// Why a WebSocket could not be opened.
+enum WebSocketRefusal: Error, Equatable, Sendable {
+    /// The server answered the upgrade with another status; the wait it asks for, in seconds.
+    case status(Int, retryAfterSeconds: Int?)
+    /// No connection, no TLS, no or a broken answer; in a few fixed words.
+    case unreachable(String)
+}

@@ -1,0 +1,174 @@
+import EventLog
+import NIOCore
+import NIOWebSocket
+
+/// The end of a WebSocket's pipeline: makes events of frames, answers pings and closes, and stops reading while the
+/// consumer is behind.
+final class WebSocketHandler: ChannelDuplexHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private let deliver: WebSocketConnection.Delivery
+    private let now: @Sendable () -> Timestamp
+    private var assembler = WebSocketAssembler()
+    private var events: [WebSocketEvent] = []
+    private var eventBytes = 0
+    private var isPaused = false
+    private var wantsRead = false
+    private var closure: WebSocketClosure?
+    private var hasEnded = false
+
+    init(deliver: @escaping WebSocketConnection.Delivery, now: @escaping @Sendable () -> Timestamp) {
+        self.deliver = deliver
+        self.now = now
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !hasEnded else { return }
+        let frame = Self.unwrapInboundIn(data)
+        switch frame.opcode {
+        case .text, .binary, .continuation: takeData(frame, context: context)
+        case .ping: reply(.pong, frame.unmaskedData, context: context)
+        case .pong: add(.pong(receivedAt: now()), bytes: 0)
+        case .connectionClose: takeClose(frame.unmaskedData, context: context)
+        default: fail(context: context, .protocolError, "protocol error")
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        handOver()
+        context.fireChannelReadComplete()
+    }
+
+    /// A read is what lets more bytes come in; while the consumer is behind it is held back.
+    func read(context: ChannelHandlerContext) {
+        if isPaused {
+            wantsRead = true
+        } else {
+            context.read()
+        }
+    }
+
+    /// The connection may be gone before the handler is there: then nobody tells it.
+    func handlerAdded(context: ChannelHandlerContext) {
+        if !context.channel.isActive { end() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        end()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if case NIOWebSocketError.invalidFrameLength = error {
+            fail(context: context, .messageTooLarge, "frame too large")
+        } else if error is NIOWebSocketError {
+            fail(context: context, .protocolError, "protocol error")
+        } else {
+            closure = closure ?? .lost
+            context.close(promise: nil)
+        }
+    }
+}
+
+extension WebSocketHandler {
+    /// Goes on reading; called on the event loop once the consumer has taken what waited.
+    func resume(context: ChannelHandlerContext) {
+        isPaused = false
+        guard wantsRead else { return }
+        wantsRead = false
+        context.read()
+    }
+
+    /// Sends a close frame and waits a while for the peer's.
+    func close(_ code: UInt16, context: ChannelHandlerContext) {
+        guard closure == nil, context.channel.isActive else {
+            context.close(promise: nil)
+            return
+        }
+        closure = WebSocketClosure(code: code, reason: "closed by us")
+        var data = context.channel.allocator.buffer(capacity: 2)
+        data.writeInteger(code)
+        reply(.connectionClose, data, context: context)
+        closeSoon(context: context)
+    }
+
+    private func takeData(_ frame: WebSocketFrame, context: ChannelHandlerContext) {
+        do throws(WebSocketAssembler.Fault) {
+            switch try assembler.push(frame) {
+            case .whole(let bytes, let isBinary):
+                add(.message(bytes, isBinary: isBinary, receivedAt: now()), bytes: bytes.count + Self.eventBytes)
+            case .oversize(let length, let hash, let isBinary):
+                add(.oversize(length: length, hash: hash, isBinary: isBinary, receivedAt: now()), bytes: 0)
+            case nil: break
+            }
+        } catch {
+            fail(context: context, .protocolError, "protocol error")
+        }
+    }
+
+    /// Answers with the same code (RFC 6455, section 5.5.1) and leaves closing the socket to the server for a while.
+    private func takeClose(_ data: ByteBuffer, context: ChannelHandlerContext) {
+        var rest = data
+        let code = rest.readInteger(as: UInt16.self)
+        if closure == nil {
+            closure = WebSocketClosure(code: code ?? 1005, reason: "closed by the peer")
+            var echo = context.channel.allocator.buffer(capacity: 2)
+            if let code { echo.writeInteger(code) }
+            reply(.connectionClose, echo, context: context)
+            closeSoon(context: context)
+        } else {
+            context.close(promise: nil)
+        }
+        end()
+    }
+
+    private func fail(context: ChannelHandlerContext, _ code: WebSocketErrorCode, _ reason: String) {
+        guard closure == nil else { return }
+        var data = context.channel.allocator.buffer(capacity: 2)
+        data.write(webSocketErrorCode: code)
+        closure = WebSocketClosure(code: UInt16(webSocketErrorCode: code), reason: reason)
+        reply(.connectionClose, data, context: context)
+        end()
+        closeSoon(context: context)
+    }
+
+    private func closeSoon(context: ChannelHandlerContext) {
+        let channel = context.channel
+        context.eventLoop.scheduleTask(in: Self.closeTimeout) { channel.close(promise: nil) }
+    }
+
+    private func reply(_ opcode: WebSocketOpcode, _ data: ByteBuffer, context: ChannelHandlerContext) {
+        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
+        context.writeAndFlush(Self.wrapOutboundOut(frame), promise: nil)
+    }
+
+    private func add(_ event: WebSocketEvent, bytes: Int) {
+        events.append(event)
+        eventBytes += bytes
+    }
+
+    private func handOver() {
+        guard !events.isEmpty else { return }
+        if !deliver(events, eventBytes) { isPaused = true }
+        events = []
+        eventBytes = 0
+    }
+
+    private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        add(.closed(closure ?? .lost, receivedAt: now()), bytes: 0)
+        handOver()
+    }
+
+    /// How long a closed connection may linger for the peer's part of the handshake.
+    private static let closeTimeout = TimeAmount.seconds(3)
+    /// What an event counts beside its bytes, so that many empty messages fill the inbox too.
+    private static let eventBytes = 64
+}

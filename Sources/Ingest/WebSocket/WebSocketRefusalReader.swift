@@ -1,0 +1,73 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Reads the answer of a server that does not upgrade.
+final class WebSocketRefusalReader: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    /// The head of the answer, once it is there.
+    struct Answer: Sendable {
+        fileprivate let head: EventLoopFuture<HTTPResponseHead>
+
+        /// What the answer says about why.
+        func refusal() async -> WebSocketRefusal {
+            guard let head = try? await head.get() else { return .unreachable("no answer to the upgrade") }
+            let wait = head.headers.first(name: "retry-after").flatMap { Int($0) }
+            return .status(Int(head.status.code), retryAfterSeconds: wait.flatMap { $0 >= 0 ? $0 : nil })
+        }
+    }
+
+    private let promise: EventLoopPromise<HTTPResponseHead>
+
+    private init(promise: EventLoopPromise<HTTPResponseHead>) {
+        self.promise = promise
+    }
+
+    /// Puts a reader at the end of a pipeline.
+    static let install: @Sendable (any Channel) -> EventLoopFuture<WebSocketUpgrade> = { channel in
+        let promise = channel.eventLoop.makePromise(of: HTTPResponseHead.self)
+        return channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(WebSocketRefusalReader(promise: promise))
+            return .refused(Answer(head: promise.futureResult))
+        }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = Self.unwrapInboundIn(data) { promise.succeed(head) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        promise.fail(ChannelError.ioOnClosedChannel)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        promise.fail(error)
+        context.close(promise: nil)
+    }
+}
+
+extension WebSocketRefusal {
+    /// What opening threw, in a few fixed words: errors of libraries may quote what the remote sent.
+    init(opening error: any Error) {
+        self =
+            switch error {
+            case let refusal as WebSocketRefusal: refusal
+            case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .unreachable("TLS failed")
+            case is NIOConnectionError: .unreachable("no connection")
+            case ChannelError.connectTimeout: .unreachable("the connection timed out")
+            default: .unreachable("no answer to the upgrade")
+            }
+    }
+}
+
+extension WebSocketRefusal: CustomStringConvertible {
+    /// The text that people read.
+    var description: String {
+        switch self {
+        case .status(let status, _): "the server answered with HTTP status \(status) instead of opening a WebSocket"
+        case .unreachable(let reason): reason
+        }
+    }
+}
