@@ -12,21 +12,33 @@ struct ServerSentEvent {
     private static let colon = UInt8(ascii: ":")
     private static let space = UInt8(ascii: " ")
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    init(_ bytes: UnsafeRawBufferPointer, rules: ReadingRules = []) {
         var rest = bytes[...]
         if rest.starts(with: Self.byteOrderMark) { rest = rest.dropFirst(Self.byteOrderMark.count) }
-        while let line = Self.nextLine(&rest) { read(line) }
+        while let line = rules.contains(.linesEndInLFAlone) ? Self.nextLineOfLF(&rest) : Self.nextLine(&rest) {
+            read(line, rules: rules)
+        }
     }
 
-    private mutating func read(_ line: Slice<UnsafeRawBufferPointer>) {
+    private mutating func read(_ line: Slice<UnsafeRawBufferPointer>, rules: ReadingRules) {
         let name = line.prefix { $0 != Self.colon }
         var value = line.dropFirst(name.count).dropFirst()
-        if value.first == Self.space { value = value.dropFirst() }
+        let hasSpace = value.first == Self.space
+        if hasSpace { value = value.dropFirst() }
+        if rules.contains(.dataNeedsASpace) && !hasSpace { return }
         if name.elementsEqual("data".utf8) {
             data.append(Array(value))
         } else if name.elementsEqual("id".utf8), !value.contains(0) {
             hasID = true
         }
+    }
+
+    /// A line up to an LF that does not follow a CR; what ends in none is no line yet.
+    private static func nextLineOfLF(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
+        guard let end = rest.indices.first(where: { rest[$0] == 0x0A && ($0 == rest.startIndex || rest[$0 - 1] != 0x0D) })
+        else { return nil }
+        defer { rest = rest[(end + 1)...] }
+        return rest[..<end]
     }
 
     private static func nextLine(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {

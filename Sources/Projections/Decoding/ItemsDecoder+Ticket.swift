@@ -6,25 +6,26 @@ enum Ticket {
     case fault(String)
 
     /// Reads a line; `nil` is one that is no JSON text.
-    init(_ value: JSONValue?, names: inout Names) {
+    init(_ value: JSONValue?, rules: ReadingRules, names: inout Names) {
         guard let value else { self = .fault("not one JSON text"); return }
         guard let object = value.object else { self = .fault("no object"); return }
         switch object["type"]?.string {
         case "agent":
             self = .notATicket
         case "ticket" where object["ticket"] != nil:
-            self = object["ticket"]?.object.map { Self.read($0, names: &names) } ?? .fault("ticket is no object")
+            self = object["ticket"]?.object.map { Self.read($0, rules: rules, names: &names) } ?? .fault("ticket is no object")
         default:
-            self = Self.read(object, names: &names)
+            self = Self.read(object, rules: rules, names: &names)
         }
     }
 
-    private static func read(_ object: JSONObject, names: inout Names) -> Ticket {
+    private static func read(_ object: JSONObject, rules: ReadingRules, names: inout Names) -> Ticket {
         guard let id = idText(object["id"]) else { return .fault("id is missing or no text") }
         for name in ["text", "title", "status", "created"] {
             if let value = object[name], !value.isNull, value.string == nil { return .fault("\(name) is no text") }
         }
         if let value = object["done"], !value.isNull, value.bool == nil { return .fault("done is no truth value") }
+        if let reason = clientFault(in: object, rules: rules) { return .fault(reason) }
         let status = object["status"]?.string
         let textName = object["text"]?.string == nil ? "title" : "text"
         var extra = JSONObject()
@@ -43,6 +44,24 @@ enum Ticket {
                 extra: extra
             )
         )
+    }
+
+    /// Why a client cannot read what others can.
+    private static func clientFault(in object: JSONObject, rules: ReadingRules) -> String? {
+        if rules.contains(.itemNeedsTitleAndCreated) {
+            let hasText = object["title"]?.string != nil || object["text"]?.string != nil
+            guard hasText, object["created"]?.string != nil else { return "title or created is missing" }
+        }
+        if rules.contains(.itemNeedsReadableQuestions), let questions = object["plan-questions"], !questions.isNull {
+            guard questions.array?.allSatisfy(isReadable) == true else { return "a question lacks a member" }
+        }
+        return nil
+    }
+
+    private static func isReadable(_ question: JSONValue) -> Bool {
+        question["id"]?.string != nil && question["question"]?.string != nil
+            && question["options"]?.array?.allSatisfy { $0["label"]?.string != nil && $0["value"]?.string != nil }
+                == true
     }
 
     private static let memberNames: Set<String> = ["id", "done", "status", "created"]

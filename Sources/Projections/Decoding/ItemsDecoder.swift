@@ -45,10 +45,10 @@ extension ItemsDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        let event = ServerSentEvent(payload)
+        let event = ServerSentEvent(payload, rules: context.rules)
         let lines = event.data.filter { !$0.isEmpty }
         if lines.isEmpty {
-            guard event.hasID else { return }
+            guard event.hasID, !context.rules.contains(.emptyEventIsNoSnapshot) else { return }
             return changes.append(.item(.snapshot(list: source, items: [], isWhole: true)))
         }
         let joined = Array(event.data.joined(separator: [0x0A]))
@@ -58,7 +58,7 @@ extension ItemsDecoder {
             return
         }
         let values = lines.map { line in line.withUnsafeBytes { try? JSONValue.parse($0) } }
-        readTickets(values, what: "data line", list: source, into: &changes, context: &context)
+        readTickets(values, of: .stream, list: source, into: &changes, context: &context)
     }
 
     /// Reads a value that states a list by itself; false where it does not.
@@ -69,18 +69,24 @@ extension ItemsDecoder {
         context: inout FoldContext
     ) -> Bool {
         if let elements = value.array {
-            readTickets(elements, what: "element", list: source, into: &changes, context: &context)
+            readTickets(elements, of: .array, list: source, into: &changes, context: &context)
             return true
         }
         guard let project = value["project"]?.string, let elements = value["items"]?.array else { return false }
         let list = context.names.id(project)
-        readTickets(elements, what: "element", list: list, into: &changes, context: &context)
+        readTickets(elements, of: .array, list: list, into: &changes, context: &context)
         return true
+    }
+
+    /// What the tickets of a snapshot are the parts of, named as in issues.
+    private enum Form: String {
+        case stream = "data line"
+        case array = "element"
     }
 
     private func readTickets(
         _ values: [JSONValue?],
-        what: String,
+        of form: Form,
         list: EntityID,
         into changes: inout [Change],
         context: inout FoldContext
@@ -90,18 +96,20 @@ extension ItemsDecoder {
         var isWhole = true
         var otherCount = 0
         for (index, value) in values.enumerated() {
-            switch Ticket(value, names: &context.names) {
+            switch Ticket(value, rules: context.rules, names: &context.names) {
             case .item(let item):
                 if seen.insert(item.id).inserted { items.append(item); continue }
-                context.issue("items snapshot: \(what) \(index + 1): the id stands twice; the first counts")
+                context.issue("items snapshot: \(form.rawValue) \(index + 1): the id stands twice; the first counts")
             case .notATicket:
                 otherCount += 1
             case .fault(let reason):
-                isWhole = false
-                context.issue("items snapshot: \(what) \(index + 1): \(reason)")
+                context.issue("items snapshot: \(form.rawValue) \(index + 1): \(reason)")
+                if form == .array, context.rules.contains(.badElementFailsTheArray) { return }
+                isWhole = isWhole && form == .stream && context.rules.contains(.badTicketIsLeftOut)
             }
         }
         if items.isEmpty && otherCount > 0 { return }
+        if items.isEmpty, form == .stream, context.rules.contains(.emptyEventIsNoSnapshot) { return }
         changes.append(.item(.snapshot(list: list, items: items, isWhole: isWhole)))
     }
 }

@@ -6,6 +6,8 @@ public enum Profile: String, CaseIterable, Sendable {
     case vibechannelIOS = "vibechannel-ios"
     /// VibeChannel's VS Code extension, which reads message files by a YAML reader and JavaScript's `Date`.
     case vibechannelVSCode = "vibechannel-vscode"
+    /// Punchlist's iOS app, which splits the stream by itself and replaces its list by what it can read.
+    case punchlistIOS = "punchlist-ios"
 
     /// How the profile departs from the canonical reading.
     public var rules: ReadingRules {
@@ -21,6 +23,11 @@ public enum Profile: String, CaseIterable, Sendable {
             [
                 .openFrontMatterIsWhole, .scalarsHaveTypes, .datesAreOfAnyValue, .listsKeepEmptyParts,
                 .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript, .unknownKeysAreIgnored,
+            ]
+        case .punchlistIOS:
+            [
+                .emptyEventIsNoSnapshot, .badTicketIsLeftOut, .badElementFailsTheArray, .dataNeedsASpace,
+                .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions,
             ]
         }
     }

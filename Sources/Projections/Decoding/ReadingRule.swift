@@ -44,6 +44,23 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     /// The body is trimmed of what JavaScript calls white space.
     case bodyIsTrimmedByJavaScript
 
+    // Punchlist
+
+    /// An event without `data` is no snapshot, nor is one of whose tickets none can be read.
+    case emptyEventIsNoSnapshot
+    /// A ticket of the stream that cannot be read is not there; the others are the whole list.
+    case badTicketIsLeftOut
+    /// An array with an element that cannot be read is no snapshot: the old list stays.
+    case badElementFailsTheArray
+    /// A `data:` line without a space behind the colon is passed over.
+    case dataNeedsASpace
+    /// CR, alone or before LF, ends no line of the stream.
+    case linesEndInLFAlone
+    /// An item without title or creation time cannot be read.
+    case itemNeedsTitleAndCreated
+    /// An item with a question that lacks a member, as one with capitalised names does, cannot be read.
+    case itemNeedsReadableQuestions
+
     /// The events that the rule is about.
     var families: [EventFamily] {
         switch self {
@@ -52,6 +69,9 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
             .lostParentsAreNotShown, .openFrontMatterIsWhole, .scalarsHaveTypes, .datesAreOfAnyValue,
             .listsKeepEmptyParts, .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript:
             [.git]
+        case .emptyEventIsNoSnapshot, .badTicketIsLeftOut, .badElementFailsTheArray, .dataNeedsASpace,
+            .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions:
+            [.items]
         }
     }
 }
