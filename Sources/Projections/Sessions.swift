@@ -47,13 +47,13 @@ struct Sessions: Fold {
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         if key == Self.aggregateKey {
-            return histories.isEmpty ? nil : .object(["status": .string(aggregate(asOf: context.asOf))])
+            return histories.isEmpty ? nil : .object(["status": .string(aggregate(context))])
         }
         guard key.section == .sessions, let fields = present[key.first]?.fields else { return nil }
         let age = Self.age(of: fields, asOf: context.asOf)
         var row = fields.members
         row["id"] = .string(context.names.text(fields.id))
-        row["state"] = .string(age >= Self.expiredSeconds ? "expired" : "live")
+        row["state"] = .string(age >= Self.lifeSeconds(context) ? "expired" : "live")
         row["stale"] = .bool(age >= Self.staleSeconds)
         return .object(row)
     }
@@ -119,10 +119,16 @@ extension Sessions {
     }
 
     /// Any `needs_input`, else any `working`, else any `idle` of the live sessions, else `not_running`.
-    private func aggregate(asOf: Timestamp) -> String {
-        let live = present.values.filter { Self.age(of: $0.fields, asOf: asOf) < Self.expiredSeconds }
+    private func aggregate(_ context: RowContext) -> String {
+        let live = present.values.filter {
+            Self.age(of: $0.fields, asOf: context.asOf) < Self.lifeSeconds(context)
+        }
         let statuses = Set(live.map(\.fields.status))
         return ["needs_input", "working", "idle"].first(where: statuses.contains) ?? "not_running"
+    }
+
+    private static func lifeSeconds(_ context: RowContext) -> Int64 {
+        context.rules.contains(.sessionsLastHalfAnHour) ? staleSeconds : expiredSeconds
     }
 
     /// Whole seconds since the last accepted write; negative where its time stamp lies ahead.

@@ -35,7 +35,8 @@ struct ServerSentEvent {
 
     /// A line up to an LF that does not follow a CR; what ends in none is no line yet.
     private static func nextLineOfLF(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
-        guard let end = rest.indices.first(where: { rest[$0] == 0x0A && ($0 == rest.startIndex || rest[$0 - 1] != 0x0D) })
+        guard
+            let end = rest.indices.first(where: { rest[$0] == 0x0A && ($0 == rest.startIndex || rest[$0 - 1] != 0x0D) })
         else { return nil }
         defer { rest = rest[(end + 1)...] }
         return rest[..<end]

@@ -13,7 +13,9 @@ enum Ticket {
         case "agent":
             self = .notATicket
         case "ticket" where object["ticket"] != nil:
-            self = object["ticket"]?.object.map { Self.read($0, rules: rules, names: &names) } ?? .fault("ticket is no object")
+            self =
+                object["ticket"]?.object.map { Self.read($0, rules: rules, names: &names) }
+                ?? .fault("ticket is no object")
         default:
             self = Self.read(object, rules: rules, names: &names)
         }

@@ -8,6 +8,10 @@ public enum Profile: String, CaseIterable, Sendable {
     case vibechannelVSCode = "vibechannel-vscode"
     /// Punchlist's iOS app, which splits the stream by itself and replaces its list by what it can read.
     case punchlistIOS = "punchlist-ios"
+    /// VibeStatus's menu-bar app, which reads the status files anew every second.
+    case vibestatusMac = "vibestatus-mac"
+    /// VibeStatus's iOS app, which sees what the Mac uploads.
+    case vibestatusPhone = "vibestatus-phone"
 
     /// How the profile departs from the canonical reading.
     public var rules: ReadingRules {
@@ -23,6 +27,12 @@ public enum Profile: String, CaseIterable, Sendable {
             [
                 .openFrontMatterIsWhole, .scalarsHaveTypes, .datesAreOfAnyValue, .listsKeepEmptyParts,
                 .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript, .unknownKeysAreIgnored,
+            ]
+        case .vibestatusMac: [.unreadableFileEndsTheSession, .unreadablePromptIsNone]
+        case .vibestatusPhone:
+            [
+                .unreadablePromptIsNone, .sameStatusIsNotUploaded, .timeIsThatOfUpload, .processIsNotUploaded,
+                .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAnHour,
             ]
         case .punchlistIOS:
             [

@@ -61,6 +61,25 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     /// An item with a question that lacks a member, as one with capitalised names does, cannot be read.
     case itemNeedsReadableQuestions
 
+    // VibeStatus
+
+    /// A file that is empty or says no status ends its session, until it says one again.
+    case unreadableFileEndsTheSession
+    /// A prompt that cannot be read is not there.
+    case unreadablePromptIsNone
+    /// A session is what it was when its status last changed: other writes are not uploaded.
+    case sameStatusIsNotUploaded
+    /// A session's time is that at which its change was noticed, whatever its file says.
+    case timeIsThatOfUpload
+    /// No process id is uploaded.
+    case processIsNotUploaded
+    /// While other sessions are there, a file that says no status makes its status be uploaded again.
+    case unreadableFileIsUploadedAgain
+    /// A session that ends half an hour after its last change, or later, is not taken out of the cloud.
+    case lateEndIsNotUploaded
+    /// A session is shown for half an hour after its last change, not for two.
+    case sessionsLastHalfAnHour
+
     /// The events that the rule is about.
     var families: [EventFamily] {
         switch self {
@@ -72,6 +91,9 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
         case .emptyEventIsNoSnapshot, .badTicketIsLeftOut, .badElementFailsTheArray, .dataNeedsASpace,
             .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions:
             [.items]
+        case .unreadableFileEndsTheSession, .unreadablePromptIsNone, .sameStatusIsNotUploaded, .timeIsThatOfUpload,
+            .processIsNotUploaded, .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAnHour:
+            [.status]
         }
     }
 }

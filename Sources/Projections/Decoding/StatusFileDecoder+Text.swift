@@ -7,7 +7,26 @@ enum StatusText {
         let reason: String
     }
 
-    static func object(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
+    /// What a session's file says; the fault where it is empty, malformed or rejected.
+    static func session(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
+        accepted(object(payload), unless: sessionFault)
+    }
+
+    /// What a prompt's file says; the fault where it is empty, malformed or rejected.
+    static func prompt(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
+        accepted(object(payload), unless: promptFault)
+    }
+
+    private static func accepted(
+        _ object: Result<JSONObject, Fault>,
+        unless fault: (JSONObject) -> String?
+    ) -> Result<JSONObject, Fault> {
+        object.flatMap { object in
+            fault(object).map { .failure(Fault(reason: "rejected: \($0)")) } ?? .success(object)
+        }
+    }
+
+    private static func object(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
         if payload.isEmpty { return .failure(Fault(reason: "empty")) }
         guard let value = try? JSONValue.parse(payload) else {
             return .failure(Fault(reason: "malformed: not one JSON text"))
@@ -16,7 +35,7 @@ enum StatusText {
     }
 
     /// Why a session's text is rejected; `nil` where it is accepted. Null counts as absent.
-    static func sessionFault(in object: JSONObject) -> String? {
+    private static func sessionFault(in object: JSONObject) -> String? {
         guard let state = object["state"]?.string, states.contains(state) else {
             return "state is none of working, idle, needs_input, not_running"
         }
@@ -30,7 +49,7 @@ enum StatusText {
     }
 
     /// Why a prompt's text is rejected. A time stamp that cannot be read is taken for the time of receipt.
-    static func promptFault(in object: JSONObject) -> String? {
+    private static func promptFault(in object: JSONObject) -> String? {
         for name in ["session_id", "project", "prompt_message", "notification_type", "timestamp"] {
             if object[name]?.string == nil { return "\(name) is missing or no text" }
         }

@@ -6,6 +6,9 @@ import EventLog
 /// name `vibestatus-prompt-….json` is a prompt, another `vibestatus-….json` a session; anything else is neither, which
 /// is no fault. The id is the file's name.
 struct StatusFileDecoder: EventDecoder {
+    /// What went to the cloud; of use only to the profile of a client that sees nothing else.
+    private var uploads = StatusUploads()
+
     init() {}
 
     mutating func decode(
@@ -20,7 +23,11 @@ struct StatusFileDecoder: EventDecoder {
         switch envelope.attributes["op"] {
         case "remove":
             let id = context.names.id(file.name)
-            changes.append(file.isPrompt ? .prompt(.removed(id)) : .session(.removed(id)))
+            if file.isPrompt {
+                changes.append(.prompt(.removed(id)))
+            } else if uploads.takeRemoval(of: id, in: context) {
+                changes.append(.session(.removed(id)))
+            }
         case "write" where file.isPrompt:
             readPrompt(payload, name: file.name, into: &changes, context: &context)
         case "write":
@@ -41,29 +48,29 @@ struct StatusFileDecoder: EventDecoder {
 
 extension StatusFileDecoder {
     /// Only an accepted text changes a session; every other is an issue and ends nothing.
-    private func readSession(
+    private mutating func readSession(
         _ payload: UnsafeRawBufferPointer,
         name: String,
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        switch StatusText.object(payload) {
+        let id = context.names.id(name)
+        switch StatusText.session(payload) {
         case .failure(let fault):
             context.issue("status file: \(fault.reason)")
+            uploads.takeFault(of: id, in: context)
+            if context.rules.contains(.unreadableFileEndsTheSession) { changes.append(.session(.removed(id))) }
         case .success(let object):
-            if let reason = StatusText.sessionFault(in: object) {
-                return context.issue("status file: rejected: \(reason)")
-            }
             let timestamp = object["timestamp"]?.string
             let fields = SessionFields(
-                id: context.names.id(name),
+                id: id,
                 project: object["project"]?.string ?? "Unknown",
                 status: object["state"]?.string ?? "",
                 timestamp: timestamp,
                 instant: timestamp.flatMap(RemoteTime.statusFile) ?? context.event.recordedAt,
                 pid: object["pid"]?.number?.wholeInt64
             )
-            changes.append(.session(.observed(fields)))
+            if let uploaded = uploads.take(fields, in: context) { changes.append(.session(.observed(uploaded))) }
         }
     }
 
@@ -75,15 +82,11 @@ extension StatusFileDecoder {
         context: inout FoldContext
     ) {
         let id = context.names.id(name)
-        switch StatusText.object(payload) {
+        switch StatusText.prompt(payload) {
         case .failure(let fault):
             context.issue("prompt file: \(fault.reason)")
-            changes.append(.prompt(.unreadable(id)))
+            if !context.rules.contains(.unreadablePromptIsNone) { changes.append(.prompt(.unreadable(id))) }
         case .success(let object):
-            if let reason = StatusText.promptFault(in: object) {
-                context.issue("prompt file: rejected: \(reason)")
-                return changes.append(.prompt(.unreadable(id)))
-            }
             let fields = PromptFields(
                 id: id,
                 session: object["session_id"]?.string,
