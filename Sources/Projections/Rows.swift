@@ -7,13 +7,13 @@ import EventLog
 /// `soft_deleted`, `restored` (whether `deleted_at` is set), `opened` (`last_opened_at` alone), `retitled` (`title`),
 /// `updated` (anything else).
 struct Rows: Fold {
-    private var registers: [EntityKey: RowRegister] = [:]
+    private(set) var registers: [EntityKey: RowRegister] = [:]
     private var histories = EntityHistories()
 
     init() {}
 
     mutating func apply(_ change: Change, in context: inout FoldContext) {
-        guard case .row(let change) = change else { return }
+        guard case .row(let stated) = change, let change = seen(stated, in: &context) else { return }
         let key = EntityKey(.rows, change.table, change.id)
         // The table lets go of the register for the time of the change, so that its contents are not copied.
         var register = registers.removeValue(forKey: key) ?? RowRegister()
@@ -35,7 +35,9 @@ struct Rows: Fold {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard var members = registers[key]?.settled?.members else { return nil }
+        guard let row = registers[key]?.settled, row.isShown(in: key.first, context) else { return nil }
+        var members = row.members
+        if row.staysListed(in: key.first, context) { members["state"] = .string("live") }
         members["table"] = .string(context.names.text(key.first))
         members["id"] = .string(context.names.text(key.second))
         return .object(members)

@@ -11,6 +11,16 @@ struct RowRegister: Codable, Sendable {
         let committedAt: Timestamp
         let sequence: UInt64
 
+        init(committedAt: Timestamp, sequence: UInt64) {
+            self.committedAt = committedAt
+            self.sequence = sequence
+        }
+
+        init(_ change: RowChange, at sequence: UInt64) {
+            let time = change.isPlacedByArrival ? Timestamp(seconds: 0) : change.committedAt
+            self.init(committedAt: time, sequence: sequence)
+        }
+
         static func < (left: Position, right: Position) -> Bool {
             (left.committedAt, left.sequence) < (right.committedAt, right.sequence)
         }
@@ -41,8 +51,10 @@ struct RowRegister: Codable, Sendable {
 
     /// Takes in one change; false where it is a repeat or too late to say anything.
     mutating func apply(_ change: RowChange, at sequence: UInt64) -> Bool {
-        let position = Position(committedAt: change.committedAt, sequence: sequence)
-        guard identities[change.identity] == nil, floor.map({ $0.position < position }) ?? true else { return false }
+        let position = Position(change, at: sequence)
+        guard change.isPlacedByArrival || identities[change.identity] == nil,
+            floor.map({ $0.position < position }) ?? true
+        else { return false }
         var isEffective = true
         switch change.operation {
         case .insert:

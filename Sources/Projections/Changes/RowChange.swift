@@ -20,4 +20,6 @@ struct RowChange: Codable, Sendable {
     var record: JSONObject
     /// Whether an error `413` left values out of `record`.
     var isPartial = false
+    /// Whether its place among the changes is that of its arrival, and no repeat is one.
+    var isPlacedByArrival = false
 }

@@ -12,6 +12,10 @@ public enum Profile: String, CaseIterable, Sendable {
     case vibestatusMac = "vibestatus-mac"
     /// VibeStatus's iOS app, which sees what the Mac uploads.
     case vibestatusPhone = "vibestatus-phone"
+    /// sideBar's iOS app.
+    case sidebarIOS = "sidebar-ios"
+    /// sideBar's web app.
+    case sidebarWeb = "sidebar-web"
 
     /// How the profile departs from the canonical reading.
     public var rules: ReadingRules {
@@ -33,6 +37,17 @@ public enum Profile: String, CaseIterable, Sendable {
             [
                 .unreadablePromptIsNone, .sameStatusIsNotUploaded, .timeIsThatOfUpload, .processIsNotUploaded,
                 .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAnHour,
+            ]
+        case .sidebarIOS:
+            [
+                .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .jobDeletionIsNotRead, .softDeletedStaysListed,
+                .missingContentIsEmpty, .filesAndJobsAreReplaced, .transcriptsAreLost, .noteIsMadeWhenUpdated,
+                .messagesAreSortedByTime,
+            ]
+        case .sidebarWeb:
+            [
+                .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .noteTitleIsKept, .moveToTheRootIsNotSeen,
+                .unknownNoteIsNotUpdated, .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .internalFilesAreHidden,
             ]
         case .punchlistIOS:
             [

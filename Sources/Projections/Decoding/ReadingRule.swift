@@ -80,6 +80,39 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     /// A session is shown for half an hour after its last change, not for two.
     case sessionsLastHalfAnHour
 
+    // sideBar
+
+    /// Changes of rows are applied in the order in which they arrive, repeats too.
+    case rowsAreTakenAsTheyArrive
+    /// A job is known by its file: jobs of one file are one.
+    case jobsAreKnownByTheirFile
+    /// The deletion of a job is not read, since it names no file.
+    case jobDeletionIsNotRead
+    /// A website or file with a time of deletion stays in its list.
+    case softDeletedStaysListed
+    /// An update of a note without its content empties it.
+    case missingContentIsEmpty
+    /// An update of a file or job is the whole of it.
+    case filesAndJobsAreReplaced
+    /// An update of a website takes away its transcripts.
+    case transcriptsAreLost
+    /// A note was made when it was last updated.
+    case noteIsMadeWhenUpdated
+    /// Messages of a conversation stand in the order of their times.
+    case messagesAreSortedByTime
+    /// An update does not change a note's title.
+    case noteTitleIsKept
+    /// A note that moves out of all folders stays in its folder.
+    case moveToTheRootIsNotSeen
+    /// An update of a note that is not known does nothing.
+    case unknownNoteIsNotUpdated
+    /// An update of a website older than the known `updated_at` does nothing.
+    case olderWebsiteUpdateIsIgnored
+    /// An update does not change a file's `updated_at`.
+    case fileTimeIsKept
+    /// Files that belong to the program itself are not shown.
+    case internalFilesAreHidden
+
     /// The events that the rule is about.
     var families: [EventFamily] {
         switch self {
@@ -94,6 +127,11 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
         case .unreadableFileEndsTheSession, .unreadablePromptIsNone, .sameStatusIsNotUploaded, .timeIsThatOfUpload,
             .processIsNotUploaded, .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAnHour:
             [.status]
+        case .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .jobDeletionIsNotRead, .softDeletedStaysListed,
+            .missingContentIsEmpty, .filesAndJobsAreReplaced, .transcriptsAreLost, .noteIsMadeWhenUpdated,
+            .messagesAreSortedByTime, .noteTitleIsKept, .moveToTheRootIsNotSeen, .unknownNoteIsNotUpdated,
+            .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .internalFilesAreHidden:
+            [.realtime]
         }
     }
 }

@@ -32,6 +32,7 @@ struct RealtimeConversations: Codable, Sendable {
         if let statement {
             let position = RowRegister.Position(committedAt: change.committedAt, sequence: sequence)
             messages = conversation.timeline.insert(statement, at: position, in: change.id, event: context.event)
+            if context.rules.contains(.messagesAreSortedByTime) { messages = messages.map(Self.sortedByTime) }
             changes += messages.map(Change.message)
         }
         // Messages that come late name a channel that is gone all the same.
@@ -70,6 +71,12 @@ extension RealtimeConversations {
     private static func standing(_ register: RowRegister) -> Standing? {
         guard let row = register.settled else { return nil }
         return Standing(title: row.record["title"]?.string)
+    }
+
+    private static func sortedByTime(_ change: MessageChange) -> MessageChange {
+        guard case .written(var write) = change else { return change }
+        write.order = .byCreation
+        return .written(write)
     }
 
     /// What a change says of the messages; `nil` where it leaves them as they are.

@@ -4,8 +4,8 @@ import EventLog
 ///
 /// A session goes up when the pair of session and status is another one than was sent last. That is forgotten when the
 /// session ends, and when its file says nothing for a moment while other sessions are there.
-struct StatusUploads: Sendable {
-    private struct Upload {
+struct StatusUploads: Codable, Sendable {
+    private struct Upload: Codable {
         var status: String
         var at: Timestamp
     }
