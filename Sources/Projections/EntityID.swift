@@ -3,7 +3,7 @@
 /// Eight bytes, so that tables stay small and fast. A decimal number below 2^63 without leading zeros stands for itself
 /// (snowflakes need no table); every other text is interned in a `Names`, and its handle means something only together
 /// with that `Names`. Handles are never put in order and never stored; see `Names.precedes`.
-public struct EntityID: Codable, Hashable, Sendable {
+public struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
     /// Top bit clear: the number itself. Top bit set: the place in the table of names.
     let rawValue: UInt64
 

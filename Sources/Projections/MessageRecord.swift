@@ -43,6 +43,14 @@ struct MessageRecord: Codable, Sendable {
         self.key = key
     }
 
+    /// - Parameter entries: in log order.
+    init(key: MessageKey, standing: Standing, current: MessageRevision?, entries: [Entry]) {
+        self.key = key
+        self.standing = standing
+        self.current = current
+        self.entries = entries
+    }
+
     /// The number of versions: distinct ones, or those that said something new.
     var revisionCount: Int { entries.count { $0.isNewRevision } }
 

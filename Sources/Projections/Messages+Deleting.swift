@@ -14,21 +14,20 @@ extension Messages {
 
     /// A channel vanished for now: so do the messages in it.
     mutating func empty(_ channel: EntityID, cause: MessageDeletion.Cause, in context: inout FoldContext) {
-        for slot in slotsOfChannel[channel] ?? [] {
-            guard let record = records[slot], state(of: record) == .live else { continue }
-            delete(MessageDeletion(key: record.key, cause: cause, permanence: .untilWritten), in: &context)
+        for slot in store.places(in: channel) where state(at: slot) == .live {
+            delete(MessageDeletion(key: store.key(at: slot), cause: cause, permanence: .untilWritten), in: &context)
         }
     }
 
     /// A channel went for ever: so did the messages in it.
     mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
-        for slot in slotsOfChannel[channel] ?? [] {
-            guard let record = records[slot], record.wasWritten else { continue }
+        for slot in store.places(in: channel) where store.wasWritten(at: slot) {
             // The fate already tells the state; what is left is the history and the rows.
-            records[slot]?.fall(fate)
-            touch(record.key, in: &context)
-            touchAnswers(to: record.key, in: &context)
+            if !store.fallPacked(at: slot, fate) { store.change(at: slot) { $0.fall(fate) } }
+            let key = store.key(at: slot)
+            touch(key, in: &context)
+            touchAnswers(to: key, in: &context)
         }
     }
 
@@ -43,7 +42,7 @@ extension Messages {
         guard from != to else { return }
         let event = context.event
         let origin = slot(for: from)
-        let past = origin.flatMap { records[$0] }
+        let past = origin.map { store.record(at: $0) }
         let entry = MessageRecord.Entry(
             event: event,
             happening: .moved(from: from, to: to),

@@ -11,17 +11,14 @@ extension Messages {
             }
         }
         keepRelatives(of: &kept)
-        for slot in records.indices {
-            guard let key = records[slot]?.key, !kept.contains(key) else { continue }
-            drop(slot, key)
-        }
+        for slot in 0..<store.count where !kept.contains(store.key(at: slot)) { compacted.insert(store.key(at: slot)) }
+        store = store.kept { kept.contains(store.key(at: $0)) }
         answers = [:]
-        for slot in records.indices {
-            guard let key = records[slot]?.key, let parent = parent(of: key) else { continue }
+        for slot in 0..<store.count {
+            guard let replyTo = store.replyTo(at: slot) else { continue }
+            let parent = MessageKey(channel: store.key(at: slot).channel, id: replyTo)
             answers[parent, default: []].append(slot)
         }
-        for (channel, slots) in slotsOfChannel { slotsOfChannel[channel] = slots.filter { records[$0] != nil } }
-        slotsOfChannel = slotsOfChannel.filter { !$0.value.isEmpty }
     }
 
     private func newest(_ count: Int, _ wanted: State, in channel: EntityID, _ names: Names) -> [MessageKey] {
@@ -37,22 +34,18 @@ extension Messages {
     private func keepRelatives(of kept: inout Set<MessageKey>) {
         var pending = Array(kept)
         while let key = pending.popLast() {
-            guard let slot = slots[key], let record = records[slot] else { continue }
-            for relative in record.relatives where slots[relative] != nil && kept.insert(relative).inserted {
+            guard let slot = store.place(of: key) else { continue }
+            for relative in store.relatives(at: slot)
+            where store.place(of: relative) != nil && kept.insert(relative).inserted {
                 pending.append(relative)
             }
         }
     }
 
-    private mutating func drop(_ slot: Int, _ key: MessageKey) {
-        records[slot] = nil
-        slots[key] = nil
-        compacted.insert(key)
-    }
-
     func collectNeeded(into sequences: inout Set<UInt64>) {
         fates.collectNeeded(into: &sequences)
-        for case let record? in records {
+        for slot in 0..<store.count {
+            let record = store.record(at: slot)
             for entry in record.entries { sequences.insert(entry.event.sequence.rawValue) }
             for reaction in record.reactions { sequences.insert(reaction.sequence) }
             if let placedBy = record.placedBy { sequences.insert(placedBy) }

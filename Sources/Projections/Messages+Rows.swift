@@ -35,17 +35,17 @@ extension Messages {
     }
 
     func records(in channel: EntityID, being wanted: State) -> [MessageRecord] {
-        (slotsOfChannel[channel] ?? []).compactMap { records[$0] }.filter { state(of: $0) == wanted }
+        store.places(in: channel).filter { state(at: $0) == wanted }.map { store.record(at: $0) }
     }
 
     /// All channels that a message was heard of in, by their ids' bytes.
     func channels(_ names: Names) -> [EntityID] {
-        slotsOfChannel.keys.sorted { names.precedes($0, $1) }
+        store.channels.filter { $0.first > 0 }.map(\.id).sorted { names.precedes($0, $1) }
     }
 
     private func record(for key: EntityKey) -> MessageRecord? {
         guard key.section == .messages || key.section == .deletedMessages else { return nil }
-        return slots[MessageKey(channel: key.first, id: key.second)].flatMap { records[$0] }
+        return store.place(of: MessageKey(channel: key.first, id: key.second)).map { store.record(at: $0) }
     }
 
     private func liveRow(_ record: MessageRecord, _ context: RowContext) -> JSONValue? {

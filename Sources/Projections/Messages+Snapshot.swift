@@ -2,7 +2,7 @@ import EventLog
 
 extension Messages {
     func snapshot(names: Names) -> JSONValue {
-        let live = records.compactMap { $0 }.sorted { $0.key.precedes($1.key, names) }
+        let live = (0..<store.count).map { store.record(at: $0) }.sorted { $0.key.precedes($1.key, names) }
         return .object([
             "messages": .array(live.map { $0.snapshot(names: names) }),
             "compacted": compactedFacts(names),

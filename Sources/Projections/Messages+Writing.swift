@@ -26,13 +26,10 @@ extension Messages {
     ) {
         guard let slot = slot(for: key) else { return }
         let sequence = context.event.sequence.rawValue
-        let changes = records[slot]?.react(
-            emoji: ExactText(emoji),
-            user: user,
-            isPresent: isPresent,
-            sequence: sequence
-        )
-        if changes == true { touch(key, in: &context) }
+        let changes = store.change(at: slot) { record in
+            record.react(emoji: ExactText(emoji), user: user, isPresent: isPresent, sequence: sequence)
+        }
+        if changes { touch(key, in: &context) }
     }
 
     /// A branch's tip moved: what is known stands in another way, and nothing happened to it.

@@ -6,15 +6,11 @@ import EventLog
 /// their own order, a message that a gateway deleted stays deleted, and a channel that is gone for ever takes along
 /// what is written into it later.
 struct Messages: Fold {
-    /// One place per message; the place of a message that was compacted away is empty.
-    var records: [MessageRecord?] = []
-    var slots: [MessageKey: Int] = [:]
+    var store = MessageStore()
     /// What was dropped for good: such an id stays known, and nothing changes it any more.
     var compacted: Set<MessageKey> = []
     /// The places of the messages that answer another one. It may hold places that answer it no longer.
     var answers: [MessageKey: [Int]] = [:]
-    /// The places of the messages of each channel, in order of arrival.
-    var slotsOfChannel: [EntityID: [Int]] = [:]
     var fates = ChannelFates()
     /// What was said of circles of replies, by the event that closed them.
     var circles = ReplyCircles()
@@ -56,15 +52,22 @@ extension Messages {
 
     /// What a key stands for now.
     func state(of key: MessageKey) -> State {
-        if compacted.contains(key) { return .compacted }
-        guard let slot = slots[key], let record = records[slot] else { return .unknown }
-        return state(of: record)
+        if !compacted.isEmpty, compacted.contains(key) { return .compacted }
+        return store.place(of: key).map { state(at: $0) } ?? .unknown
     }
 
     func state(of record: MessageRecord) -> State {
         if end(of: record) != nil { return .deleted }
         if case .live = record.standing, record.current != nil { return .live }
         return .unknown
+    }
+
+    /// What the message at a place stands for now.
+    func state(at place: Int) -> State {
+        let cell = store.cells[place]
+        guard cell.form == .packed else { return state(of: store.records[Int(cell.last)]) }
+        if cell.standing == .deleted || fates.fate(of: store.channels[Int(cell.channel)].id) != nil { return .deleted }
+        return cell.standing == .live ? .live : .unknown
     }
 
     /// How a message was deleted, by name or with its channel; being deleted by name wins.
@@ -79,12 +82,8 @@ extension Messages {
 
     /// The place of a message, made if it was never heard of; `nil` for one that was compacted away.
     mutating func slot(for key: MessageKey) -> Int? {
-        if let slot = slots[key] { return slot }
-        guard !compacted.contains(key) else { return nil }
-        slots[key] = records.count
-        slotsOfChannel[key.channel, default: []].append(records.count)
-        records.append(MessageRecord(key: key))
-        return records.count - 1
+        if let place = store.place(of: key) { return place }
+        return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key)
     }
 
     /// Changes one record and says which rows that touches.
@@ -93,17 +92,14 @@ extension Messages {
         in context: inout FoldContext,
         _ body: (inout MessageRecord) -> Void
     ) {
-        guard var record = records[slot] else { return }
-        let before = state(of: record)
-        let answered = record.current?.saying.replyTo
-        // The table lets go of the record for the time of the change, so that its arrays are not copied.
-        records[slot] = nil
-        body(&record)
-        records[slot] = record
-        touch(record.key, in: &context)
-        if state(of: record) != before { touchAnswers(to: record.key, in: &context) }
-        if let replyTo = record.current?.saying.replyTo, replyTo != answered {
-            connect(slot, record.key, to: replyTo, in: &context)
+        let key = store.key(at: slot)
+        let before = state(at: slot)
+        let answered = store.replyTo(at: slot)
+        store.change(at: slot, body)
+        touch(key, in: &context)
+        if state(at: slot) != before { touchAnswers(to: key, in: &context) }
+        if let replyTo = store.replyTo(at: slot), replyTo != answered {
+            connect(slot, key, to: replyTo, in: &context)
         }
     }
 
@@ -113,13 +109,13 @@ extension Messages {
     }
 
     func touchAnswers(to key: MessageKey, in context: inout FoldContext) {
-        for slot in answers[key] ?? [] {
-            guard let record = records[slot], record.current?.saying.replyTo == key.id else { continue }
-            context.touch(EntityKey(.messages, record.key.channel, record.key.id))
+        guard !answers.isEmpty, let slots = answers[key] else { return }
+        for slot in slots where store.replyTo(at: slot) == key.id {
+            context.touch(EntityKey(.messages, key.channel, store.cells[slot].id))
         }
     }
 
-    private mutating func connect(
+    mutating func connect(
         _ slot: Int,
         _ key: MessageKey,
         to replyTo: EntityID,
@@ -146,7 +142,7 @@ extension Messages {
 
     /// The key that a known message answers.
     func parent(of key: MessageKey) -> MessageKey? {
-        guard let slot = slots[key], let replyTo = records[slot]?.current?.saying.replyTo else { return nil }
+        guard let slot = store.place(of: key), let replyTo = store.replyTo(at: slot) else { return nil }
         return MessageKey(channel: key.channel, id: replyTo)
     }
 }

@@ -44,11 +44,13 @@ public enum Replay {
         var workspace = try Workspace(facts: session.fact(factName), rules: options.rules)
         if let sources = options.sources { workspace.keepOnly(sources) }
         guard last > .zero else { return workspace }
+        var lanes = ReplayLanes()
         try session.forEachEvent(in: SequenceNumber(1)...last) { event in
-            guard options.includes(event.source, event.sequence) else { return true }
-            let envelope = event.envelope
-            event.withPayload { workspace.apply(envelope, payload: $0) }
-            return try observe?(envelope, &workspace) ?? true
+            if !options.without.isEmpty, options.without.contains(event.sequence) { return true }
+            let lane = lanes.lane(of: event, options, in: &workspace)
+            guard lane.isIncluded else { return true }
+            workspace.apply(event, lane)
+            return try observe?(event.envelope, &workspace) ?? true
         }
         workspace.sequence = max(workspace.sequence, last)
         return workspace
@@ -66,6 +68,21 @@ public enum Replay {
             "replay to sequence \(point): the log was compacted at sequence \(decidedAt), and an earlier state needs what "
                 + "was dropped; give a point from \(decidedAt) on, or --retained to fold what is left"
         )
+    }
+}
+
+extension Workspace {
+    /// Applies one event as it lies in the log.
+    @inline(__always)
+    fileprivate mutating func apply(_ event: borrowing EventView, _ lane: ReplayLanes.Lane) {
+        event.withPayload { payload in
+            if let source = lane.gateway, let frame = PlainFrameScanner.frame(payload) {
+                let reference = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
+                applyPlain(frame, payload: payload, reference, source: source, connection: lane.connection)
+            } else {
+                apply(event.envelope, payload: payload)
+            }
+        }
     }
 }
 

@@ -26,6 +26,8 @@ struct SourceState: Sendable {
     var prompts = Prompts()
     var rows = Rows()
 
+    /// Whether gateway frames are read as the remote meant them, so that plain ones may go the short way.
+    let takesPlainFrames: Bool
     /// How the whole log is read; each event by those rules that are about events of its family.
     private let rules: ReadingRules
     /// The rules that any event of this source was read by.
@@ -35,6 +37,7 @@ struct SourceState: Sendable {
     init(name: SourceName, rules: ReadingRules = []) {
         self.name = name
         self.rules = rules
+        takesPlainFrames = rules.forEvents(of: .gateway).isEmpty
         context = FoldContext(
             names: Names(),
             event: EventReference(sequence: .zero, recordedAt: Timestamp(seconds: 0))
@@ -68,7 +71,7 @@ struct SourceState: Sendable {
         )
     }
 
-    private mutating func begin(_ event: EventReference) {
+    mutating func begin(_ event: EventReference) {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event
         context.touched.removeAll(keepingCapacity: true)
@@ -78,9 +81,12 @@ struct SourceState: Sendable {
     }
 
     private mutating func finish() {
-        if let stated = context.remoteTime ?? changes.compactMap(\.remoteTime).max() {
-            remoteClock = max(remoteClock ?? stated, stated)
-        }
+        finish(remoteTime: context.remoteTime ?? changes.lazy.compactMap(\.remoteTime).max())
+    }
+
+    /// Takes down what the event at hand has left in the context.
+    mutating func finish(remoteTime: Timestamp?) {
+        if let remoteTime { remoteClock = max(remoteClock ?? remoteTime, remoteTime) }
         for reason in context.reasons {
             issues.append(Issue(sequence: context.event.sequence, reason: reason))
         }
@@ -107,7 +113,7 @@ struct SourceState: Sendable {
     }
 
     /// Gives one change to every fold.
-    private mutating func spread(_ change: Change) {
+    mutating func spread(_ change: Change) {
         channels.apply(change, in: &context)
         messages.apply(change, in: &context)
         community.apply(change, in: &context)

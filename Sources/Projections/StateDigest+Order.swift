@@ -6,9 +6,7 @@ extension Messages {
     ///
     /// Cost: O(1) for these; O(n log n) for the others, whose every change carries the whole list anyway.
     func statedOrder(in channel: EntityID, _ names: Names) -> [JSONValue]? {
-        let slots = slotsOfChannel[channel] ?? []
-        let known = slots.lazy.compactMap { records[$0]?.current }.first
-        guard let known, case .at = known.order else { return nil }
+        guard let known = store.firstOrder(in: channel), case .at = known else { return nil }
         return sortedLive(in: channel, names).map { .string(names.text($0.key.id)) }
     }
 }

@@ -37,7 +37,28 @@ public struct Workspace: Sendable {
         guard !envelope.isAct else { return }
         clock = max(clock ?? envelope.recordedAt, envelope.recordedAt)
         let index = sourceIndex(of: envelope.source)
-        sources[index].apply(envelope, payload: payload)
+        if sources[index].takesPlainFrames, let frame = PlainFrame(envelope, payload: payload) {
+            let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)
+            let connection = envelope.attributes["connection"]
+            sources[index].applyPlain(frame, payload: payload, event, connection: connection)
+        } else {
+            sources[index].apply(envelope, payload: payload)
+        }
+        digestKeeper.note(sources[index].context.touched, source: index)
+    }
+
+    /// Applies one inbound gateway frame; on the short way where it is a plain one. As `apply`, without an envelope.
+    @inline(__always)
+    mutating func applyPlain(
+        _ frame: PlainFrame,
+        payload: UnsafeRawBufferPointer,
+        _ event: EventReference,
+        source index: Int,
+        connection: String?
+    ) {
+        sequence = event.sequence
+        if let known = clock, known >= event.recordedAt {} else { clock = event.recordedAt }
+        sources[index].applyPlain(frame, payload: payload, event, connection: connection)
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 
@@ -62,7 +83,7 @@ public struct Workspace: Sendable {
         indexes[source].map { sources[$0] }
     }
 
-    private mutating func sourceIndex(of name: SourceName) -> Int {
+    mutating func sourceIndex(of name: SourceName) -> Int {
         if let index = indexes[name] { return index }
         indexes[name] = sources.count
         sources.append(SourceState(name: name, rules: rules))

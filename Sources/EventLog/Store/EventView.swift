@@ -17,6 +17,8 @@ public struct EventView: ~Copyable {
 
     /// What the recorder's clock said.
     public var recordedAt: Timestamp { Timestamp(microseconds: record.recordedAt) }
+    /// The number of the event's lane: what events of one source, kind and attributes share within one session.
+    package var laneNumber: UInt32 { record.laneNumber }
     /// Which recorder the event came from.
     public var source: SourceName { lane.source }
     /// What the payload is.

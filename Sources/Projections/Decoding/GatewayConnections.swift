@@ -5,23 +5,18 @@ import EventLog
 /// `s` counts within one connection only. Connections are told apart by the name that a recorder gives them; frames
 /// without such a name are of the connection that started last in log order.
 struct GatewayConnections: Codable, Sendable {
-    /// What makes two dispatches of one connection the same: `s`, and the bytes (the first half of their SHA-256).
+    /// What makes two dispatches of one connection the same: `s`, and a hash of the bytes.
     struct Mark: Codable, Hashable, Sendable {
         let s: Int64
         let hash: UInt64
         let hashTail: UInt64
 
+        /// A remote that made up two frames with one `s` and one hash would only hide the second one, which it can do by
+        /// not sending it. So the hash need not withstand that.
+        @inline(__always)
         init(s: Int64, payload: UnsafeRawBufferPointer) {
-            var hasher = Hasher256()
-            hasher.update(payload)
-            let digest = hasher.finalize()
-            (hash, hashTail) = digest.withBytes { bytes in
-                (
-                    UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                    UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-                )
-            }
-            self.s = s
+            let hash = FastHash(payload)
+            self.init(s: s, hash: hash.high, hashTail: hash.low)
         }
 
         init(s: Int64, hash: UInt64, hashTail: UInt64) {
@@ -31,19 +26,59 @@ struct GatewayConnections: Codable, Sendable {
         }
     }
 
+    /// A dispatch and the sequence of the first event with it.
+    struct Dispatch: Codable, Sendable {
+        let mark: Mark
+        let sequence: UInt64
+    }
+
     private struct Connection: Codable, Sendable {
         var name: String?
-        /// The sequence of the first event with each mark.
-        private(set) var seen: [Mark: UInt64] = [:]
-        /// The marks in log order.
-        private(set) var marks: [Mark] = []
+        /// In log order.
+        private(set) var dispatches: [Dispatch] = []
+        /// The first sequence of each mark; `nil` as long as each `s` was greater than the one before, and its place in
+        /// the row is found by halving.
+        private var sequences: [Mark: UInt64]?
 
+        init(name: String?) {
+            self.name = name
+        }
+
+        /// The first event with a mark.
+        @inline(__always)
+        func sequence(of mark: Mark) -> UInt64? {
+            guard let last = dispatches.last else { return nil }
+            if let sequences { return sequences[mark] }
+            return mark.s > last.mark.s ? nil : search(mark)
+        }
+
+        private func search(_ mark: Mark) -> UInt64? {
+            var (low, high) = (0, dispatches.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if dispatches[middle].mark.s < mark.s { low = middle + 1 } else { high = middle }
+            }
+            return low < dispatches.count && dispatches[low].mark == mark ? dispatches[low].sequence : nil
+        }
+
+        @inline(__always)
         mutating func note(_ mark: Mark, at sequence: UInt64) {
-            seen[mark] = sequence
-            marks.append(mark)
-            guard marks.count >= 2 * markCountMax else { return }
-            for mark in marks.prefix(markCountMax) { seen[mark] = nil }
-            marks.removeFirst(markCountMax)
+            if sequences != nil || (dispatches.last.map { $0.mark.s >= mark.s } ?? false) { index(mark, sequence) }
+            dispatches.append(Dispatch(mark: mark, sequence: sequence))
+            if dispatches.count >= 2 * markCountMax { forget() }
+        }
+
+        private mutating func index(_ mark: Mark, _ sequence: UInt64) {
+            if sequences == nil {
+                sequences = [:]
+                for dispatch in dispatches { sequences?[dispatch.mark] = dispatch.sequence }
+            }
+            sequences?[mark] = sequence
+        }
+
+        private mutating func forget() {
+            for dispatch in dispatches.prefix(markCountMax) { sequences?[dispatch.mark] = nil }
+            dispatches.removeFirst(markCountMax)
         }
     }
 
@@ -71,9 +106,10 @@ struct GatewayConnections: Codable, Sendable {
     }
 
     /// Notes a dispatch; whether it repeats an earlier one.
+    @inline(__always)
     mutating func isRepeat(_ mark: Mark, on name: String?, at sequence: SequenceNumber) -> Bool {
-        let index = connections.firstIndex { $0.name == name }
-        if let first = index.flatMap({ connections[$0].seen[mark] }) { return first < sequence.rawValue }
+        let index = connections.lastIndex { $0.name == name }
+        if let first = index.flatMap({ connections[$0].sequence(of: mark) }) { return first < sequence.rawValue }
         guard sequence.rawValue > settled else { return false }
         connections[index ?? begin(name)].note(mark, at: sequence.rawValue)
         settled = sequence.rawValue
@@ -97,7 +133,7 @@ extension GatewayConnections {
                 connections.map { connection in
                     .object([
                         "name": .text(connection.name),
-                        "seen": .array(connection.marks.map { Self.fact($0, connection.seen[$0] ?? 0) }),
+                        "seen": .array(connection.dispatches.map { Self.fact($0.mark, $0.sequence) }),
                     ])
                 }
             ),

@@ -35,6 +35,17 @@ struct GatewayDecoder: EventDecoder {
         }
     }
 
+    /// Notes an inbound dispatch that was read on the short way; whether it repeats an earlier one of its connection.
+    @inline(__always)
+    mutating func isRepeat(
+        s: Int64,
+        payload: UnsafeRawBufferPointer,
+        on connection: String?,
+        at sequence: SequenceNumber
+    ) -> Bool {
+        connections.isRepeat(GatewayConnections.Mark(s: s, payload: payload), on: connection, at: sequence)
+    }
+
     func collectNeeded(into sequences: inout Set<UInt64>) {
         recordingUser.collectNeeded(into: &sequences)
     }

@@ -1,0 +1,133 @@
+import EventLog
+
+extension MessageStore {
+    /// A packed message as a record that says the same.
+    func unpacked(_ cell: MessageCell) -> MessageRecord {
+        let key = MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
+        var packed: [PackedEntry] = []
+        var last = cell.last
+        while last > 0 {
+            packed.append(entries[Int(last) - 1])
+            last = packed[packed.count - 1].previous
+        }
+        packed.append(cell.firstEntry)
+        let history = packed.reversed().map { entry($0, of: key) }
+        let current = version(of: cell).map { MessageRevision(write(of: key, $0)) }
+        return MessageRecord(key: key, standing: standing(of: cell, history), current: current, entries: history)
+    }
+
+    private func standing(of cell: MessageCell, _ history: [MessageRecord.Entry]) -> MessageRecord.Standing {
+        switch cell.standing {
+        case .nowhere: return .nowhere
+        case .live: return .live
+        case .deleted:
+            for entry in history {
+                if case .deleted(let end) = entry.happening, end.cause == .deleted { return .deleted(end) }
+            }
+            return .nowhere
+        }
+    }
+
+    private func entry(_ packed: PackedEntry, of key: MessageKey) -> MessageRecord.Entry {
+        let event = EventReference(
+            sequence: SequenceNumber(packed.happening.sequence),
+            recordedAt: Timestamp(microseconds: packed.recordedAt)
+        )
+        let write = packed.happening.hasVersion ? write(of: key, packed.version) : nil
+        return MessageRecord.Entry(
+            event: event,
+            happening: packed.happening.word.happening(at: event),
+            revision: write.map(MessageRevision.init),
+            isNewRevision: packed.happening.isNewRevision,
+            remoteTime: packed.happening.isWrite ? write?.remoteTime : nil,
+            by: packed.happening.isWrite ? write?.by : nil
+        )
+    }
+
+    /// A version as the decoder would have said it.
+    func write(of key: MessageKey, _ version: PackedVersion) -> MessageWrite {
+        let author = String(authors.id(version.author))
+        return MessageWrite(
+            key: key,
+            version: version.editedAt.timestamp,
+            order: .byID,
+            author: author,
+            authorName: authors.name(version.author),
+            createdAt: version.createdAt.timestamp,
+            editedAt: version.editedAt.timestamp,
+            content: texts.string(version.text),
+            replyTo: version.replyTo == .none ? nil : version.replyTo,
+            remoteTime: version.editedAt.timestamp ?? version.createdAt.timestamp,
+            by: author
+        )
+    }
+}
+
+// MARK: - What can be said without unpacking
+
+extension MessageStore {
+    /// The version of a packed message that counts.
+    @inline(__always)
+    func version(of cell: MessageCell) -> PackedVersion? {
+        switch cell.current {
+        case MessageCell.noCurrent: nil
+        case 0: cell.version
+        case let place: entries[Int(place) - 1].version
+        }
+    }
+
+    /// What the version that counts answers.
+    func replyTo(at place: Int) -> EntityID? {
+        let cell = cells[place]
+        if cell.form == .record { return records[Int(cell.last)].current?.saying.replyTo }
+        return version(of: cell).flatMap { $0.replyTo == .none ? nil : $0.replyTo }
+    }
+
+    /// Whether a version of it was ever seen.
+    func wasWritten(at place: Int) -> Bool {
+        let cell = cells[place]
+        // A packed message that was ever written has a version that counts.
+        return cell.form == .record ? records[Int(cell.last)].wasWritten : cell.current != MessageCell.noCurrent
+    }
+
+    func relatives(at place: Int) -> [MessageKey] {
+        let cell = cells[place]
+        return cell.form == .record ? records[Int(cell.last)].relatives : []
+    }
+
+    /// How the first message of a channel that has a version is ordered.
+    func firstOrder(in channel: EntityID) -> MessageOrder? {
+        var next = self.channel(channel).map { channels[$0].first } ?? 0
+        while next > 0 {
+            let cell = cells[Int(next) - 1]
+            if cell.form == .packed, cell.current != MessageCell.noCurrent { return .byID }
+            if cell.form == .record, let current = records[Int(cell.last)].current { return current.order }
+            next = cell.next
+        }
+        return nil
+    }
+}
+
+extension MessageCell {
+    /// The entry in the cell.
+    var firstEntry: PackedEntry {
+        PackedEntry(happening: happening, recordedAt: recordedAt, version: version, previous: 0)
+    }
+}
+
+extension PackedHappening.Word {
+    fileprivate func happening(at event: EventReference) -> MessageRecord.Entry.Happening {
+        switch self {
+        case .created: .created
+        case .edited: .edited
+        case .linked: .linked
+        case .deleted: .deleted(Self.end(.deleted, event))
+        case .channelDeleted: .deleted(Self.end(.channelDeleted, event))
+        case .guildDeleted: .deleted(Self.end(.guildDeleted, event))
+        }
+    }
+
+    private static func end(_ cause: MessageDeletion.Cause, _ event: EventReference) -> MessageRecord.End {
+        MessageRecord.End(cause: cause, permanence: .forever, since: event)
+    }
+}

@@ -1,0 +1,148 @@
+import EventLog
+
+/// Where the messages of one source are kept: a cell for each, in the order in which they were first heard of.
+///
+/// Most messages are what plain gateway frames make of them. These are *packed*: they hold no references, cost about a
+/// hundred bytes beside their text, and change without anything being allocated. As soon as something happens to one that
+/// a packed message cannot say, it becomes a `MessageRecord`, which can say everything. Both say the same of the same
+/// message; which of the two it is shows nowhere.
+struct MessageStore: Sendable {
+    /// One channel and the messages heard of in it.
+    struct Channel: Sendable {
+        let id: EntityID
+        /// The places of the first and the last message, counted from 1; 0 where there is none.
+        var first: UInt32 = 0
+        var last: UInt32 = 0
+        /// The guild that was last named together with the channel, once every fold has been told.
+        var named: EntityID?
+        /// Whether the fold of channels has been told of it.
+        var isKnown = false
+    }
+
+    var channels: [Channel] = []
+    var cells = Pages<MessageCell>()
+    var entries = Pages<PackedEntry>()
+    var records: [MessageRecord] = []
+    var texts = TextPool()
+    var authors = AuthorTable()
+    private var channelTable = PlaceTable()
+    private var table = PlaceTable()
+
+    init() {}
+
+    var count: Int { cells.count }
+
+    /// The place of a channel that a message was heard of in.
+    @inline(__always)
+    func channel(_ id: EntityID) -> Int? {
+        channelTable.find(FastHash.mix(id.rawValue, 0)) { channels[$0].id == id }
+    }
+
+    @inline(__always)
+    mutating func addedChannel(_ id: EntityID) -> Int {
+        if let channel = channel(id) { return channel }
+        channels.append(Channel(id: id))
+        channelTable.add(FastHash.mix(id.rawValue, 0), place: channels.count - 1) {
+            FastHash.mix(channels[$0].id.rawValue, 0)
+        }
+        return channels.count - 1
+    }
+
+    /// The place of a message.
+    func place(of key: MessageKey) -> Int? {
+        channel(key.channel).flatMap { place(of: key.id, channel: $0) }
+    }
+
+    @inline(__always)
+    func place(of id: EntityID, channel: Int) -> Int? {
+        table.find(FastHash.mix(id.rawValue, UInt64(channel))) { place in
+            let cell = cells[place]
+            return cell.id == id && cell.channel == UInt32(channel)
+        }
+    }
+
+    /// Adds the cell of a message that is not there yet.
+    @inline(__always)
+    mutating func add(_ cell: MessageCell) -> Int {
+        let place = cells.count
+        cells.append(cell)
+        table.add(FastHash.mix(cell.id.rawValue, UInt64(cell.channel)), place: place) {
+            FastHash.mix(cells[$0].id.rawValue, UInt64(cells[$0].channel))
+        }
+        let channel = Int(cell.channel)
+        let last = channels[channel].last
+        if last == 0 {
+            channels[channel].first = UInt32(place + 1)
+        } else {
+            cells[Int(last) - 1].next = UInt32(place + 1)
+        }
+        channels[channel].last = UInt32(place + 1)
+        return place
+    }
+
+    /// Adds a message of which nothing is known yet.
+    mutating func add(_ key: MessageKey) -> Int {
+        var cell = MessageCell(
+            id: key.id,
+            channel: UInt32(addedChannel(key.channel)),
+            form: .record,
+            happening: PackedHappening(.created, at: 0, hasVersion: false),
+            recordedAt: 0,
+            version: .none
+        )
+        cell.last = UInt32(records.count)
+        records.append(MessageRecord(key: key))
+        return add(cell)
+    }
+}
+
+extension MessageStore {
+    /// The places of the messages of a channel, in order of arrival.
+    func places(in channel: EntityID) -> [Int] {
+        var places: [Int] = []
+        var next = self.channel(channel).map { channels[$0].first } ?? 0
+        while next > 0 {
+            places.append(Int(next) - 1)
+            next = cells[Int(next) - 1].next
+        }
+        return places
+    }
+
+    func key(at place: Int) -> MessageKey {
+        let cell = cells[place]
+        return MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
+    }
+
+    /// All that is known of a message. Builds it where it is packed.
+    func record(at place: Int) -> MessageRecord {
+        let cell = cells[place]
+        return cell.form == .record ? records[Int(cell.last)] : unpacked(cell)
+    }
+
+    /// Changes a message as a record, which it then stays.
+    mutating func change<Result>(at place: Int, _ body: (inout MessageRecord) -> Result) -> Result {
+        let cell = cells[place]
+        if cell.form == .packed {
+            cells[place].form = .record
+            cells[place].last = UInt32(records.count)
+            records.append(unpacked(cell))
+        }
+        return body(&records[Int(cells[place].last)])
+    }
+
+    /// The messages for which `isKept` is true, in the same order, and what is known of channels.
+    func kept(_ isKept: (Int) -> Bool) -> MessageStore {
+        var store = MessageStore()
+        for channel in channels {
+            let index = store.addedChannel(channel.id)
+            store.channels[index].named = channel.named
+            store.channels[index].isKnown = channel.isKnown
+        }
+        for place in 0..<count where isKept(place) {
+            let record = record(at: place)
+            let copy = store.add(record.key)
+            store.change(at: copy) { $0 = record }
+        }
+        return store
+    }
+}

@@ -1,0 +1,58 @@
+/// Who wrote: pairs of an id and the name that a message gave, each once as far as it can be seen quickly.
+struct AuthorTable: Sendable {
+    private struct Author: BitwiseCopyable {
+        let id: UInt64
+        let name: PooledText
+        let hasName: Bool
+    }
+
+    private var authors: [Author] = []
+    private var table = PlaceTable()
+    private var names = TextPool()
+
+    init() {}
+
+    /// The place of an author, made if it is new. `name` is `nil` where the message gave none.
+    @inline(__always)
+    mutating func place(id: UInt64, name: JSONText?) -> UInt32 {
+        let hash = FastHash.mix(id, name.map { FastHash($0.bytes).low } ?? 1)
+        let known = table.find(hash) { place in
+            let author = authors[place]
+            guard author.id == id, author.hasName == (name != nil) else { return false }
+            guard let name else { return true }
+            return names.withText(author.name) { $0.hasEscapes == name.hasEscapes && $0.bytes.isSame(name.bytes) }
+        }
+        return UInt32(truncatingIfNeeded: known ?? add(id, name, hash))
+    }
+
+    @inline(never)
+    private mutating func add(_ id: UInt64, _ name: JSONText?, _ hash: UInt64) -> Int {
+        authors.append(Author(id: id, name: name.map { names.add($0) } ?? .empty, hasName: name != nil))
+        table.add(hash, place: authors.count - 1) { place in
+            let author = authors[place]
+            guard author.hasName else { return FastHash.mix(author.id, 1) }
+            return FastHash.mix(author.id, names.withText(author.name) { FastHash($0.bytes).low })
+        }
+        return authors.count - 1
+    }
+
+    func id(_ place: UInt32) -> UInt64 { authors[Int(place)].id }
+
+    func name(_ place: UInt32) -> String? {
+        let author = authors[Int(place)]
+        return author.hasName ? names.string(author.name) : nil
+    }
+
+    /// Lends the name to a closure; `nil` where there is none.
+    func withName<Result>(_ place: UInt32, _ body: (JSONText?) -> Result) -> Result {
+        let author = authors[Int(place)]
+        return author.hasName ? names.withText(author.name) { body($0) } : body(nil)
+    }
+
+    /// Whether a place means this id and name, however the name is escaped.
+    func isSame(_ place: UInt32, id: UInt64, name: JSONText?) -> Bool {
+        let author = authors[Int(place)]
+        guard author.id == id, author.hasName == (name != nil) else { return false }
+        return name.map { names.isSame(author.name, $0) } ?? true
+    }
+}

@@ -1,0 +1,29 @@
+import EventLog
+
+/// An instant in one word: nanoseconds since 1970 within the years 1700 to 2199, or none.
+struct PackedTime: BitwiseCopyable, Hashable, Sendable {
+    /// The years in which every instant fits.
+    static let years: ClosedRange<Int64> = 1700...2199
+    static let none = PackedTime(rawValue: .min)
+
+    /// `Int64.min` for none, which is least, as the absent version is.
+    let rawValue: Int64
+
+    private init(rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+
+    /// Makes an instant of a year in `years`.
+    @inline(__always)
+    init(seconds: Int64, nanoseconds: Int64) {
+        rawValue = seconds &* 1_000_000_000 &+ nanoseconds
+    }
+
+    var timestamp: Timestamp? {
+        guard self != .none else { return nil }
+        let (seconds, rest) = rawValue.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return rest < 0
+            ? Timestamp(seconds: seconds - 1, nanoseconds: UInt32(rest + 1_000_000_000))
+            : Timestamp(seconds: seconds, nanoseconds: UInt32(rest))
+    }
+}

@@ -1,0 +1,27 @@
+/// A long row of small values without references, in pages of fixed size.
+///
+/// A value: copies share their pages until one of them changes an element, which then costs one page. Growing moves
+/// nothing.
+struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
+    private static var shift: Int { 10 }
+    private static var size: Int { 1 << shift }
+
+    private var pages: [[Element]] = []
+    private(set) var count = 0
+
+    init() {}
+
+    mutating func append(_ element: Element) {
+        if count & (Self.size - 1) == 0 {
+            pages.append([])
+            pages[pages.count - 1].reserveCapacity(Self.size)
+        }
+        pages[pages.count - 1].append(element)
+        count += 1
+    }
+
+    subscript(index: Int) -> Element {
+        @inline(__always) get { pages[index >> Self.shift][index & (Self.size - 1)] }
+        @inline(__always) _modify { yield &pages[index >> Self.shift][index & (Self.size - 1)] }
+    }
+}

@@ -1,0 +1,43 @@
+import EventLog
+
+extension SourceState {
+    /// Applies one plain frame of this source: as `apply` with the envelope that it came in. Only where
+    /// `takesPlainFrames`.
+    @inline(__always)
+    mutating func applyPlain(
+        _ frame: PlainFrame,
+        payload: UnsafeRawBufferPointer,
+        _ event: EventReference,
+        connection: String?
+    ) {
+        begin(event)
+        context.rules = []
+        if let s = frame.s, gateway.isRepeat(s: s, payload: payload, on: connection, at: event.sequence) {
+            return finish(remoteTime: nil)
+        }
+        if frame.guild != .none { name(frame.guild, with: frame.channel) }
+        if !takePlain(frame) { spread(frame.change) }
+        finish(remoteTime: frame.remoteTime)
+    }
+
+    /// Gives a frame to the folds that it concerns: the channels once for each channel, the messages.
+    @inline(__always)
+    private mutating func takePlain(_ frame: PlainFrame) -> Bool {
+        let channel = messages.store.addedChannel(frame.channel)
+        if !messages.store.channels[channel].isKnown {
+            // Whatever the fold makes of a channel's name, it makes nothing more of the same name again.
+            channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
+            messages.store.channels[channel].isKnown = true
+        }
+        return messages.takePlain(frame, in: &context)
+    }
+
+    /// Tells the folds which guild a channel was named with, once for as long as that stays the same.
+    private mutating func name(_ guild: EntityID, with channel: EntityID) {
+        let place = messages.store.addedChannel(channel)
+        guard messages.store.channels[place].named != guild else { return }
+        spread(.community(.guildNamed(guild)))
+        spread(.channel(.named(channel, guild: guild)))
+        messages.store.channels[place].named = guild
+    }
+}

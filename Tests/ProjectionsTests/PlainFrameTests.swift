@@ -1,0 +1,149 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Projections
+
+@Suite struct PlainFrameTests {
+    @Test(arguments: [301, 302, 303, 304, 305, 306] as [UInt64])
+    func theShortWayAndTheLongWayGiveTheSameState(_ seed: UInt64) throws {
+        print("seed \(seed)")
+        var traffic = PlainTraffic(seed: seed)
+        var scene = try TwoWays()
+        for _ in 0..<600 {
+            try scene.receive(traffic.frame(), over: traffic.connection())
+            #expect(scene.hasSameTouches)
+        }
+        #expect(scene.plainCount > 100)
+        scene.expectSameStates()
+    }
+
+    @Test(arguments: [311, 312, 313, 314] as [UInt64])
+    func mutatedFramesGoTheSameWayOrTheLongOne(_ seed: UInt64) throws {
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var traffic = PlainTraffic(seed: seed)
+        var scene = try TwoWays()
+        for _ in 0..<3000 {
+            let whole =
+                Bool.random(using: &random) ? traffic.frame() : GatewayShapes.frames.randomElement(using: &random)
+            try scene.receive(PlainTraffic.mutated(Array((whole ?? "").utf8), &random), over: nil)
+        }
+        #expect(scene.plainCount > 100)
+        scene.expectSameStates()
+    }
+
+    @Test(arguments: [321, 322, 323] as [UInt64])
+    func aPackedStateIsRetainedAndRefoldedAsTheOtherOne(_ seed: UInt64) throws {
+        var traffic = PlainTraffic(seed: seed)
+        var scene = try TwoWays()
+        for _ in 0..<400 { try scene.receive(traffic.frame(), over: nil) }
+        scene.retain(RetentionPolicy(messagesPerChannel: 3))
+        scene.expectSameStates()
+        for _ in 0..<200 { try scene.receive(traffic.frame(), over: nil) }
+        scene.expectSameStates()
+    }
+
+    @Test(arguments: [
+        #"{"op":0,"d":{"id":"1","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #" { "op" : 0 , "s" : null, "t" : "MESSAGE_DELETE" , "d" : { "channel_id" : 2 , "id" : 1 } } "#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"","created_at":"2026-03-01T12:00:00Z"},"t":"MESSAGE_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"é\ud83d\ude00","created_at":"2026-03-01T12:00:00.123456789Z","edited_at":null,"attachments":[],"message_reference":{"message_id":"9","channel_id":"2"}},"s":1,"t":"MESSAGE_CREATE"}"#,
+    ])
+    func whatTheServerWritesIsPlain(_ text: String) {
+        #expect(Self.isPlain(text))
+    }
+
+    @Test(arguments: [
+        #"{"op":0,"op":0,"d":{"id":"1","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":00,"d":{"id":"1","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0.0,"d":{"id":"1","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"01","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"9223372036854775808","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"123456789012345678901234","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","new":1},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}x"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE""#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"a","created_at":"2026-02-30T12:00:00Z"},"t":"MESSAGE_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"a","created_at":"1600-02-01T12:00:00Z"},"t":"MESSAGE_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"a","created_at":"2026-02-01T12:00:60Z"},"t":"MESSAGE_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"\ux","created_at":"2026-02-01T12:00:00Z"},"t":"MESSAGE_UPDATE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"a","created_at":"2026-02-01T12:00:00Z","attachments":[1]},"t":"MESSAGE_UPDATE"}"#,
+        "",
+    ])
+    func whatIsUnusualGoesTheLongWay(_ text: String) {
+        #expect(!Self.isPlain(text))
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        Array(text.utf8).withUnsafeBytes { PlainFrameScanner.frame($0) != nil }
+    }
+}
+
+/// One source folded on the short way wherever that is open, and on the long way.
+private struct TwoWays {
+    private var short: SourceState
+    private var long: SourceState
+    private var sequence: UInt64 = 0
+    private(set) var plainCount = 0
+
+    init() throws {
+        short = SourceState(name: try SourceName("guild"))
+        long = SourceState(name: try SourceName("guild"))
+    }
+
+    mutating func receive(_ text: String, over connection: String?) throws {
+        try receive(Array(text.utf8), over: connection)
+    }
+
+    mutating func receive(_ payload: [UInt8], over connection: String?) throws {
+        sequence += 1
+        var pairs = [Attributes.Pair(name: "dir", value: "in")]
+        if let connection { pairs.append(Attributes.Pair(name: "connection", value: connection)) }
+        let envelope = Envelope(
+            sequence: SequenceNumber(sequence),
+            recordedAt: Timestamp(microseconds: Int64(sequence) * 1_500_003),
+            source: short.name,
+            kind: try EventKind("gateway.frame/1"),
+            attributes: try Attributes(pairs)
+        )
+        payload.withUnsafeBytes { bytes in
+            long.apply(envelope, payload: bytes)
+            guard let frame = PlainFrame(envelope, payload: bytes) else {
+                return short.apply(envelope, payload: bytes)
+            }
+            plainCount += 1
+            let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)
+            short.applyPlain(frame, payload: bytes, event, connection: connection)
+        }
+    }
+
+    mutating func retain(_ policy: RetentionPolicy) {
+        short.retain(policy)
+        long.retain(policy)
+    }
+
+    var hasSameTouches: Bool {
+        short.context.touched == long.context.touched && short.context.reasons == long.context.reasons
+    }
+
+    func expectSameStates() {
+        #expect(short.snapshot().canonicalText == long.snapshot().canonicalText)
+        #expect(short.remoteClock == long.remoteClock)
+        #expect(short.clock == long.clock)
+        for section in Section.allCases {
+            let asOf = long.clock ?? Timestamp(seconds: 0)
+            #expect(short.rows(in: section, asOf: asOf) == long.rows(in: section, asOf: asOf))
+            for key in long.fold(for: section)?.keys(in: section, names: long.context.names) ?? [] {
+                #expect(short.digestRow(of: key) == long.digestRow(of: key))
+            }
+        }
+        var needed: (Set<UInt64>, Set<UInt64>) = ([], [])
+        for (_, part) in short.parts { part.collectNeeded(into: &needed.0) }
+        for (_, part) in long.parts { part.collectNeeded(into: &needed.1) }
+        #expect(needed.0 == needed.1)
+        let facts = (short.facts(keeping: needed.0), long.facts(keeping: needed.1))
+        #expect(facts.0.canonicalText == facts.1.canonicalText)
+    }
+}
