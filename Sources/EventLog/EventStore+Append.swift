@@ -42,15 +42,14 @@ extension EventStore {
         throw EventLogError(.invalidEnvelope, operation: "append to", object: path, reason: reason)
     }
 
-    /// Commits a group of batches and settles each of them.
-    private func commit(_ tickets: [AppendTicket]) {
+    /// Commits a group of batches; answers with what became of each.
+    private func commit(_ tickets: [AppendTicket]) -> [Result<AppendResult, any Error>] {
         do {
-            let results = try EventLogError.wrapping("append to", path) {
+            return try EventLogError.wrapping("append to", path) {
                 try core.writer.locked(core.directory, wait: options.wait) { try commitLocked(tickets) }
             }
-            for (ticket, result) in zip(tickets, results) { ticket.settle(.done(result)) }
         } catch {
-            for ticket in tickets { ticket.settle(.done(.failure(error))) }
+            return tickets.map { _ in .failure(error) }
         }
     }
 
@@ -82,7 +81,7 @@ extension EventStore {
         let reader = LogReader(transaction.view, of: generation)
         // A read transaction may be behind what a process committed that was killed then: only here is it certain.
         if try reader.successor() != nil { return nil }
-        var state = try core.writer.state(for: generation, reader)
+        var state = try core.writer.state(for: generation, reader, keysInMemory: options.keysInMemory)
         core.writer.state = nil
         try state.catchUp(reader)
         var append = try AppendTransaction(transaction, generation: generation, state: state)
@@ -98,6 +97,12 @@ extension EventStore {
         return results
     }
 
+    /// Waits until what is derived from the appends of this process is stored.
+    package func drainDerivedData() throws {
+        let keys = try core.writer.locked(core.directory, wait: options.wait) { core.writer.state?.keys }
+        keys?.drain()
+    }
+
     /// The generation that nothing has replaced. Under the write lock no other can take its place.
     func newestForWriting() throws -> Generation {
         var generation = core.current
@@ -111,8 +116,8 @@ extension EventStore {
 
 extension LogWriter {
     /// What is known of a generation: from the last commit, or read from the log.
-    func state(for generation: Generation, _ reader: LogReader) throws -> WriterState {
-        if let state, state.generation == generation.number { return state }
-        return try WriterState(reader, generation: generation.number)
+    func state(for generation: Generation, _ reader: LogReader, keysInMemory: Int) throws -> WriterState {
+        if let state, state.generation === generation { return state }
+        return try WriterState(reader, generation: generation, keysInMemory: keysInMemory)
     }
 }

@@ -115,7 +115,8 @@ extension EventStore {
         guard roots.0 == roots.1 else { throw reader.damaged("the copy has another root than the log") }
         let transaction = try target.environment.beginWrite()
         let targetReader = LogReader(transaction.view, of: target)
-        var state = try WriterState(targetReader, generation: target.number)
+        // The generation may never come to be: nothing is stored beside it yet.
+        var state = try WriterState(targetReader, generation: target, keysInMemory: nil)
         try state.catchUp(targetReader)
         let acts = try reader.acts() + (plan.dropped.isEmpty && plan.substitutes.isEmpty ? [] : [head + 1])
         try transaction.putMeta(
@@ -160,6 +161,7 @@ extension LogDirectory {
 
     /// Removes a generation that nobody may open any more. Whoever reads it goes on.
     func discard(_ number: UInt32) throws {
+        try LogDirectory.removeCache(at: cache(number))
         try Directory.move(generation(number), to: discarded(number))
         try Directory.removeFlat(discarded(number))
         try Directory.sync(path)
@@ -168,6 +170,8 @@ extension LogDirectory {
     /// Removes what rewrites left that were cut short: a generation that nothing refers to, or one that was replaced.
     func removeLeftovers(except current: UInt32) throws {
         for number in try generations() where number != current { try discard(number) }
+        let caches = try Directory.names(in: path).filter { $0.hasPrefix("cache-") }.map { "\(path)/\($0)" }
+        for cache in caches where cache != self.cache(current) { try LogDirectory.removeCache(at: cache) }
         for name in try Directory.names(in: path) where name.hasPrefix("gone-") || name.hasPrefix("birth-") {
             try Directory.removeFlat("\(path)/\(name)")
         }

@@ -8,6 +8,8 @@ public final class EventStore: Sendable {
         public var durability: Durability = .synced
         /// Where salts come from.
         public var salt: SaltSource = .random
+        /// How many keys stand in memory before they are written as a run; of the first writer that opens the log.
+        package var keysInMemory = 65_536
 
         /// The usual options: ten seconds, synced, random.
         public init() {}

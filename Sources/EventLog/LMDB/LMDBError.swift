@@ -19,6 +19,8 @@ struct LMDBError: Error, Hashable {
     }
 
     var isMapFull: Bool { code == MDB_MAP_FULL }
+    /// Whether this process has the environment open in another place.
+    var isBusy: Bool { code == MDB_BAD_TXN }
     var isMapResized: Bool { code == MDB_MAP_RESIZED }
 }
 

@@ -10,6 +10,8 @@ struct AppendTransaction: ~Copyable {
     private var newLanes: [ObjectIdentifier: UInt32] = [:]
     private var lastLane: (lane: Lane, number: UInt32)?
     private var isDirty = false
+    /// Where the draft before this one is held, if it is one that was held already.
+    private var lastHeld: UInt64?
 
     init(_ transaction: consuming WriteTransaction, generation: Generation, state: consuming WriterState) throws {
         let reader = LogReader(transaction.view, of: generation)
@@ -45,7 +47,9 @@ struct AppendTransaction: ~Copyable {
     consuming func commit() throws -> WriterState {
         let state = state
         let isDirty = isDirty
+        let last = pending.last?.leafHash
         if isDirty { try transaction.commit() }
+        if let last { state.keys?.committed(head: state.edge.head, leafHash: last) }
         return state
     }
 
@@ -64,18 +68,26 @@ struct AppendTransaction: ~Copyable {
 extension AppendTransaction {
     /// The sequence of the event that holds the draft's key, or of the event that it becomes.
     private mutating func resolve(_ event: PreparedEvent) throws -> UInt64 {
+        let sequence = base + UInt64(pending.count) + 1
         if event.draft.key != nil {
-            try state.makeIndex(reader)
-            if let held = try holder(of: event) { return held }
+            let keys = try state.heldKeys(reader, head: base)
+            if let held = try holder(of: event, keys) {
+                lastHeld = held
+                return held
+            }
+            keys.insert(event, at: sequence)
         }
         pending.append(event)
-        let sequence = base + UInt64(pending.count)
-        if event.draft.key != nil { state.index?.insert(event.keyHash, sequence) }
+        lastHeld = nil
         return sequence
     }
 
-    private func holder(of event: PreparedEvent) throws -> UInt64? {
-        let held = try state.index?.first(of: event.keyHash) { try isHeld(event, at: $0) ? $0 : nil }
+    private func holder(of event: PreparedEvent, _ keys: HeldKeys) throws -> UInt64? {
+        // What is appended again mostly comes in the order of the first time.
+        if let next = lastHeld.map({ $0 + 1 }), next <= base + UInt64(pending.count), try isHeld(event, at: next) {
+            return next
+        }
+        let held = try keys.first(of: event, reader) { try isHeld(event, at: $0) ? $0 : nil }
         if let held { return held }
         return hasDroppedKeys ? try DroppedKeys.sequence(of: event, in: reader) : nil
     }
@@ -116,7 +128,7 @@ extension AppendTransaction {
     /// Forgets the events of a batch that is refused. Nothing of it has been written yet.
     private mutating func withdraw(from place: Int) {
         for index in place..<pending.count where pending[index].draft.key != nil {
-            state.index?.remove(pending[index].keyHash, base + UInt64(index) + 1)
+            state.keys?.remove(pending[index], at: base + UInt64(index) + 1)
         }
         pending.removeSubrange(place...)
     }

@@ -1,4 +1,5 @@
 import CLMDB
+import Synchronization
 
 /// One generation of a log: an LMDB environment that holds all of it, until a rewrite makes the next.
 final class Generation: Sendable {
@@ -7,6 +8,8 @@ final class Generation: Sendable {
     let environment: Environment
     let lanes: LaneTable
     let isWritable: Bool
+    /// What is derived from it, once somebody has looked for it.
+    let derived = Mutex<DerivedStore?>(nil)
 
     var tables: LogTables { LogTables(environment.tables) }
 

@@ -32,7 +32,7 @@ struct LogDirectory: Hashable, Sendable {
         }
     }
 
-    private static func padded(_ number: UInt32) -> String {
+    static func padded(_ number: UInt32) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, 6 - digits.utf8.count)) + digits
     }

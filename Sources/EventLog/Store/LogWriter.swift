@@ -43,41 +43,36 @@ final class LogWriter: @unchecked Sendable {
 
 /// The writer's knowledge of one generation at one point.
 struct WriterState {
-    let generation: UInt32
+    let generation: Generation
     var edge: TreeEdge
-    /// Built by the first batch with keys.
-    var index: KeyIndex?
+    /// Made by the first batch with keys.
+    private(set) var keys: HeldKeys?
+    /// How many keys stand in memory; `nil` where they may not be stored, since the generation is not certain to stay.
+    private let keysInMemory: Int?
 
-    init(_ reader: LogReader, generation: UInt32) throws {
+    init(_ reader: LogReader, generation: Generation, keysInMemory: Int?) throws {
         self.generation = generation
+        self.keysInMemory = keysInMemory
         edge = try TreeEdge(lastNodeOf: reader, head: reader.head())
     }
 
-    /// Takes up what other processes have appended.
+    /// Takes up what other processes have appended, and the lanes that the last commit of this one added.
     mutating func catchUp(_ reader: LogReader) throws {
-        try reader.lanes.load(from: reader)
+        if try reader.view.count(of: reader.tables.lanes) != reader.lanes.count { try reader.lanes.load(from: reader) }
         let head = try reader.head()
         guard head >= edge.head else { throw reader.damaged("the log became shorter") }
         if head == edge.head { return }
         let first = edge.head + 1
         try reader.forEachLeaf(in: first...head) { _ = edge.append($0.hash, clock: $0.clock) }
-        if index != nil { try indexKeys(in: first...head, of: reader) }
+        try keys?.catchUp(to: head, reader)
     }
 
-    /// Makes the index of keys, by one scan of the log.
-    mutating func makeIndex(_ reader: LogReader) throws {
-        guard index == nil else { return }
-        index = KeyIndex(capacity: Int(clamping: try reader.view.count(of: reader.tables.events)))
-        if edge.head > 0 { try indexKeys(in: 1...edge.head, of: reader) }
-    }
-
-    private mutating func indexKeys(in range: ClosedRange<UInt64>, of reader: LogReader) throws {
-        let lanes = reader.lanes.known
-        try reader.forEachRecord(in: range) { sequence, record in
-            guard let key = record.key else { return true }
-            guard Int(record.laneNumber) < lanes.count else { throw reader.damaged("lane \(record.laneNumber)") }
-            index?.insert(KeyHash.hash(key, seed: lanes[Int(record.laneNumber)].keySeed), sequence)
-            return true
-        }
+    /// The keys of the log up to a head; the first time by a look at the log.
+    mutating func heldKeys(_ reader: LogReader, head: UInt64) throws -> HeldKeys {
+        if let keys { return keys }
+        let made = try HeldKeys(reader, of: generation, capacity: keysInMemory)
+        try made.catchUp(to: head, reader)
+        keys = made
+        return made
     }
 }

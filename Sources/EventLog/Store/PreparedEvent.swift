@@ -48,6 +48,13 @@ struct PreparedEvent {
         )
     }
 
+    /// Lends the key's bytes; of a draft without a key none.
+    @inline(__always)
+    func withKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        var key = draft.key?.rawValue ?? ""
+        return try key.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+    }
+
     /// Whether source, key, kind and payload are those of another draft, byte for byte.
     func repeats(_ other: PreparedEvent) -> Bool {
         hasKey(of: other) && lane.kind.rawValue.utf8.elementsEqual(other.lane.kind.rawValue.utf8)

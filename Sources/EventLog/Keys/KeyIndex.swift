@@ -1,18 +1,18 @@
-/// Where the keys of held events are: hashes of (source, key) to sequences, in memory, rebuilt from the log.
+/// Hashes of (source, key) with the sequences of their events, in memory.
 ///
 /// Open addressing with linear probing. A hash may stand several times; whoever asks compares the records themselves.
 struct KeyIndex {
-    private struct Slot {
+    /// A hash and its event; the sequence is zero where a slot is free: no event has sequence zero.
+    struct Entry {
         var hash: UInt64 = 0
-        /// Zero where the slot is free: no event has sequence zero.
         var sequence: UInt64 = 0
     }
 
-    private var slots: [Slot]
+    private var slots: [Entry]
     private(set) var count = 0
 
     init(capacity: Int = 1024) {
-        slots = Array(repeating: Slot(), count: max(1024, (capacity * 2).nextPowerOfTwo))
+        slots = Array(repeating: Entry(), count: max(1024, (capacity * 2).nextPowerOfTwo))
     }
 
     /// Calls `body` with each sequence whose key has the hash until it answers with something.
@@ -26,9 +26,18 @@ struct KeyIndex {
         return nil
     }
 
+    /// All entries, ascending by hash and then by sequence.
+    func sorted() -> [Entry] {
+        slots.filter { $0.sequence != 0 }.sorted { ($0.hash, $0.sequence) < ($1.hash, $1.sequence) }
+    }
+
+    func forEachHash(_ body: (UInt64) -> Void) {
+        for slot in slots where slot.sequence != 0 { body(slot.hash) }
+    }
+
     mutating func insert(_ hash: UInt64, _ sequence: UInt64) {
         if (count + 1) * 10 > slots.count * 7 { grow() }
-        place(Slot(hash: hash, sequence: sequence))
+        place(Entry(hash: hash, sequence: sequence))
         count += 1
     }
 
@@ -57,10 +66,10 @@ struct KeyIndex {
             }
             place = (place + 1) & mask
         }
-        slots[hole] = Slot()
+        slots[hole] = Entry()
     }
 
-    private mutating func place(_ slot: Slot) {
+    private mutating func place(_ slot: Entry) {
         let mask = slots.count - 1
         var place = Int(truncatingIfNeeded: slot.hash) & mask
         while slots[place].sequence != 0 { place = (place + 1) & mask }
@@ -69,7 +78,7 @@ struct KeyIndex {
 
     private mutating func grow() {
         let old = slots
-        slots = Array(repeating: Slot(), count: old.count * 2)
+        slots = Array(repeating: Entry(), count: old.count * 2)
         for slot in old where slot.sequence != 0 { place(slot) }
     }
 }

@@ -1,0 +1,213 @@
+import Synchronization
+
+/// What is computed from one generation of a log and kept so that it need not be computed again.
+///
+/// An LMDB environment of its own, `cache-NNNNNN/` beside `gen-NNNNNN/`, made by whoever first stores something. It may
+/// be wrong only by being absent: every value carries a checksum, the environment belongs to one log and one generation,
+/// and it is removed with that generation. Deleting it changes no answer. Commits are synced, so that after a power loss
+/// it is as it was at some commit (`docs/decisions/0002`). Any number of threads and processes may use it.
+public final class DerivedStore: Sendable {
+    /// The layout of the environment; another one is thrown away.
+    static let layout: UInt32 = 1
+    private static let environmentTables = ["tables", "values"]
+
+    let environment: Environment
+    private let directory: String
+    private let isDiscardedFlag = Mutex(false)
+
+    private init(environment: Environment, directory: String) {
+        self.environment = environment
+        self.directory = directory
+    }
+
+    /// The table of a name and version, made where it is missing; what another version of it holds is removed.
+    ///
+    /// - Throws: `EventLogError` with code `io` or `damaged`; the caller then does without.
+    public func table(_ name: String, version: UInt32) throws -> DerivedTable {
+        try EventLogError.wrapping("open derived table", name) {
+            if let number = try registered(name, version) {
+                return DerivedTable(store: self, name: name, number: number)
+            }
+            return DerivedTable(store: self, name: name, number: try register(name, version))
+        }
+    }
+
+    /// Removes the files. Whoever has them open goes on in what nobody will open again.
+    public func discard() {
+        let isFirst = isDiscardedFlag.withLock { flag in
+            defer { flag = true }
+            return !flag
+        }
+        if isFirst { try? LogDirectory.removeCache(at: directory) }
+    }
+
+    /// Whether the files have been removed by this process.
+    public var isDiscarded: Bool { isDiscardedFlag.withLock { $0 } }
+}
+
+// MARK: - Opening
+
+extension DerivedStore {
+    /// Whom the environment belongs to.
+    struct Owner: Hashable {
+        let identity: [UInt8]
+        let generation: UInt32
+
+        var bytes: [UInt8] {
+            var writer = ByteWriter()
+            writer.write(DerivedStore.layout)
+            writer.write(generation)
+            writer.write(identity)
+            return writer.bytes
+        }
+    }
+
+    /// Opens what is there; `nil` where nothing is, or what is there is of no use and has been removed.
+    static func open(_ directory: LogDirectory, _ owner: Owner) -> DerivedStore? {
+        let path = directory.cache(owner.generation)
+        guard Directory.kind(of: path) == .directory else { return nil }
+        do {
+            let file = try DataFile(path + "/data.mdb")
+            try PageCheck.run(file)
+            let store = DerivedStore(
+                environment: try Environment(directory: path, tables: environmentTables, access: .readWrite),
+                directory: path
+            )
+            if try store.owner() == owner.bytes { return store }
+            store.discard()
+        } catch let error as LMDBError {
+            // Where others may not write, the files are for others to judge.
+            if error.isRefusedAccess || error.isBusy { return nil }
+            try? LogDirectory.removeCache(at: path)
+        } catch {
+            try? LogDirectory.removeCache(at: path)
+        }
+        return nil
+    }
+
+    /// Makes an empty one.
+    static func make(_ directory: LogDirectory, _ owner: Owner) throws -> DerivedStore {
+        let path = directory.cache(owner.generation)
+        // Made under another name and renamed, so that nobody opens what is half made.
+        let draft = "\(directory.path)/birth-cache-\(processNumber)-\(owner.generation)"
+        if Directory.kind(of: draft) == .directory { try Directory.removeFlat(draft) }
+        try Directory.make(draft)
+        do {
+            try fill(draft, owner)
+            try Directory.move(draft, to: path)
+        } catch {
+            try? Directory.removeFlat(draft)
+            throw error
+        }
+        return DerivedStore(
+            environment: try Environment(directory: path, tables: environmentTables, access: .readWrite),
+            directory: path
+        )
+    }
+
+    private static func fill(_ draft: String, _ owner: Owner) throws {
+        let environment = try Environment(directory: draft, tables: environmentTables, access: .create)
+        let transaction = try environment.beginWrite()
+        try transaction.putSealed(owner.bytes, at: ownerKey, in: environment.tables[0])
+        try transaction.commit()
+    }
+
+    private static let ownerKey: [UInt8] = [0]
+
+    private func owner() throws -> [UInt8]? {
+        try read { try sealed(Self.ownerKey, $0) }
+    }
+}
+
+// MARK: - Tables
+
+extension DerivedStore {
+    private func registered(_ name: String, _ version: UInt32) throws -> UInt32? {
+        try read { try number(of: name, version, $0) }
+    }
+
+    private func register(_ name: String, _ version: UInt32) throws -> UInt32 {
+        let (number, former) = try write { transaction -> (UInt32, UInt32?) in
+            if let number = try self.number(of: name, version, transaction.view) { return (number, nil) }
+            let former = try entry(of: name, transaction.view)?.number
+            let last = try sealed(Self.lastNumberKey, transaction.view)
+            let number = (last.flatMap { $0.withUnsafeBytes { $0.bigEndian(as: UInt32.self) } } ?? 0) + 1
+            let tables = environment.tables[0]
+            try transaction.putSealed(withKey(number) { Array($0) }, at: Self.lastNumberKey, in: tables)
+            var writer = ByteWriter()
+            writer.write(version)
+            writer.write(number)
+            try transaction.putSealed(writer.bytes, at: Self.key(of: name), in: tables)
+            return (number, former)
+        }
+        if let former { try DerivedTable(store: self, name: name, number: former).removeAll() }
+        return number
+    }
+
+    private static let lastNumberKey: [UInt8] = [1]
+
+    private static func key(of name: String) -> [UInt8] { [2] + Array(name.utf8) }
+
+    private func entry(of name: String, _ view: TransactionView) throws -> (version: UInt32, number: UInt32)? {
+        guard let bytes = try sealed(Self.key(of: name), view) else { return nil }
+        return bytes.withUnsafeBytes { raw in
+            guard let version = raw.bigEndian(as: UInt32.self), let number = raw.bigEndian(at: 4, as: UInt32.self)
+            else { return nil }
+            return (version, number)
+        }
+    }
+
+    private func number(of name: String, _ version: UInt32, _ view: TransactionView) throws -> UInt32? {
+        guard let entry = try entry(of: name, view), entry.version == version else { return nil }
+        return entry.number
+    }
+
+    private func sealed(_ key: [UInt8], _ view: TransactionView) throws -> [UInt8]? {
+        let table = environment.tables[0]
+        return try key.withUnsafeBytes { key in
+            guard let stored = try view.value(of: key, in: table) else { return nil }
+            return Checksum.opened(stored, table: table.name, key: key).map { Array($0) }
+        }
+    }
+
+    /// Lends the state of the newest commit.
+    func read<Result>(_ body: (TransactionView) throws -> Result) throws -> Result {
+        let transaction = try environment.beginRead()
+        let result = try body(transaction.view)
+        _ = transaction.view
+        return result
+    }
+
+    /// Runs one write transaction; the map grows where it must.
+    func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
+        for _ in 0..<8 {
+            do {
+                let transaction = try environment.beginWrite()
+                let result = try body(transaction)
+                try transaction.commit()
+                return result
+            } catch let error as LMDBError {
+                guard error.isMapFull else { throw error }
+                try environment.growMap()
+            }
+        }
+        throw LMDBError(0, "grow the map of derived data")
+    }
+}
+
+extension LogDirectory {
+    /// Where what is derived from a generation lies.
+    func cache(_ number: UInt32) -> String {
+        "\(path)/cache-\(Self.padded(number))"
+    }
+
+    /// Removes a directory of derived data that others may have open.
+    static func removeCache(at path: String) throws {
+        guard Directory.kind(of: path) == .directory else { return }
+        let parent = Directory.parent(of: path)
+        let name = path.dropFirst(parent.utf8.count + 1)
+        let gone = "\(parent)/gone-\(name)-\(processNumber)"
+        try Directory.move(path, to: gone)
+        try Directory.removeFlat(gone)
+    }
+}

@@ -1,0 +1,175 @@
+/// A named table of a `DerivedStore`: bytes under keys of at most 480 bytes, in the order of their bytes.
+///
+/// Every value is stored with a checksum over key and value; what is altered is never handed out.
+public struct DerivedTable: Sendable {
+    /// The longest key, in bytes.
+    public static let keyBytesMax = 480
+    /// How many entries one commit of a removal takes.
+    private static let removalCount = 10_000
+
+    let store: DerivedStore
+    /// The table's name.
+    public let name: String
+    let number: UInt32
+
+    private var values: Table { store.environment.tables[1] }
+
+    /// The value under a key; `nil` where there is none.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` where it is altered: remove the table and compute it anew.
+    public func value(at key: [UInt8]) throws -> [UInt8]? {
+        try wrapping {
+            try store.read { view in try withValue(at: key, view) { Array($0) } }
+        }
+    }
+
+    /// Lends the entries of a range of keys in order, all of one commit; `body` returns false to stop.
+    ///
+    /// - Parameter end: the first key that is no longer in the range; `nil` for the table's end.
+    /// - Throws: `EventLogError` with code `damaged` where a value is altered.
+    public func forEach(
+        from first: [UInt8] = [],
+        to end: [UInt8]? = nil,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        try wrapping {
+            try store.read { try forEach(from: first, to: end, $0, body) }
+        }
+    }
+
+    /// Stores values in one synced commit, each in place of what stood under its key.
+    ///
+    /// A few large batches are better than many small ones; at most some 16 MiB, which lie in memory meanwhile.
+    public func put(_ entries: some Sequence<(key: [UInt8], value: [UInt8])>) throws {
+        try wrapping {
+            try store.write { transaction in
+                for entry in entries { try put(entry.value, at: entry.key, transaction) }
+            }
+        }
+    }
+
+    /// Removes the entries of a range of keys, in commits of 10,000.
+    public func remove(from first: [UInt8], to end: [UInt8]?) throws {
+        try wrapping {
+            while try store.write({ try removeSome(from: first, to: end, $0) }) {}
+        }
+    }
+
+    /// Removes all entries.
+    public func removeAll() throws {
+        try remove(from: [], to: nil)
+    }
+
+    private func wrapping<Result>(_ body: () throws -> Result) throws -> Result {
+        try EventLogError.wrapping("use derived table", name, body)
+    }
+}
+
+// MARK: - Within a transaction
+
+extension DerivedTable {
+    func withValue<Result>(
+        at key: [UInt8],
+        _ view: TransactionView,
+        _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) throws -> Result? {
+        try prefixed(key).withUnsafeBytes { key in
+            guard let stored = try view.value(of: key, in: values) else { return nil }
+            return try body(try opened(stored, key))
+        }
+    }
+
+    /// Lends entries in order from a key on, or where `lowest` is given from the last one at or before that key which is
+    /// not below `lowest`.
+    func forEach(
+        from first: [UInt8],
+        to end: [UInt8]?,
+        lowest: [UInt8]? = nil,
+        _ view: TransactionView,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
+    ) throws {
+        var cursor = try Cursor(view, values)
+        var found = false
+        if let lowest {
+            found = try cursor.seek(atMost: prefixed(first)) && !precedes(cursor.key, prefixed(lowest))
+        }
+        if !found { found = try cursor.seek(atLeast: prefixed(first)) }
+        let end = end.map { prefixed($0) }
+        while found, isBefore(end, cursor.key) {
+            let key = UnsafeRawBufferPointer(rebasing: cursor.key[4...])
+            guard try body(key, try opened(cursor.value, cursor.key)) else { return }
+            found = try cursor.advance()
+        }
+    }
+
+    func put(_ value: [UInt8], at key: [UInt8], _ transaction: borrowing WriteTransaction) throws {
+        guard key.count <= Self.keyBytesMax else {
+            throw EventLogError(
+                .invalidArgument,
+                operation: "use derived table",
+                object: name,
+                reason: "a key has \(key.count) bytes, at most \(Self.keyBytesMax) are allowed"
+            )
+        }
+        try prefixed(key).withUnsafeBytes { key in
+            let sum = value.withUnsafeBytes { KeyHash.sum(of: $0, seed: KeyHash.sum(of: key, seed: 0)) }
+            let sealed = value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
+            try sealed.withUnsafeBytes { try transaction.put($0, at: key, in: values) }
+        }
+    }
+
+    func remove(_ key: [UInt8], _ transaction: borrowing WriteTransaction) throws {
+        try prefixed(key).withUnsafeBytes { try transaction.remove($0, from: values) }
+    }
+
+    /// Removes at most one commit's worth; whether there may be more.
+    private func removeSome(
+        from first: [UInt8],
+        to end: [UInt8]?,
+        _ transaction: borrowing WriteTransaction
+    ) throws -> Bool {
+        var keys: [[UInt8]] = []
+        let end = end.map { prefixed($0) }
+        do {
+            var cursor = try Cursor(transaction.view, values)
+            var found = try cursor.seek(atLeast: prefixed(first))
+            while found, keys.count < Self.removalCount, isBefore(end, cursor.key) {
+                keys.append(Array(cursor.key))
+                found = try cursor.advance()
+            }
+        }
+        for key in keys { try key.withUnsafeBytes { try transaction.remove($0, from: values) } }
+        return keys.count == Self.removalCount
+    }
+
+    private func prefixed(_ key: [UInt8]) -> [UInt8] {
+        withKey(number) { Array($0) + key }
+    }
+
+    private func isBefore(_ end: [UInt8]?, _ key: UnsafeRawBufferPointer) -> Bool {
+        guard key.bigEndian(as: UInt32.self) == number else { return false }
+        return end.map { precedes(key, $0) } ?? true
+    }
+
+    private func precedes(_ key: UnsafeRawBufferPointer, _ other: [UInt8]) -> Bool {
+        other.withUnsafeBytes { key.lexicographicallyPrecedes($0) }
+    }
+
+    private func opened(
+        _ stored: UnsafeRawBufferPointer,
+        _ key: UnsafeRawBufferPointer
+    ) throws -> UnsafeRawBufferPointer {
+        let count = stored.count - 8
+        if count >= 0, let sum = stored.bigEndian(at: count, as: UInt64.self) {
+            let value = UnsafeRawBufferPointer(rebasing: stored[..<count])
+            if KeyHash.sum(of: value, seed: KeyHash.sum(of: key, seed: 0)) == sum { return value }
+        }
+        throw EventLogError(
+            .damaged,
+            operation: "use derived table",
+            object: name,
+            reason: "a value is altered",
+            advice: "delete the log's cache directories; they are computed anew"
+        )
+    }
+}

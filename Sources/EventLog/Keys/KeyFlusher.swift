@@ -1,0 +1,102 @@
+import Dispatch
+import Synchronization
+
+/// A table of keys that has been closed: those of the held events from one sequence to another.
+final class FrozenKeys: Sendable {
+    let keys: KeyIndex
+    let first: UInt64
+    let last: UInt64
+    /// The leaf hash of the last event.
+    let leafHash: Hash256
+    /// The greatest keys up to the last event, as stored.
+    let maxima: [UInt8]
+
+    init(keys: KeyIndex, first: UInt64, last: UInt64, leafHash: Hash256, maxima: [UInt8]) {
+        self.keys = keys
+        self.first = first
+        self.last = last
+        self.leafHash = leafHash
+        self.maxima = maxima
+    }
+}
+
+/// Writes closed tables of keys as runs, on a thread of its own. Until one is written it is looked up in memory.
+///
+/// A failure costs memory and time, never an append: what cannot be written stays in memory, and is tried again with
+/// the next table.
+final class KeyFlusher: Sendable {
+    /// What is to be looked up: first the tables, then the runs, opened after the tables were read here.
+    struct Places {
+        var frozen: [FrozenKeys] = []
+        var runs: KeyRuns?
+        /// The caller relies on the runs up to here.
+        var covered: UInt64 = 0
+    }
+
+    private struct State {
+        var places = Places()
+        var isRunning = false
+    }
+
+    /// So many tables may wait; then appends wait for the thread, lest memory grow without bound.
+    private static let waitingCountMax = 8
+    private let generation: Generation
+    private let state: Mutex<State>
+    private let queue = DispatchQueue(label: "eventlog.keys")
+
+    init(_ generation: Generation, runs: KeyRuns?, covered: UInt64) {
+        self.generation = generation
+        state = Mutex(State(places: Places(runs: runs, covered: covered)))
+    }
+
+    var places: Places { state.withLock { $0.places } }
+
+    func add(_ frozen: FrozenKeys) {
+        let starts = state.withLock { state in
+            state.places.frozen.append(frozen)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { queue.async { self.run() } }
+        if places.frozen.count > Self.waitingCountMax { queue.sync {} }
+    }
+
+    /// The runs cannot be relied on: away with them, and with what was to become of the tables.
+    func giveUp() {
+        let runs = state.withLock { state in
+            state.places.frozen = []
+            return state.places.runs
+        }
+        runs?.discard()
+    }
+
+    /// Waits until everything is written that can be.
+    func drain() {
+        queue.sync {}
+    }
+
+    private func run() {
+        do {
+            let runs = try places.runs ?? KeyRuns(try generation.derivedStore())
+            try storeAll(runs)
+            let lock = LogDirectory(path: generation.logPath).cache(generation.number) + "/merge.lock"
+            try runs.merge(lockFile: lock) { try storeAll(runs) }
+            try storeAll(runs)
+        } catch {
+            // The tables stay where they are. A lookup in runs that are lost finds that out by itself.
+        }
+        // A table that came behind the last look is written with the next one.
+        state.withLock { $0.isRunning = false }
+    }
+
+    private func storeAll(_ runs: KeyRuns) throws {
+        while let frozen = places.frozen.first {
+            try runs.store(frozen)
+            state.withLock { state in
+                state.places.runs = runs
+                state.places.covered = max(state.places.covered, frozen.last)
+                if state.places.frozen.first === frozen { state.places.frozen.removeFirst() }
+            }
+        }
+    }
+}

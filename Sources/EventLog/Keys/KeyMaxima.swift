@@ -1,0 +1,120 @@
+/// The greatest key of each source, by two orders of byte strings: a key above either of them is held by no event.
+///
+/// That needs no promise of the source: the greatest of all held keys is no less than any of them, and both orders are
+/// total. Numbers with a fixed width grow in the order of bytes, numbers without one in the order of length, then bytes.
+/// It says nothing of the keys of dropped events, which stand in `keys`.
+struct KeyMaxima {
+    private struct Greatest {
+        let source: [UInt8]
+        var byBytes: [UInt8] = []
+        var byLength: [UInt8] = []
+    }
+
+    /// Bounds what is stored with every run. When so many sources are known, those that come later have no maximum, and
+    /// their keys are always looked up.
+    static let sourceCountMax = 1024
+    private var greatest: [Greatest] = []
+    private var places: [[UInt8]: Int] = [:]
+    /// Lanes are interned, one object each, and live as long as the log is open.
+    private var placesOfLanes: [ObjectIdentifier: Int] = [:]
+
+    init() {}
+
+    /// Whether a key is above all that were noted of its source.
+    mutating func isAboveAll(_ key: UnsafeRawBufferPointer, in lane: Lane) -> Bool {
+        guard let place = place(of: lane) else { return false }
+        return Self.isAbove(key, byBytes: greatest[place].byBytes)
+            || Self.isAbove(key, byLength: greatest[place].byLength)
+    }
+
+    /// Notes a key that an event of the lane has.
+    mutating func note(_ key: UnsafeRawBufferPointer, in lane: Lane) {
+        guard let place = place(of: lane) else { return }
+        if Self.isAbove(key, byBytes: greatest[place].byBytes) { Self.replace(&greatest[place].byBytes, with: key) }
+        if Self.isAbove(key, byLength: greatest[place].byLength) { Self.replace(&greatest[place].byLength, with: key) }
+    }
+
+    /// Where the lane's source stands, added where there is room; `nil` where there is none.
+    @inline(__always)
+    private mutating func place(of lane: Lane) -> Int? {
+        if let place = placesOfLanes[ObjectIdentifier(lane)] { return place }
+        return addPlace(of: lane)
+    }
+
+    @inline(never)
+    private mutating func addPlace(of lane: Lane) -> Int? {
+        let source = Array(lane.source.rawValue.utf8)
+        if let place = places[source] {
+            placesOfLanes[ObjectIdentifier(lane)] = place
+            return place
+        }
+        guard greatest.count < Self.sourceCountMax else { return nil }
+        places[source] = greatest.count
+        placesOfLanes[ObjectIdentifier(lane)] = greatest.count
+        greatest.append(Greatest(source: source))
+        return greatest.count - 1
+    }
+
+    private static func replace(_ bytes: inout [UInt8], with key: UnsafeRawBufferPointer) {
+        guard bytes.count == key.count else { return bytes = Array(key) }
+        bytes.withUnsafeMutableBytes { $0.copyMemory(from: key) }
+    }
+
+    private static func isAbove(_ key: UnsafeRawBufferPointer, byBytes other: [UInt8]) -> Bool {
+        other.withUnsafeBytes { order($0, key) < 0 }
+    }
+
+    private static func isAbove(_ key: UnsafeRawBufferPointer, byLength other: [UInt8]) -> Bool {
+        key.count != other.count ? key.count > other.count : isAbove(key, byBytes: other)
+    }
+
+    /// Below zero where the first stands before the second, byte for byte.
+    private static func order(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        let common = min(first.count, second.count)
+        for index in 0..<common where first[index] != second[index] {
+            return Int(first[index]) - Int(second[index])
+        }
+        return first.count - second.count
+    }
+}
+
+// MARK: - Stored with the runs of keys
+
+extension KeyMaxima {
+    /// `u16 count ‖ (str source ‖ str key by bytes ‖ str key by length) …`
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(UInt16(clamping: greatest.count))
+        for entry in greatest {
+            for part in [entry.source, entry.byBytes, entry.byLength] {
+                writer.write(UInt16(clamping: part.count))
+                writer.write(part)
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Reads what `bytes` gave; `nil` where it is not that.
+    init?(_ bytes: [UInt8]) {
+        let entries: [Greatest]? = bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            guard let count = reader.number(UInt16.self) else { return nil }
+            var entries: [Greatest] = []
+            for _ in 0..<count {
+                guard let source = Self.part(&reader), let byBytes = Self.part(&reader),
+                    let byLength = Self.part(&reader)
+                else { return nil }
+                entries.append(Greatest(source: source, byBytes: byBytes, byLength: byLength))
+            }
+            return entries
+        }
+        guard let entries else { return nil }
+        greatest = entries
+        for (place, entry) in entries.enumerated() { places[entry.source] = place }
+    }
+
+    private static func part(_ reader: inout ByteReader) -> [UInt8]? {
+        guard let count = reader.number(UInt16.self), let raw = reader.raw(Int(count)) else { return nil }
+        return Array(raw)
+    }
+}

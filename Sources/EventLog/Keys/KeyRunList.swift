@@ -1,0 +1,108 @@
+/// What the table of key runs says of itself, in one value: which runs there are, and what they cover.
+///
+/// ```
+/// u64 covered ‖ 32 leaf hash there ‖ u32 last run number ‖ u16 count ‖ (u32 run ‖ u8 level ‖ u64 entries) … ‖ maxima
+/// ```
+struct KeyRunList {
+    struct Run: Hashable {
+        let number: UInt32
+        let level: UInt8
+        let count: UInt64
+    }
+
+    /// The keys of all held events up to this sequence stand in the runs.
+    var covered: UInt64 = 0
+    /// The leaf hash of that event: a log in which it has another is not the one that the runs were made from.
+    var leafHash = Hash256.zero
+    var lastNumber: UInt32 = 0
+    var runs: [Run] = []
+    /// The greatest keys up to `covered`, as `KeyMaxima.bytes`.
+    var maxima: [UInt8] = [0, 0]
+
+    init() {}
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(covered)
+        writer.write(leafHash)
+        writer.write(lastNumber)
+        writer.write(UInt16(clamping: runs.count))
+        for run in runs {
+            writer.write(run.number)
+            writer.write(run.level)
+            writer.write(run.count)
+        }
+        writer.write(maxima)
+        return writer.bytes
+    }
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard let covered = reader.number(UInt64.self), let leafHash = reader.hash(),
+            let lastNumber = reader.number(UInt32.self), let count = reader.number(UInt16.self)
+        else { return nil }
+        (self.covered, self.leafHash, self.lastNumber) = (covered, leafHash, lastNumber)
+        for _ in 0..<count {
+            guard let number = reader.number(UInt32.self), let level = reader.number(UInt8.self),
+                let count = reader.number(UInt64.self)
+            else { return nil }
+            runs.append(Run(number: number, level: level, count: count))
+        }
+        maxima = reader.raw(reader.remainingCount).map { Array($0) } ?? []
+    }
+
+    /// The lowest level at which so many runs stand that they are to become one, and those runs.
+    func runsToMerge(fanIn: Int) -> [Run]? {
+        let levels = Set(runs.map(\.level)).sorted()
+        return levels.lazy.map { level in Array(runs.filter { $0.level == level }.prefix(fanIn)) }
+            .first { $0.count == fanIn }
+    }
+}
+
+/// One value of a run: up to 254 entries in order, `u64 hash ‖ u64 sequence` each, which fill a page with their checksum.
+enum KeyChunk {
+    static let countMax = 254
+    static let entryBytes = 16
+
+    static func key(run: UInt32, _ entry: KeyIndex.Entry) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(KeyRuns.chunkMark)
+        writer.write(run)
+        writer.write(entry.hash)
+        writer.write(entry.sequence)
+        return writer.bytes
+    }
+
+    static func bytes(_ entries: ArraySlice<KeyIndex.Entry>) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: entries.count * entryBytes) { room, count in
+            let raw = UnsafeMutableRawBufferPointer(room)
+            for (place, entry) in entries.enumerated() {
+                raw.storeBytes(of: entry.hash.bigEndian, toByteOffset: place * entryBytes, as: UInt64.self)
+                raw.storeBytes(of: entry.sequence.bigEndian, toByteOffset: place * entryBytes + 8, as: UInt64.self)
+            }
+            count = entries.count * entryBytes
+        }
+    }
+
+    static func entry(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> KeyIndex.Entry {
+        KeyIndex.Entry(
+            hash: bytes.bigEndian(at: place * entryBytes, as: UInt64.self) ?? 0,
+            sequence: bytes.bigEndian(at: place * entryBytes + 8, as: UInt64.self) ?? 0
+        )
+    }
+
+    static func entries(_ bytes: UnsafeRawBufferPointer) -> [KeyIndex.Entry] {
+        (0..<bytes.count / entryBytes).map { entry(bytes, $0) }
+    }
+
+    /// The first place whose hash is not below the sought one.
+    static func firstPlace(of hash: UInt64, _ bytes: UnsafeRawBufferPointer) -> Int {
+        var low = 0
+        var high = bytes.count / entryBytes
+        while low < high {
+            let middle = (low + high) / 2
+            if entry(bytes, middle).hash < hash { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

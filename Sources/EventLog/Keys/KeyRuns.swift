@@ -1,0 +1,262 @@
+/// Sorted runs of keys in a generation's derived store: what is too much for memory.
+///
+/// A run is written once and never changed; eight of a level become one of the next. `KeyRunList`, in one value, says
+/// which runs count, so that a reader sees whole runs whatever processes write, merge or crash meanwhile. A run's chunks
+/// stand under `01 ‖ u32 run ‖ u64 hash ‖ u64 sequence` of their first entry.
+final class KeyRuns: Sendable {
+    /// The runs do not cover what they did: somebody has thrown them away.
+    struct Lost: Error {}
+
+    static let tableName = "keys"
+    static let tableVersion: UInt32 = 1
+    static let chunkMark: UInt8 = 1
+    private static let listKey: [UInt8] = [0]
+    private static let fanIn = 8
+    /// 8 MiB in one commit of a merge: what it holds in memory.
+    private static let chunksPerCommit = 2048
+
+    private let table: DerivedTable
+
+    init(_ store: DerivedStore) throws {
+        table = try store.table(Self.tableName, version: Self.tableVersion)
+    }
+
+    func discard() {
+        table.store.discard()
+    }
+
+    /// What is there; empty where nothing is.
+    func list() throws -> KeyRunList {
+        try table.store.read { try list($0) }
+    }
+
+    /// Forgets everything: the runs are not of this log.
+    func reset() throws {
+        try table.removeAll()
+    }
+
+    private func list(_ view: TransactionView) throws -> KeyRunList {
+        let found = try table.withValue(at: Self.listKey, view) { KeyRunList($0) }
+        guard let found else { return KeyRunList() }
+        guard let list = found else { throw Lost() }
+        return list
+    }
+
+    private func put(_ list: KeyRunList, _ transaction: borrowing WriteTransaction) throws {
+        try table.put(list.bytes, at: Self.listKey, transaction)
+    }
+
+    private static func start(of run: UInt32) -> [UInt8] {
+        KeyChunk.key(run: run, KeyIndex.Entry())
+    }
+}
+
+// MARK: - Looking up
+
+extension KeyRuns {
+    /// The sequences that stand under a hash.
+    ///
+    /// - Throws: `Lost` where the runs do not reach as far as the caller relies on them.
+    func sequences(of hash: UInt64, covered: UInt64) throws -> [UInt64] {
+        try table.store.read { view in
+            let list = try list(view)
+            guard list.covered >= covered else { throw Lost() }
+            var sequences: [UInt64] = []
+            for run in list.runs { try search(run.number, hash, view) { sequences.append($0) } }
+            return sequences
+        }
+    }
+
+    /// Equal hashes may go on over several chunks; the first of them may stand in the chunk before.
+    private func search(_ run: UInt32, _ hash: UInt64, _ view: TransactionView, _ body: (UInt64) -> Void) throws {
+        let first = KeyChunk.key(run: run, KeyIndex.Entry(hash: hash, sequence: 0))
+        let start = Self.start(of: run)
+        try table.forEach(from: first, to: Self.start(of: run + 1), lowest: start, view) { _, chunk in
+            var place = KeyChunk.firstPlace(of: hash, chunk)
+            let count = chunk.count / KeyChunk.entryBytes
+            while place < count {
+                let entry = KeyChunk.entry(chunk, place)
+                guard entry.hash == hash else { return false }
+                body(entry.sequence)
+                place += 1
+            }
+            return true
+        }
+    }
+
+    /// All hashes in all runs.
+    func forEachHash(_ body: (UInt64) -> Void) throws {
+        try table.store.read { view in
+            for run in try list(view).runs {
+                let (start, end) = (Self.start(of: run.number), Self.start(of: run.number + 1))
+                try table.forEach(from: start, to: end, view) { _, chunk in
+                    for place in 0..<chunk.count / KeyChunk.entryBytes { body(KeyChunk.entry(chunk, place).hash) }
+                    return true
+                }
+            }
+        }
+    }
+}
+
+// MARK: - Adding a run
+
+extension KeyRuns {
+    /// Stores what the runs do not cover yet of a frozen table.
+    ///
+    /// - Throws: `Lost` where something is missing between the runs and the table.
+    func store(_ frozen: FrozenKeys) throws {
+        let entries = frozen.keys.sorted()
+        try table.store.write { transaction in
+            var list = try list(transaction.view)
+            if list.covered >= frozen.last { return }
+            guard list.covered + 1 >= frozen.first else { throw Lost() }
+            let new = list.covered + 1 == frozen.first ? entries : entries.filter { $0.sequence > list.covered }
+            if !new.isEmpty {
+                list.lastNumber += 1
+                list.runs.append(.init(number: list.lastNumber, level: 0, count: UInt64(new.count)))
+                try put(new[...], in: list.lastNumber, transaction)
+            }
+            list.covered = frozen.last
+            list.leafHash = frozen.leafHash
+            list.maxima = frozen.maxima
+            try put(list, transaction)
+        }
+    }
+
+    private func put(
+        _ entries: ArraySlice<KeyIndex.Entry>,
+        in run: UInt32,
+        _ transaction: borrowing WriteTransaction
+    ) throws {
+        for start in stride(from: entries.startIndex, to: entries.endIndex, by: KeyChunk.countMax) {
+            let chunk = entries[start..<min(start + KeyChunk.countMax, entries.endIndex)]
+            try table.put(KeyChunk.bytes(chunk), at: KeyChunk.key(run: run, entries[start]), transaction)
+        }
+    }
+}
+
+// MARK: - Merging
+
+extension KeyRuns {
+    /// Makes one run of eight as long as there are eight of a level. One process at a time does so.
+    ///
+    /// - Parameter pause: called now and then, for what is more urgent.
+    func merge(lockFile: String, pause: () throws -> Void) throws {
+        guard try list().runsToMerge(fanIn: Self.fanIn) != nil else { return }
+        let lock = try FileLock.open(lockFile)
+        guard (try? lock.acquire(wait: .zero, operation: "merge keys", object: lockFile)) != nil else { return }
+        defer { lock.release() }
+        try removeRemains()
+        while let runs = try list().runsToMerge(fanIn: Self.fanIn) { try merge(runs, pause: pause) }
+    }
+
+    private func merge(_ runs: [KeyRunList.Run], pause: () throws -> Void) throws {
+        let number = try table.store.write { transaction in
+            var list = try list(transaction.view)
+            list.lastNumber += 1
+            try put(list, transaction)
+            return list.lastNumber
+        }
+        var merge = RunMerge(table: table, runs: runs.map(\.number))
+        var count: UInt64 = 0
+        while case let entries = try merge.next(KeyChunk.countMax * Self.chunksPerCommit), !entries.isEmpty {
+            try table.store.write { try put(entries[...], in: number, $0) }
+            count += UInt64(entries.count)
+            try pause()
+        }
+        guard count == runs.reduce(0, { $0 + $1.count }) else { throw Lost() }
+        try table.store.write { transaction in
+            var list = try list(transaction.view)
+            guard runs.allSatisfy({ list.runs.contains($0) }) else { throw Lost() }
+            list.runs.removeAll { runs.contains($0) }
+            let level = (runs.map(\.level).max() ?? 0) + 1
+            list.runs.append(.init(number: number, level: level, count: count))
+            try put(list, transaction)
+        }
+        for run in runs { try remove(run.number) }
+    }
+
+    private func remove(_ run: UInt32) throws {
+        try table.remove(from: Self.start(of: run), to: Self.start(of: run + 1))
+    }
+
+    /// Removes chunks of runs that do not count: remains of a merge that was cut short.
+    private func removeRemains() throws {
+        let counted = Set(try list().runs.map(\.number))
+        var next: UInt32 = 0
+        while let run = try firstRun(from: next) {
+            if !counted.contains(run) { try remove(run) }
+            next = run + 1
+        }
+    }
+
+    private func firstRun(from run: UInt32) throws -> UInt32? {
+        var found: UInt32?
+        try table.forEach(from: Self.start(of: run), to: [Self.chunkMark + 1]) { key, _ in
+            found = key.bigEndian(at: 1, as: UInt32.self)
+            return false
+        }
+        return found
+    }
+}
+
+/// Hands out the entries of several runs in one order. Reads chunk by chunk, each in a transaction of its own: a run
+/// does not change, and no reader stays open.
+private struct RunMerge {
+    private struct Reader {
+        let run: UInt32
+        var entries: [KeyIndex.Entry] = []
+        var place = 0
+        var isAtEnd = false
+    }
+
+    private let table: DerivedTable
+    private var readers: [Reader]
+
+    init(table: DerivedTable, runs: [UInt32]) {
+        self.table = table
+        readers = runs.map { Reader(run: $0) }
+    }
+
+    /// The next entries, at most so many; none at the end.
+    mutating func next(_ limit: Int) throws -> [KeyIndex.Entry] {
+        var entries: [KeyIndex.Entry] = []
+        entries.reserveCapacity(limit)
+        while entries.count < limit {
+            var least: Int?
+            for index in readers.indices {
+                if readers[index].place == readers[index].entries.count { try refill(index) }
+                guard !readers[index].isAtEnd else { continue }
+                if let other = least, !isBefore(index, other) { continue }
+                least = index
+            }
+            guard let least else { break }
+            entries.append(readers[least].entries[readers[least].place])
+            readers[least].place += 1
+        }
+        return entries
+    }
+
+    private func isBefore(_ index: Int, _ other: Int) -> Bool {
+        let (left, right) = (readers[index].entries[readers[index].place], readers[other].entries[readers[other].place])
+        return left.hash != right.hash ? left.hash < right.hash : left.sequence < right.sequence
+    }
+
+    private mutating func refill(_ index: Int) throws {
+        if readers[index].isAtEnd { return }
+        let run = readers[index].run
+        var after = KeyIndex.Entry()
+        if let last = readers[index].entries.last {
+            after = KeyIndex.Entry(hash: last.hash, sequence: last.sequence + 1)
+        }
+        var entries: [KeyIndex.Entry] = []
+        let end = KeyChunk.key(run: run + 1, KeyIndex.Entry())
+        try table.forEach(from: KeyChunk.key(run: run, after), to: end) { _, chunk in
+            entries = KeyChunk.entries(chunk)
+            return false
+        }
+        readers[index].isAtEnd = entries.isEmpty
+        readers[index].entries = entries
+        readers[index].place = 0
+    }
+}

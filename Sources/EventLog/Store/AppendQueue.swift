@@ -1,0 +1,97 @@
+import Synchronization
+
+/// Batches that wait to be committed together, so that threads share the cost of a sync.
+///
+/// The thread whose batch completes a group commits it for all: nobody else holds the writer, and nothing is handed to a
+/// thread that sleeps. A group is complete when as many batches wait as there were lately (those of the last commit and
+/// those that came meanwhile). A thread that stays away costs the others a part of one commit's time, once; one thread
+/// alone never waits.
+final class AppendQueue: Sendable {
+    private struct State {
+        var waiting: [AppendTicket] = []
+        var waitingBytes = 0
+        /// Whether a thread commits at this moment.
+        var isLed = false
+        /// How many batches make a group complete.
+        var expected = 1
+        /// How long a thread waits for the others, in nanoseconds: half of what the last commit took.
+        var patience = 0
+    }
+
+    /// What a thread whose batch is not settled does next.
+    private enum Duty {
+        case lead([AppendTicket])
+        case wait(nanoseconds: Int?)
+    }
+
+    /// Bounds the length of one commit.
+    private static let groupBytesMax = 8 << 20
+    private static let groupTicketsMax = 256
+    /// From so many bytes on the sync no longer decides how long a commit takes: nobody waits for more.
+    private static let waitingBytesEnough = 64 << 10
+    private static let patienceMax = 2_000_000
+    private let state = Mutex(State())
+
+    /// Waits until the batch is committed or refused; `commit` answers with a result for every ticket that it gets.
+    func submit(
+        _ ticket: AppendTicket,
+        commit: ([AppendTicket]) -> [Result<AppendResult, any Error>]
+    ) throws -> AppendResult {
+        var duty = state.withLock { state in
+            state.waiting.append(ticket)
+            state.waitingBytes += ticket.byteCount
+            return Self.duty(&state, isDue: false)
+        }
+        while true {
+            switch duty {
+            case .lead(let group):
+                lead(group, commit)
+                if let result = ticket.result { return try result.get() }
+                duty = state.withLock { Self.duty(&$0, isDue: false) }
+            case .wait(let nanoseconds):
+                switch ticket.wait(nanoseconds: nanoseconds) {
+                case .settled(let result): return try result.get()
+                case .called: duty = state.withLock { Self.duty(&$0, isDue: false) }
+                case .timedOut: duty = state.withLock { Self.duty(&$0, isDue: true) }
+                }
+            }
+        }
+    }
+
+    private static func duty(_ state: inout State, isDue: Bool) -> Duty {
+        if state.isLed || state.waiting.isEmpty { return .wait(nanoseconds: nil) }
+        let isComplete = state.waiting.count >= state.expected || state.waitingBytes >= waitingBytesEnough
+        guard isComplete || isDue else { return .wait(nanoseconds: state.patience) }
+        state.isLed = true
+        return .lead(takeGroup(&state))
+    }
+
+    /// Commits one group. Those who were in it may come back at once, so the lead is free before they are woken.
+    private func lead(_ group: [AppendTicket], _ commit: ([AppendTicket]) -> [Result<AppendResult, any Error>]) {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let results = commit(group)
+        let half = (clock.now - start) / 2
+        let next = state.withLock { state in
+            state.isLed = false
+            state.expected = min(group.count + state.waiting.count, Self.groupTicketsMax)
+            let nanoseconds = half.components.attoseconds / 1_000_000_000
+            state.patience = half >= .nanoseconds(Self.patienceMax) ? Self.patienceMax : Int(nanoseconds)
+            return state.waiting.first
+        }
+        for (ticket, result) in zip(group, results) { ticket.settle(result) }
+        next?.call()
+    }
+
+    private static func takeGroup(_ state: inout State) -> [AppendTicket] {
+        var bytes = 0
+        let count = state.waiting.prefix(groupTicketsMax).prefix { ticket in
+            defer { bytes += ticket.byteCount }
+            return bytes == 0 || bytes + ticket.byteCount <= groupBytesMax
+        }.count
+        let group = Array(state.waiting.prefix(count))
+        state.waiting.removeFirst(count)
+        state.waitingBytes -= group.reduce(0) { $0 + $1.byteCount }
+        return group
+    }
+}
