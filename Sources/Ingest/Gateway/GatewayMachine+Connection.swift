@@ -44,12 +44,8 @@ extension GatewayMachine {
         return [.connect(url: session?.resumeURL)]
     }
 
-    /// 1 s doubling to 60 s, and 0 to 10 % more.
     private mutating func wait(atLeast minimum: Duration, at now: Duration) {
-        let seconds = min(GatewayTiming.backoffMaxSeconds, 1 << Int64(min(attempts, 6)))
-        attempts += 1
-        let delay = random.duration(milliseconds: seconds * 1_000...seconds * 1_100)
-        timers.reconnect = now + max(delay, minimum)
+        timers.reconnect = now + max(backoff.next(), minimum)
     }
 
     /// Forgets the connection; a gap opens if changes came in by it.
@@ -137,7 +133,7 @@ extension GatewayMachine {
 
     /// RECONNECT: at once, unless this connection was itself a failed attempt.
     mutating func reconnectAsked(at now: Duration) -> [Action] {
-        drop(at: now, pause: attempts == 0 ? .zero : nil)
+        drop(at: now, pause: backoff.count == 0 ? .zero : nil)
     }
 }
 

@@ -28,7 +28,7 @@ extension GatewayMachine {
         }
         if timers.settled.isDue(now) {
             timers.settled = nil
-            attempts = 0
+            backoff.reset()
         }
         if phase == .live, watch.takeOverdue(at: now) { actions += lostFrame(.hole, at: now) }
         if timers.snapshot.isDue(now) { actions += snapshotDue(at: now) }

@@ -30,8 +30,8 @@ struct GatewayMachine: SocketMachine {
     var heartbeatInterval = Duration.milliseconds(41_250)
     var isAcknowledged = true
     var watch = SequenceWatch(after: 0)
-    /// Failed attempts since a connection last lived for a while.
-    var attempts = 0
+    /// Begins again once a connection has lived for a while.
+    var backoff: Backoff
     var handshakeFailures = 0
     var rejections = 0
     /// What is still missing, in order.
@@ -57,6 +57,7 @@ struct GatewayMachine: SocketMachine {
         self.options = options
         self.session = session
         self.random = random
+        backoff = Backoff(max: GatewayTiming.backoffMax, random: random.next)
         timers.reconnect = .zero
         self.gaps = gaps
         self.endedGaps = endedGaps

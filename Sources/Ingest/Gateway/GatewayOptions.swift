@@ -40,7 +40,7 @@ enum GatewayTiming {
     static let pongMilliseconds: ClosedRange<Int64> = 20_000...30_000
     /// From then on a connection was no failed attempt.
     static let settled = Duration.seconds(10)
-    static let backoffMaxSeconds: Int64 = 60
+    static let backoffMax = Duration.seconds(60)
     /// After INVALID_SESSION (Discord: "a random amount of time between 1 and 5 seconds").
     static let invalidSessionMilliseconds: ClosedRange<Int64> = 1_000...5_000
     /// Between snapshots that holes ask for, and after one that failed.

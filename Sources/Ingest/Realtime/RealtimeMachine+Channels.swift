@@ -1,0 +1,200 @@
+/// Channels: joining, what the server says of them, gaps and pulls.
+extension RealtimeMachine {
+    mutating func message(_ bytes: [UInt8], at now: Duration) -> [Action] {
+        guard phase == .open, let frame = PhoenixFrame(bytes) else { return [] }
+        if frame.topic == "phoenix" {
+            if frame.event == "phx_reply", frame.ref == pendingBeat.map(String.init) { pendingBeat = nil }
+            return []
+        }
+        guard frame.event != "postgres_changes", let index = tables.firstIndex(where: { $0.topic == frame.topic }),
+            let joinRef = channels[index].joinRef, frame.joinRef == nil || frame.joinRef == String(joinRef)
+        else { return [] }
+        switch frame.event {
+        case "phx_reply": return replied(index, frame, bytes, at: now)
+        case "system": return system(index, frame.payloadTree(in: bytes), at: now)
+        case "phx_error", "phx_close": return left(index, at: now)
+        default: return []
+        }
+    }
+
+    mutating func tick(_ index: Int, at now: Duration) -> [Action] {
+        var actions: [Action] = []
+        if channels[index].deadline.isDue(now) { actions += outOfTime(index, at: now) }
+        if channels[index].pullAgain.isDue(now) {
+            channels[index].pullAgain = nil
+            if channels[index].needsPull { actions += pull(index, at: now) }
+        }
+        return actions
+    }
+
+    mutating func join(_ index: Int, at now: Duration) -> Action {
+        let ref = nextRef()
+        channels[index].phase = .joining(ref)
+        channels[index].deadline = now + RealtimeTiming.join
+        let (table, token) = (tables[index], token)
+        let frame = writer.frame(topic: table.topic, event: "phx_join", ref: ref, joinRef: ref) { writer in
+            writer.begin("{")
+            writer.name("config")
+            Self.write(table, to: &writer)
+            if !token.isEmpty {
+                writer.name("access_token")
+                writer.string(token)
+            }
+            writer.end("}")
+        }
+        return .send(frame)
+    }
+
+    private mutating func outOfTime(_ index: Int, at now: Duration) -> [Action] {
+        guard let joinRef = channels[index].joinRef else { return [join(index, at: now)] }
+        // The server may have joined after all: it is told to forget it.
+        let leave = writer.frame(
+            topic: tables[index].topic,
+            event: "phx_leave",
+            ref: nextRef(),
+            joinRef: joinRef,
+            payload: Self.empty
+        )
+        return [.send(leave)] + left(index, at: now)
+    }
+
+    private mutating func replied(_ index: Int, _ frame: PhoenixFrame, _ bytes: [UInt8], at now: Duration) -> [Action] {
+        guard case .joining(let ref) = channels[index].phase, frame.ref == String(ref) else { return [] }
+        let payload = frame.payloadTree(in: bytes)
+        guard payload?["status"]?.string == "ok", hasBinding(index, payload) else { return left(index, at: now) }
+        channels[index].phase = .joined(ref)
+        channels[index].deadline = now + RealtimeTiming.subscribe
+        return []
+    }
+
+    /// Whether the server bound what was asked for; some servers answer without a list.
+    private func hasBinding(_ index: Int, _ payload: JSONTree?) -> Bool {
+        guard let bindings = payload?["response"]?["postgres_changes"]?.elements else { return true }
+        let table = tables[index]
+        return bindings.contains { $0["table"]?.string == table.name && $0["schema"]?.string == table.schema }
+    }
+
+    private mutating func system(_ index: Int, _ payload: JSONTree?, at now: Duration) -> [Action] {
+        guard payload?["extension"]?.string == "postgres_changes" else {
+            // A channel whose token expired is closed next; the one to join with should be fresh.
+            return payload?["status"]?.string == "error" ? [.freshToken] : []
+        }
+        guard payload?["status"]?.string == "ok" else { return unsubscribed(index, at: now) }
+        switch channels[index].phase {
+        case .subscribed: return interrupted(index, .resubscribed, at: now)
+        case .joined(let ref), .joining(let ref): return subscribed(index, ref, at: now)
+        case .idle: return []
+        }
+    }
+
+    private mutating func subscribed(_ index: Int, _ ref: UInt64, at now: Duration) -> [Action] {
+        channels[index].phase = .subscribed(ref)
+        channels[index].deadline = nil
+        channels[index].failures = 0
+        let ended = gaps.filter { $0.topic == tables[index].topic && !endedGaps.contains($0) }
+        endedGaps.formUnion(ended)
+        return ended.map { .endGap($0) } + pull(index, at: now)
+    }
+
+    /// The server lost its subscription and tries again by itself.
+    private mutating func unsubscribed(_ index: Int, at now: Duration) -> [Action] {
+        guard case .subscribed(let ref) = channels[index].phase else { return [] }
+        channels[index].phase = .joined(ref)
+        channels[index].deadline = now + RealtimeTiming.subscribe
+        return [openGap(index, .unsubscribed)]
+    }
+
+    /// The channel is gone: another join, after a pause and with a token as fresh as can be.
+    private mutating func left(_ index: Int, at now: Duration) -> [Action] {
+        let lost = channels[index].isSubscribed ? [openGap(index, .unsubscribed)] : []
+        let steps = RealtimeTiming.rejoin
+        channels[index].phase = .idle
+        channels[index].deadline = now + steps[min(channels[index].failures, steps.count - 1)]
+        channels[index].failures += 1
+        return lost + [.freshToken]
+    }
+
+    private static func write(_ table: RealtimeTable, to writer: inout JSONWriter) {
+        writer.begin("{")
+        writer.name("broadcast")
+        writer.begin("{")
+        writer.name("ack")
+        writer.literal(false)
+        writer.name("self")
+        writer.literal(false)
+        writer.end("}")
+        writer.name("presence")
+        writer.begin("{")
+        writer.name("key")
+        writer.string("")
+        writer.end("}")
+        writer.name("private")
+        writer.literal(false)
+        writer.name("postgres_changes")
+        writer.begin("[")
+        writer.begin("{")
+        let members: [(StaticString, String?)] = [
+            ("event", "*"), ("schema", table.schema), ("table", table.name), ("filter", table.filter),
+        ]
+        for (name, value) in members {
+            guard let value else { continue }
+            writer.name(name)
+            writer.string(value)
+        }
+        writer.end("}")
+        writer.end("]")
+        writer.end("}")
+    }
+}
+
+// MARK: - Gaps and pulls
+
+extension RealtimeMachine {
+    mutating func openGap(_ index: Int, _ reason: GapReason) -> Action {
+        gapCount += 1
+        let gap = SocketGap(number: gapCount, reason: reason, topic: tables[index].topic)
+        gaps.append(gap)
+        return .openGap(gap)
+    }
+
+    /// Something was missed, but changes come in again already.
+    mutating func interrupted(_ index: Int, _ reason: GapReason, at now: Duration) -> [Action] {
+        guard channels[index].isSubscribed else { return [] }
+        let opened = openGap(index, reason)
+        guard let gap = gaps.last else { return [opened] }
+        endedGaps.insert(gap)
+        return [opened, .endGap(gap)] + pull(index, at: now, after: RealtimeTiming.pullPause)
+    }
+
+    /// Begins to read a table's rows, or remembers that it is due: once the running pull is done, once the table is
+    /// subscribed, and `pause` after the last one began.
+    private mutating func pull(_ index: Int, at now: Duration, after pause: Duration = .zero) -> [Action] {
+        guard pullsRows else { return [] }
+        channels[index].needsPull = true
+        guard channels[index].coveredByPull == nil, channels[index].isSubscribed else { return [] }
+        if let began = channels[index].pullBegan, began + pause > now {
+            channels[index].pullAgain = began + pause
+            return []
+        }
+        channels[index].needsPull = false
+        channels[index].pullAgain = nil
+        channels[index].pullBegan = now
+        channels[index].coveredByPull = endedGaps.filter { $0.topic == tables[index].topic }
+        return [.work(.pull(table: index))]
+    }
+
+    mutating func pulled(_ index: Int, isComplete: Bool, at now: Duration) -> [Action] {
+        guard channels.indices.contains(index), let covered = channels[index].coveredByPull else { return [] }
+        channels[index].coveredByPull = nil
+        guard isComplete else {
+            channels[index].needsPull = true
+            channels[index].pullAgain = now + RealtimeTiming.pullPause
+            return []
+        }
+        let closed = gaps.filter { covered.contains($0) }
+        gaps.removeAll { covered.contains($0) }
+        endedGaps.subtract(covered)
+        let again = channels[index].needsPull ? pull(index, at: now, after: .seconds(1)) : []
+        return closed.map { .closeGap($0, by: .snapshot) } + again
+    }
+}

@@ -1,0 +1,113 @@
+/// Connecting, beating and the token.
+extension RealtimeMachine {
+    mutating func opened(token: String, at now: Duration) -> [Action] {
+        guard phase == .connecting else { return [.close(RealtimeTiming.closeCode)] }
+        phase = .open
+        self.token = token
+        refCount = 0
+        pendingBeat = nil
+        timers.beat = now + RealtimeTiming.beat
+        timers.token = now + RealtimeTiming.token
+        timers.settled = now + RealtimeTiming.settled
+        for index in channels.indices { channels[index].failures = 0 }
+        return channels.indices.map { join($0, at: now) }
+    }
+
+    mutating func refused(retryAfter: Duration?, at now: Duration) -> [Action] {
+        guard phase == .connecting else { return [] }
+        phase = .waiting
+        timers.reconnect = now + max(backoff.next(), retryAfter ?? .zero)
+        return []
+    }
+
+    mutating func closed(at now: Duration) -> [Action] {
+        guard phase == .open || phase == .closing else { return [] }
+        let lost = endConnection()
+        phase = .waiting
+        if timers.reconnect == nil { timers.reconnect = now + backoff.next() }
+        return lost
+    }
+
+    private mutating func drop(at now: Duration) -> [Action] {
+        let lost = endConnection()
+        phase = .closing
+        timers.patience = now + RealtimeTiming.closing
+        timers.reconnect = now + backoff.next()
+        return [.close(RealtimeTiming.closeCode)] + lost
+    }
+
+    private mutating func endConnection() -> [Action] {
+        timers.endConnection()
+        return channels.indices.flatMap { index -> [Action] in
+            let wasSubscribed = channels[index].isSubscribed
+            channels[index].phase = .idle
+            channels[index].deadline = nil
+            return wasSubscribed ? [openGap(index, .disconnected)] : []
+        }
+    }
+
+    mutating func tick(at now: Duration) -> [Action] {
+        var actions: [Action] = []
+        if timers.patience.isDue(now) {
+            timers.patience = nil
+            phase = .waiting
+        }
+        if timers.settled.isDue(now) {
+            timers.settled = nil
+            backoff.reset()
+        }
+        if timers.beat.isDue(now) { actions += beat(at: now) }
+        if timers.token.isDue(now) {
+            timers.token = now + RealtimeTiming.token
+            actions.append(.freshToken)
+        }
+        if phase == .open { actions += channels.indices.flatMap { tick($0, at: now) } }
+        if phase == .waiting, timers.reconnect.isDue(now) {
+            timers.reconnect = nil
+            phase = .connecting
+            actions.append(.connect(url: nil))
+        }
+        return actions
+    }
+
+    /// Without an answer to the last beat the connection is dead, whatever its socket says.
+    private mutating func beat(at now: Duration) -> [Action] {
+        guard pendingBeat == nil else { return drop(at: now) }
+        timers.beat = now + RealtimeTiming.beat
+        let ref = nextRef()
+        pendingBeat = ref
+        return [.send(writer.frame(topic: "phoenix", event: "heartbeat", ref: ref, joinRef: nil, payload: Self.empty))]
+    }
+
+    /// Tells every channel of a newer token.
+    mutating func renewed(_ token: String, at now: Duration) -> [Action] {
+        guard token != self.token else { return [] }
+        self.token = token
+        guard phase == .open, !token.isEmpty else { return [] }
+        return channels.indices.compactMap { index in
+            guard let joinRef = channels[index].joinRef else { return nil }
+            let frame = writer.frame(
+                topic: tables[index].topic,
+                event: "access_token",
+                ref: nextRef(),
+                joinRef: joinRef
+            ) { writer in
+                writer.begin("{")
+                writer.name("access_token")
+                writer.string(token)
+                writer.end("}")
+            }
+            return .send(frame)
+        }
+    }
+
+    mutating func nextRef() -> UInt64 {
+        refCount += 1
+        return refCount
+    }
+
+    static func empty(_ writer: inout JSONWriter) {
+        writer.begin("{")
+        writer.end("}")
+    }
+}

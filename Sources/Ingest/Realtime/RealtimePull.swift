@@ -1,0 +1,70 @@
+import EventLog
+
+/// Reads all rows of one table by PostgREST and records every page as it came.
+///
+/// Pages follow each other by the greatest `id` so far, so that rows that come and go meanwhile shift nothing; a table
+/// without such a column is read by offset.
+struct RealtimePull: Sendable {
+    let table: RealtimeTable
+    let restBase: String
+    let apiKey: String
+    let token: TokenSource
+    let recording: Recording
+    let counters: ConnectionCounters
+
+    private static let rowsPerPage = 1_000
+    /// The most pages of one table: ten million rows, or a server that ignores the limit.
+    private static let pageCountMax = 10_000
+
+    /// Takes it; whether all rows could be read.
+    ///
+    /// - Throws: what `append` throws; `CancellationError`.
+    func take() async throws -> Bool {
+        var client = RestClient(recording: recording, counters: counters, headers: headers) { [token, apiKey] in
+            let fresh = try await token.fresh()
+            return ("Authorization", "Bearer \(fresh.isEmpty ? apiKey : fresh)")
+        }
+        let basePath = try WebSocketEndpoint(restBase, operation: "pull rows").path
+        var place = ""
+        for page in 1...Self.pageCountMax {
+            let route = "/\(table.name)?select=*\(filter)&order=id.asc&limit=\(Self.rowsPerPage)\(place)"
+            let path = (basePath == "/" ? "" : basePath) + route
+            guard let answer = try await client.get(restBase + route, path: path) else { return false }
+            try await record(answer, path: path)
+            guard answer.status == 200 || answer.status == 206,
+                let rows = JSONTree(parsing: answer.body)?.elements
+            else { return false }
+            guard rows.count >= Self.rowsPerPage else { return true }
+            place = Self.place(after: rows, page: page)
+        }
+        return false
+    }
+
+    private func record(_ answer: HTTPAccess.Answer, path: String) async throws {
+        let draft = try counters.rest(
+            .realtimeREST,
+            answer,
+            path: path,
+            source: recording.source,
+            extra: [Attributes.Pair(name: "table", value: table.name)],
+            at: recording.clock.now()
+        )
+        try await recording.append([.draft(draft)])
+    }
+
+    private var headers: [(name: String, value: String)] {
+        var fields = [(name: "Accept", value: "application/json"), (name: "Accept-Profile", value: table.schema)]
+        if !apiKey.isEmpty { fields.append((name: "apikey", value: apiKey)) }
+        return fields
+    }
+
+    private var filter: String { table.filter.map { "&\($0)" } ?? "" }
+
+    private static func place(after rows: [JSONTree], page: Int) -> String {
+        let last = rows.last?["id"]?.identifier
+        guard let last, !last.isEmpty, last.utf8.allSatisfy({ SecretText.isNameByte($0) }) else {
+            return "&offset=\(page * rowsPerPage)"
+        }
+        return "&id=gt.\(last)"
+    }
+}

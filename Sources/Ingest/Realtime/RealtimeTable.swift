@@ -1,0 +1,42 @@
+/// A table whose rows are recorded.
+struct RealtimeTable: Hashable, Sendable {
+    let schema: String
+    let name: String
+    /// Which rows, such as `user_id=eq.u-1`; `nil` for all that may be seen.
+    let filter: String?
+
+    /// The topic of the table's channel; its name means nothing to the server.
+    var topic: String { "realtime:\(schema):\(name)" }
+
+    /// Reads `notes`, `public.notes` or `notes:user_id=eq.u-1`.
+    ///
+    /// - Throws: `IngestError` with code `invalidArgument`.
+    init(_ text: String) throws {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let names = parts[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        schema = names.count == 2 ? String(names[0]) : "public"
+        name = String(names[names.count - 1])
+        filter = parts.count == 2 ? String(parts[1]) : nil
+        guard Self.isName(schema), Self.isName(name), filter.map(Self.isFilter) ?? true else {
+            throw IngestError(
+                .invalidArgument,
+                operation: "record realtime",
+                object: text,
+                reason: "it is no table",
+                advice: "give one such as notes, public.notes or notes:user_id=eq.7"
+            )
+        }
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { SecretText.isNameByte($0) }
+    }
+
+    /// A column, `=`, an operator, a dot and a value: it goes into a URL as it is.
+    private static func isFilter(_ text: String) -> Bool {
+        guard let equals = text.firstIndex(of: "="), isName(String(text[..<equals])) else { return false }
+        let rest = text[text.index(after: equals)...]
+        let isClean = rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"&#?%\"\\<>".utf8.contains($0) }
+        return rest.contains(".") && isClean
+    }
+}
