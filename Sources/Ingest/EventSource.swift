@@ -34,21 +34,24 @@ public struct RecordedHistory: Sendable {
     public let bookmark: [UInt8]?
     private let holdsKey: @Sendable (EventKey) throws -> Bool
     private let findLatestKey: @Sendable () throws -> EventKey?
+    private let visitEvents: @Sendable ((RecordedEvent) throws -> Void) throws -> Void
 
     /// Nothing recorded yet.
     public static var empty: RecordedHistory {
         RecordedHistory(bookmark: nil, holdsKey: { _ in false }, latestKey: { nil })
     }
 
-    /// Makes a history of a bookmark and two look-ups.
+    /// Makes a history of a bookmark and three look-ups.
     public init(
         bookmark: [UInt8]?,
         holdsKey: @escaping @Sendable (EventKey) throws -> Bool,
-        latestKey: @escaping @Sendable () throws -> EventKey?
+        latestKey: @escaping @Sendable () throws -> EventKey?,
+        events: @escaping @Sendable ((RecordedEvent) throws -> Void) throws -> Void = { _ in }
     ) {
         self.bookmark = bookmark
         self.holdsKey = holdsKey
         self.findLatestKey = latestKey
+        visitEvents = events
     }
 
     /// Whether an event of the source was ever appended under a key.
@@ -59,5 +62,10 @@ public struct RecordedHistory: Sendable {
     /// The key of the source's last event that the log still holds. Cost: may read the log from its end.
     public func latestKey() throws -> EventKey? {
         try findLatestKey()
+    }
+
+    /// Visits every event of the source that the log still holds, in order. Cost: reads the whole log.
+    public func forEachEvent(_ body: (RecordedEvent) throws -> Void) throws {
+        try visitEvents(body)
     }
 }

@@ -60,7 +60,8 @@ public final class Recorder {
         return RecordedHistory(
             bookmark: try store.read { try $0.bookmark(of: source) },
             holdsKey: { try log.holds($0) },
-            latestKey: { try log.latestKey() }
+            latestKey: { try log.latestKey() },
+            events: { try log.forEachEvent($0) }
         )
     }
 
@@ -159,6 +160,17 @@ private struct RecordedLog {
     /// Whether an event has the key, held or dropped.
     func holds(_ key: EventKey) throws -> Bool {
         try store.read { try $0.sequence(of: key, source: source) != nil }
+    }
+
+    /// Visits every event of the source that is held. Cost: reads the whole log.
+    func forEachEvent(_ body: (RecordedEvent) throws -> Void) throws {
+        try store.read { session in
+            guard session.head > .zero else { return }
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                if event.source == source { try body(event.copied()) }
+                return true
+            }
+        }
     }
 
     /// The key of the source's last event. Cost: reads the log from its end up to that event.

@@ -97,12 +97,14 @@ extension ConnectionJournal {
 
     private mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) -> FrameDraft {
         if direction == .in { lastInbound = time }
+        // What can only come in needs no direction.
+        let isTwoWay = kind != .serverSentEvent
         return FrameDraft(
             recordedAt: time,
             source: source,
             kind: kind,
             key: "\(counters.name)/\(counters.nextFrame())",
-            attributes: [pair("dir", direction.rawValue), pair("connection", counters.name)]
+            attributes: (isTwoWay ? [pair("dir", direction.rawValue)] : []) + [pair("connection", counters.name)]
         )
     }
 

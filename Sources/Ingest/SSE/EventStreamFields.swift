@@ -1,0 +1,85 @@
+/// What the fields of a stream's events say, as the WHATWG HTML Standard has it in section 9.2.6 (interpreting an event
+/// stream).
+///
+/// A recorder needs the last event id and the time to wait; what else is said is for whoever reads the log.
+struct EventStreamFields {
+    /// What an event gives to a page.
+    struct Message: Equatable {
+        var type = "message"
+        var data = ""
+        var lastEventID = ""
+    }
+
+    /// The id that a reconnection sends as `Last-Event-ID`; empty for none.
+    private(set) var lastEventID: String
+    /// How long the remote wants a reconnection to wait, in milliseconds.
+    private(set) var retryMilliseconds: Int?
+    private var isFirst = true
+
+    /// The longest wait that a remote may ask for: a day.
+    private static let retryMillisecondsMax = 86_400_000
+
+    init(lastEventID: String = "") {
+        self.lastEventID = lastEventID
+    }
+
+    /// Begins another stream: what comes next may begin with a byte order mark.
+    mutating func beginStream() {
+        isFirst = true
+    }
+
+    /// Reads one event's bytes, its empty line included; `nil` where nothing would be dispatched.
+    mutating func read(_ event: [UInt8]) -> Message? {
+        var bytes = event[...]
+        if isFirst, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        isFirst = false
+        var message = Message()
+        var type = ""
+        var data: String?
+        for line in Self.lines(of: bytes) where !line.isEmpty {
+            let (name, value) = Self.field(line)
+            switch name {
+            case "event": type = value
+            case "data": data = data.map { $0 + "\n" + value } ?? value
+            case "id": if !value.unicodeScalars.contains("\0") { lastEventID = value }
+            case "retry": readRetry(value)
+            default: continue
+            }
+        }
+        guard let data else { return nil }
+        message.data = data
+        message.lastEventID = lastEventID
+        if !type.isEmpty { message.type = type }
+        return message
+    }
+
+    private mutating func readRetry(_ value: String) {
+        guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
+        retryMilliseconds = min(Int(value) ?? Self.retryMillisecondsMax, Self.retryMillisecondsMax)
+    }
+
+    /// The name before the first colon and the value after it, less one space; without a colon, all is the name.
+    private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String) {
+        guard let colon = line.firstIndex(of: 0x3A) else { return (String(decoding: line, as: UTF8.self), "") }
+        var value = line[(colon + 1)...]
+        if value.first == 0x20 { value = value.dropFirst() }
+        return (String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+    }
+
+    private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var start = bytes.startIndex
+        var index = start
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            guard byte == 0x0A || byte == 0x0D else {
+                index += 1
+                continue
+            }
+            lines.append(bytes[start..<index])
+            index += byte == 0x0D && index + 1 < bytes.endIndex && bytes[index + 1] == 0x0A ? 2 : 1
+            start = index
+        }
+        return lines
+    }
+}

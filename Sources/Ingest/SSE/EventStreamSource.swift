@@ -1,0 +1,66 @@
+public import EventLog
+import Foundation
+import NIOCore
+
+/// Records Server-Sent Events: every event's bytes as they came, and when nobody was listening.
+///
+/// Connects again after each end: at once as long as the remote wants it (`retry`) or after 1 s, then after twice as
+/// long each time, up to 30 s; the first event of a connection begins this anew. Status 204 ends it for good; 408, 429
+/// and the 500s are waited out; any other answer that is no event stream is an error.
+public struct EventStreamSource: LiveSource {
+    /// The recorder's name in the log.
+    public let name: SourceName
+    private let url: String
+    private let path: String
+    private let token: LiveToken?
+    private let follows: Bool
+
+    /// Makes a source.
+    ///
+    /// - Parameters:
+    ///   - token: sent as `Authorization: Bearer`, read anew for each connection.
+    ///   - follows: whether to connect again after the remote ended the stream.
+    /// - Throws: `IngestError` with code `invalidArgument` where the URL cannot be used.
+    public init(url: String, name: SourceName, token: LiveToken? = nil, follows: Bool) throws {
+        let place = try HTTPAddress(url, operation: "ingest sse")
+        self.url = url
+        path = place.path
+        self.name = name
+        self.token = token
+        self.follows = follows
+    }
+
+    /// Records until it is cancelled, or the remote has ended the stream and that is to be all.
+    public func run(_ recording: Recording) async throws {
+        let journal = try ConnectionJournal(source: name, kind: .serverSentEvent, history: recording.history)
+        var session = EventStreamSession(recording, journal: journal)
+        do {
+            try await listen(&session)
+            try await session.stop()
+        } catch {
+            try await session.stop()
+            throw error
+        }
+    }
+
+    private func listen(_ session: inout EventStreamSession) async throws {
+        try session.beginRun()
+        while true {
+            do {
+                let stream = try await session.http.openFollowingRedirects(try await request(session))
+                guard try await session.take(stream, path: path) else { return }
+            } catch let trouble as HTTPTrouble {
+                try await session.lost(trouble.description)
+            }
+            guard follows else { return }
+            try await session.wait()
+        }
+    }
+
+    private func request(_ session: EventStreamSession) async throws -> HTTPAccess.Request {
+        var headers = [(name: "Accept", value: "text/event-stream"), (name: "Cache-Control", value: "no-store")]
+        if !session.lastEventID.isEmpty { headers.append((name: "Last-Event-ID", value: session.lastEventID)) }
+        if let token { headers.append((name: "Authorization", value: "Bearer \(try await token.fresh())")) }
+        return HTTPAccess.Request(url: url, headers: headers)
+    }
+}

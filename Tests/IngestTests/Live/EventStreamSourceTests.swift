@@ -1,0 +1,169 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Ingest
+
+@Suite struct EventStreamSourceTests {
+    private static let type = ["Content-Type": "text/event-stream"]
+    /// Both forms that Punchlist's server sends, as `sources` have them: tickets alone, and tickets with the agent.
+    private static let subscribe =
+        "retry: 3000\n\nid: 0\ndata: {\"id\":\"wrk-1\",\"title\":\"Milk \u{00FC}\"}\ndata: {\"id\":\"wrk-2\"}\n\nid: 6\ndata: {\"id\":\"wrk-1\"}\n\n"
+    private static let status =
+        "id: 0\ndata: {\"provisioned\":true,\"running\":false,\"type\":\"agent\"}\ndata: {\"ticket\":{\"id\":\"wrk-1\"},\"type\":\"ticket\"}\n\n"
+
+    private func source(_ url: String, follows: Bool = false, token: LiveToken? = nil) throws -> EventStreamSource {
+        try EventStreamSource(url: url, name: SourceName("list"), token: token, follows: follows)
+    }
+
+    private func pieces(_ text: String, size: Int) -> [[UInt8]] {
+        let bytes = Array(text.utf8)
+        return stride(from: 0, to: bytes.count, by: size).map { Array(bytes[$0..<min(bytes.count, $0 + size)]) }
+    }
+
+    @Test(arguments: [(subscribe, 1), (subscribe, 7), (subscribe, 4096), (status, 3)])
+    func everyEventIsRecordedVerbatim(_ form: String, size: Int) async throws {
+        let bench = try LiveBench()
+        let parts = pieces(form, size: size)
+        let server = try await ScriptedServer.start { _ in .pieces(200, Self.type, parts) }
+        try await bench.record(source(server.url + "/subscribe/%23work"))
+        await server.stop()
+        await bench.stop()
+        #expect(try bench.texts("sse.event/1").joined() == form)
+        let keys = try bench.events().filter { $0.kind == "sse.event/1" }.map(\.key)
+        #expect(keys == (1...keys.count).map { "c1/\($0)" })
+        let links = try bench.events().filter { $0.kind == "recorder.link/1" }.map(\.key)
+        #expect(links == ["c1/open", "c1/close"])
+    }
+
+    @Test func aReconnectionSendsTheLastIDWaitsAsAskedAndClosesTheGap() async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1:
+                .pieces(200, Self.type, [Array("retry: 7000\nid: é5\ndata: a\n\nid: 9\ndata: lost".utf8)], isCut: true)
+            case 2: .text(503, "later", ["Retry-After": "2"])
+            case 3: .pieces(200, Self.type, [Array("data: b\n\n".utf8)])
+            default: .full(204)
+            }
+        }
+        try await bench.record(source(server.url + "/s", follows: true))
+        await server.stop()
+        await bench.stop()
+        #expect(try bench.texts("sse.event/1") == ["retry: 7000\nid: é5\ndata: a\n\n", "data: b\n\n"])
+        #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "é5", "é5", "é5"])
+        #expect(bench.waits.all == [.seconds(7), .seconds(2), .seconds(7), .seconds(7)])
+        let gaps = try bench.events().filter { $0.kind == "recorder.gap/1" }
+        #expect(gaps.map { $0.attribute("gap") } == ["open", "close", "open"])
+        #expect(gaps[1].text.contains("\"closes\":\"replay\""))
+        let statuses = try bench.events().filter { $0.kind == "recorder.http/1" }
+        #expect(statuses.map { $0.attribute("status") } == ["503", "204"])
+    }
+
+    @Test func waitsGrowToThirtySecondsUntilAnEventComes() async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1...7: .text(500, "no")
+            case 8: .pieces(200, Self.type, [Array("data: a\n\n".utf8)])
+            case 9: .text(500, "no")
+            default: .full(204)
+            }
+        }
+        try await bench.record(source(server.url, follows: true))
+        await server.stop()
+        await bench.stop()
+        #expect(bench.waits.all.map(\.components.seconds) == [1, 2, 4, 8, 16, 30, 30, 1, 2])
+    }
+
+    @Test func aRestartGoesOnCountingConnectionsAndIDs() async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { request in
+            .pieces(200, Self.type, [Array("id: \(request.number)\ndata: \(request.number)\n\n".utf8)])
+        }
+        for _ in 1...3 { try await bench.record(source(server.url)) }
+        await server.stop()
+        await bench.stop()
+        #expect(try bench.events().filter { $0.kind == "sse.event/1" }.map(\.key) == ["c1/1", "c2/1", "c3/1"])
+        #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "1", "2"])
+        let gaps = try bench.events().filter { $0.kind == "recorder.gap/1" }.map { $0.attribute("gap") }
+        #expect(gaps == ["open", "close", "open", "close", "open"])
+    }
+
+    @Test func redirectsAreFollowedAndTheTokenStaysWithItsServer() async throws {
+        let bench = try LiveBench()
+        let directory = bench.log.directory
+        try Data("tok-5ecret\n".utf8).write(to: URL(fileURLWithPath: directory.path("token")))
+        let other = try await ScriptedServer.start { _ in .pieces(200, Self.type, [Array("data: x\n\n".utf8)]) }
+        let target = other.url
+        let server = try await ScriptedServer.start { request in
+            request.path == "/a"
+                ? .full(301, ["Location": "/b?x=1"]) : .full(307, ["Location": "\(target)/c"])
+        }
+        try await bench.record(source(server.url + "/a", token: .file(directory.path("token"))))
+        await server.stop()
+        await other.stop()
+        await bench.stop()
+        #expect(try bench.texts("sse.event/1") == ["data: x\n\n"])
+        #expect(server.requests.map { $0.headers["authorization"] } == ["Bearer tok-5ecret", "Bearer tok-5ecret"])
+        #expect(other.requests.map { $0.headers["authorization"] } == [nil])
+        #expect(try !bench.everything().contains("5ecret"))
+    }
+
+    @Test(arguments: [
+        (200, ["Content-Type": "text/plain"]), (200, ["Content-Type": "text/event-streams"]), (404, [:]), (401, [:]),
+        (302, ["Location": "ftp://127.0.0.1/x"]),
+    ])
+    func anAnswerThatIsNoEventStreamIsRefused(_ status: Int, headers: [String: String]) async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { _ in .text(status, "data: x\n\n", headers) }
+        if status == 302 {
+            try await bench.record(source(server.url))
+        } else {
+            await #expect(throws: IngestError.self) { try await bench.record(source(server.url, follows: true)) }
+        }
+        await server.stop()
+        await bench.stop()
+        #expect(try bench.texts("sse.event/1").isEmpty)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func parametersOfTheContentTypeDoNotMatter() {
+        #expect(EventStreamSession.isEventStream("Text/Event-Stream ; charset=utf-8"))
+        #expect(!EventStreamSession.isEventStream(nil))
+        #expect(!EventStreamSession.isEventStream("text/event-streams"))
+    }
+
+    @Test func cancellingKeepsWhatHadComeAndDoublesNothingLater() async throws {
+        let bench = try LiveBench()
+        let (pieces, continuation) = AsyncStream<[UInt8]>.makeStream()
+        let server = try await ScriptedServer.start { request in
+            request.number == 1
+                ? .stream(Self.type, pieces) : .pieces(200, Self.type, [Array("id: 0\ndata: b\n\n".utf8)])
+        }
+        continuation.yield(Array("id: 0\ndata: a\n\ndata: unfin".utf8))
+        let live = try source(server.url, follows: true)
+        try await bench.record(live) { $0.contains { $0.kind == "sse.event/1" } }
+        continuation.finish()
+        try await bench.record(source(server.url))
+        await server.stop()
+        await bench.stop()
+        #expect(try bench.texts("sse.event/1") == ["id: 0\ndata: a\n\n", "id: 0\ndata: b\n\n"])
+        let closed = try bench.events().filter { $0.attribute("gap") == "close" }
+        #expect(closed.count == 1)
+        #expect(closed[0].text.contains("\"closes\":\"snapshot\""))
+    }
+
+    @Test func secretsInEventsAreReplaced() async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { _ in
+            .pieces(200, Self.type, [Array("data: {\"access_token\":\"s3cr3t\",\"x\":1}\n\n".utf8)])
+        }
+        try await bench.record(source(server.url + "/?apikey=s3cr3t"))
+        await server.stop()
+        await bench.stop()
+        #expect(try bench.texts("sse.event/1") == ["data: {\"access_token\":\"[redacted]\",\"x\":1}\n\n"])
+        #expect(try !bench.everything().contains("s3cr3t"))
+    }
+}

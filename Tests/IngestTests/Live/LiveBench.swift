@@ -1,0 +1,110 @@
+import EventLog
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+
+@testable import Ingest
+
+/// A log of one test and runs of live sources on it, through the machinery that logtool uses.
+final class LiveBench: Sendable {
+    let log: TemporaryLog
+    let tools: LiveTools
+    /// What the recorders waited for, in order.
+    let waits: Waits
+    let messages = LogCatcher()
+
+    /// Everything that a test's recorders wait for is over at once.
+    final class Waits: Sendable {
+        private let list = Mutex<[Duration]>([])
+        var all: [Duration] { list.withLock { $0 } }
+        func add(_ duration: Duration) { list.withLock { $0.append(duration) } }
+    }
+
+    init(trustFile: String? = nil, now: (@Sendable () -> Timestamp)? = nil) throws {
+        log = try TemporaryLog()
+        let waits = Waits()
+        self.waits = waits
+        let start = ContinuousClock.now
+        let clock = LiveClock(
+            now: now ?? { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
+            elapsed: { ContinuousClock.now - start },
+            sleep: { duration in
+                waits.add(duration)
+                try Task.checkCancellation()
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        )
+        let catcher = messages
+        tools = LiveTools(
+            clock: clock,
+            random: { 0 },
+            http: try HTTPAccess(trustFile: trustFile),
+            log: Logger(label: "test") { _ in catcher }
+        )
+    }
+
+    /// Records until the source ends by itself.
+    @discardableResult
+    func record(_ source: any LiveSource) async throws -> IngestSummary {
+        try await LiveRecorder.record(source, into: log.store, with: tools)
+    }
+
+    /// Records until a condition on the log holds, then cancels.
+    @discardableResult
+    func record(_ source: any LiveSource, until condition: @escaping ([RecordedEvent]) -> Bool) async throws
+        -> IngestSummary
+    {
+        let task = Task { try await record(source) }
+        while true {
+            let events = try log.events()
+            if condition(events) { break }
+            try await Task.sleep(for: .milliseconds(5))
+            if Date() > deadline { break }
+        }
+        task.cancel()
+        return try await task.value
+    }
+
+    func stop() async {
+        try? await tools.http.shutdown()
+    }
+
+    private let deadline = Date(timeIntervalSinceNow: 30)
+
+    func events() throws -> [RecordedEvent] { try log.events() }
+
+    /// Payloads of a kind, as text.
+    func texts(_ kind: String) throws -> [String] {
+        try events().filter { $0.kind == kind }.map(\.text)
+    }
+
+    /// Everything in the log and in the messages, to look for secrets in.
+    func everything() throws -> String {
+        let events = try events().map { "\($0.key) \($0.envelope.attributes) \($0.text)" }
+        return (events + messages.all).joined(separator: "\n")
+    }
+}
+
+/// Keeps what is logged.
+final class LogCatcher: LogHandler, Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set { _ = newValue }
+    }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set { _ = newValue }
+    }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set { _ = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+    }
+}
