@@ -12,7 +12,7 @@ public struct EventStreamSource: LiveSource {
     public let name: SourceName
     private let url: String
     private let path: String
-    private let token: LiveToken?
+    private let token: TokenSource?
     private let follows: Bool
 
     /// Makes a source.
@@ -21,7 +21,7 @@ public struct EventStreamSource: LiveSource {
     ///   - token: sent as `Authorization: Bearer`, read anew for each connection.
     ///   - follows: whether to connect again after the remote ended the stream.
     /// - Throws: `IngestError` with code `invalidArgument` where the URL cannot be used.
-    public init(url: String, name: SourceName, token: LiveToken? = nil, follows: Bool) throws {
+    public init(url: String, name: SourceName, token: TokenSource? = nil, follows: Bool) throws {
         let place = try HTTPAddress(url, operation: "ingest sse")
         self.url = url
         path = place.path

@@ -95,7 +95,7 @@ extension ConnectionJournal {
         waiting.append(try nextFrame(.in, at: time).oversize(length: length, hash: hash))
     }
 
-    private mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) -> FrameDraft {
+    mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) -> FrameDraft {
         if direction == .in { lastInbound = time }
         // What can only come in needs no direction.
         let isTwoWay = kind != .serverSentEvent
@@ -106,6 +106,16 @@ extension ConnectionJournal {
             key: "\(counters.name)/\(counters.nextFrame())",
             attributes: (isTwoWay ? [pair("dir", direction.rawValue)] : []) + [pair("connection", counters.name)]
         )
+    }
+
+    /// Adds an event that was made elsewhere.
+    mutating func add(_ draft: DraftEvent) {
+        waiting.append(draft)
+    }
+
+    /// Says that nothing came because there was nothing: what is missed from now on is missed from then on.
+    mutating func noteAlive(at time: Timestamp) {
+        lastInbound = time
     }
 
     private mutating func add(

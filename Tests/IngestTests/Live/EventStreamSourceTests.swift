@@ -13,7 +13,7 @@ import Testing
     private static let status =
         "id: 0\ndata: {\"provisioned\":true,\"running\":false,\"type\":\"agent\"}\ndata: {\"ticket\":{\"id\":\"wrk-1\"},\"type\":\"ticket\"}\n\n"
 
-    private func source(_ url: String, follows: Bool = false, token: LiveToken? = nil) throws -> EventStreamSource {
+    private func source(_ url: String, follows: Bool = false, token: TokenSource? = nil) throws -> EventStreamSource {
         try EventStreamSource(url: url, name: SourceName("list"), token: token, follows: follows)
     }
 

@@ -1,0 +1,124 @@
+import EventLog
+import Logging
+
+/// One run of a recorder of status files: makes its events.
+struct StatusSession {
+    private let recording: Recording
+    private let prefix: String
+    private var journal: ConnectionJournal
+    private var isUnreadable = false
+    private var hasScanned = false
+    /// The hashes of what the log has of the files, of those that were there.
+    private(set) var remembered: [[UInt8]: Hash256] = [:]
+
+    init(_ recording: Recording, directory: String) throws {
+        self.recording = recording
+        prefix = directory.hasSuffix("/") ? directory : "\(directory)/"
+        journal = try ConnectionJournal(source: recording.source, kind: .statusFile, history: recording.history)
+        try remember(recording.history)
+    }
+
+    /// Cost: reads the whole log once.
+    private mutating func remember(_ history: RecordedHistory) throws {
+        let prefix = prefix
+        var remembered: [[UInt8]: Hash256] = [:]
+        try history.forEachEvent { event in
+            guard let path = event.envelope.attributes["path"], path.hasPrefix(prefix) else { return }
+            let name = Self.bytes(
+                ofEncoded: path.dropFirst(prefix.count),
+                isEncoded: event.envelope.attributes["encoded"] != nil
+            )
+            if event.envelope.attributes["op"] == "remove" {
+                remembered[name] = nil
+            } else {
+                remembered[name] = Hasher256.hash(event.payload)
+            }
+        }
+        self.remembered = remembered
+    }
+
+    mutating func begin() async throws {
+        let time = recording.clock.now()
+        try journal.beginRun(topics: [nil], asksForPast: false, closes: "snapshot", at: time)
+        try journal.open(at: time)
+        try await append()
+    }
+
+    mutating func take(_ findings: [StatusWatcher.Finding]) async throws {
+        for finding in findings {
+            switch finding {
+            case .observation(let observation): try add(observation)
+            case .overflow(let time):
+                recording.log.warning("the system told less than happened; looking at every file")
+                try journal.openGap("overflow", from: journal.lastInbound ?? time, closes: "snapshot", at: time)
+            case .scanned: try scanned()
+            case .unreadable: try unreadable()
+            }
+        }
+        try await append()
+    }
+
+    mutating func stop() async throws {
+        let time = recording.clock.now()
+        try journal.close(WebSocketClosure(code: 0, reason: "recorder stopped"), at: time)
+        try journal.endRun(topics: [nil], closes: "snapshot", at: time)
+        try await append()
+    }
+}
+
+extension StatusSession {
+    private mutating func add(_ observation: StatusObservation) throws {
+        let (name, isEncoded) = UTF8Text.percentEncodingFaults(observation.name)
+        let path = prefix + String(decoding: name, as: UTF8.self)
+        var pairs = [Attributes.Pair(name: "path", value: path)]
+        if isEncoded { pairs.append(Attributes.Pair(name: "encoded", value: "true")) }
+        switch observation.content {
+        case .whole(let bytes):
+            pairs.append(Attributes.Pair(name: "op", value: "write"))
+            try journal.observation(bytes, pairs, at: observation.observedAt)
+        case .absent:
+            pairs.append(Attributes.Pair(name: "op", value: "remove"))
+            try journal.observation([], pairs, at: observation.observedAt)
+        case .oversize(let length, let hash):
+            pairs.append(Attributes.Pair(name: "op", value: "write"))
+            try journal.oversizeObservation(length: length, hash: hash, pairs, at: observation.observedAt)
+        }
+    }
+
+    private mutating func scanned() throws {
+        let time = recording.clock.now()
+        if isUnreadable { recording.log.notice("the directory can be read again") }
+        if !hasScanned { recording.log.info("watching") }
+        (isUnreadable, hasScanned) = (false, true)
+        journal.noteAlive(at: time)
+        try journal.closeGaps(by: "snapshot", at: time) { _ in true }
+    }
+
+    private mutating func unreadable() throws {
+        guard !isUnreadable else { return }
+        isUnreadable = true
+        let time = recording.clock.now()
+        recording.log.warning("the directory cannot be read")
+        try journal.openGap("unreadable", from: journal.lastInbound ?? time, closes: "snapshot", at: time)
+    }
+
+    private mutating func append() async throws {
+        try await recording.append(journal.take())
+    }
+
+    private static func bytes(ofEncoded text: Substring, isEncoded: Bool) -> [UInt8] {
+        guard isEncoded else { return Array(text.utf8) }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap(JSONEscape.hexValue)
+            if byte == 0x25, digits.count == 2, digits[0] >= 8 {
+                bytes.append(digits[0] << 4 | digits[1])
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+}
