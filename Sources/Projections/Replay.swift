@@ -14,6 +14,10 @@ public struct ReplayOptions: Sendable {
     public var without: Set<SequenceNumber> = []
     /// Whether a point before the last compaction may be folded from what is left.
     public var retained = false
+    /// Which kept states a replay without an observer may begin from, and keeps more of; none if `nil`.
+    public var snapshots: SnapshotOptions?
+    /// How many events are folded before it is asked whether a state is to be kept.
+    var chunkEvents: UInt64 = 16_384
 
     /// Makes options for a canonical replay of everything.
     public init() {}
@@ -31,28 +35,41 @@ public enum Replay {
     ///   - point: The last event to fold; `nil` for the head.
     ///   - options: Which events are folded, and how.
     ///   - observe: Called after each event, acts included, with the state so far; returns false to stop.
+    ///   - progress: Called now and then with the last event that was folded.
     /// - Throws: `ProjectionError.compactedAway` where the point lies before the last compaction and `retained` is not
     ///   asked for; `EventLogError` where the log cannot be read.
     public static func workspace(
         of session: borrowing ReadSession,
         through point: SequenceNumber? = nil,
         options: ReplayOptions = ReplayOptions(),
-        observe: ((_ event: Envelope, inout Workspace) throws -> Bool)? = nil
+        observe: ((_ event: Envelope, inout Workspace) throws -> Bool)? = nil,
+        progress: ((SequenceNumber) -> Void)? = nil
     ) throws -> Workspace {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
-        var workspace = try Workspace(facts: session.fact(factName), rules: options.rules)
+        var snapshots = observe == nil ? Snapshots(options) : nil
+        var workspace =
+            try snapshots?.nearest(through: last, in: session)
+            ?? Workspace(facts: session.fact(factName), rules: options.rules)
         if let sources = options.sources { workspace.keepOnly(sources) }
-        guard last > .zero else { return workspace }
         var lanes = ReplayLanes()
-        try session.forEachEvent(in: SequenceNumber(1)...last) { event in
-            if !options.without.isEmpty, options.without.contains(event.sequence) { return true }
-            let lane = lanes.lane(of: event, options, in: &workspace)
-            guard lane.isIncluded else { return true }
-            workspace.apply(event, lane)
-            return try observe?(event.envelope, &workspace) ?? true
+        while workspace.sequence < last {
+            let end = min(last, SequenceNumber(workspace.sequence.rawValue + options.chunkEvents))
+            var goesOn = true
+            try session.forEachEvent(in: workspace.sequence.next...end) { event in
+                if !options.without.isEmpty, options.without.contains(event.sequence) { return true }
+                let lane = lanes.lane(of: event, options, in: &workspace)
+                guard lane.isIncluded else { return true }
+                workspace.apply(event, lane)
+                if snapshots != nil { snapshots?.count(event.withPayload(\.count)) }
+                if let observe { goesOn = try observe(event.envelope, &workspace) }
+                return goesOn
+            }
+            workspace.sequence = max(workspace.sequence, end)
+            if !goesOn { break }
+            try snapshots?.keepIfDue(workspace, in: session)
+            progress?(end)
         }
-        workspace.sequence = max(workspace.sequence, last)
         return workspace
     }
 

@@ -31,7 +31,7 @@ struct SourceState: Sendable {
     /// How the whole log is read; each event by those rules that are about events of its family.
     private let rules: ReadingRules
     /// The rules that any event of this source was read by.
-    private(set) var rowRules: ReadingRules = []
+    var rowRules: ReadingRules = []
     private var changes: [Change] = []
 
     init(name: SourceName, rules: ReadingRules = []) {

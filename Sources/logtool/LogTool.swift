@@ -11,7 +11,7 @@ struct LogTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logtool",
         abstract: "Keeps every remote change of chats, items and statuses in a log, and replays them.",
-        version: "logtool 0.1.0",
+        version: ProgramIdentity.version,
         groupedSubcommands: [
             CommandGroup(name: "Record", subcommands: [IngestCommand.self, ImportCommand.self, ExportCommand.self]),
             CommandGroup(

@@ -10,7 +10,7 @@ import Testing
 /// `EVENTLOG_LONG_TESTS=1` tries a hundred times as many.
 @Suite struct EventStreamTests {
     private static let apps = ["vibechannel", "retrocast", "punchlist", "vibestatus", "sidebar"]
-    private static let rounds: UInt64 = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 8 : 800
+    private static let rounds: UInt64 = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == nil ? 5 : 500
 
     /// Whoever forgets to touch a row that changes fails here.
     @Test(arguments: apps)

@@ -33,6 +33,20 @@ extension Generation {
     }
 }
 
+extension ReadSession {
+    /// What is derived from the generation that is read; `nil` where nothing is.
+    ///
+    /// - Throws: `EventLogError` where the log cannot be read; the caller then does without.
+    public func existingDerivedStore() throws -> DerivedStore? { try generation.existingDerivedStore() }
+
+    /// What is derived from the generation that is read, made where it is missing.
+    ///
+    /// - Throws: `EventLogError` with code `io` where the log may not be written; the caller then does without.
+    public func derivedStore() throws -> DerivedStore {
+        try EventLogError.wrapping("open derived data of", generation.logPath) { try generation.derivedStore() }
+    }
+}
+
 extension EventStore {
     /// What is derived from the newest generation, made where it is missing.
     ///

@@ -1,7 +1,7 @@
 /// One prefix of a log, unchanged while the session lasts, whatever is appended or compacted meanwhile (I6).
 public struct ReadSession: ~Copyable {
     private let transaction: ReadTransaction
-    private let generation: Generation
+    let generation: Generation
     let reader: LogReader
     /// The last sequence assigned when the session began, also where its event is dropped; zero for an empty log.
     public let head: SequenceNumber

@@ -1,5 +1,5 @@
 /// The ways in which one reading departs from what the remotes meant; none for `canonical`.
-public struct ReadingRules: Hashable, Sendable, ExpressibleByArrayLiteral {
+public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiteral {
     private var bits: UInt128 = 0
 
     /// Makes a set of rules.
@@ -24,6 +24,9 @@ public struct ReadingRules: Hashable, Sendable, ExpressibleByArrayLiteral {
         rules.bits &= ~Self.bit(of: rule)
         return rules
     }
+
+    /// A short text that tells sets of rules apart, within one build of the program.
+    var shortName: String { String(bits, radix: 16) }
 
     mutating func formUnion(_ other: ReadingRules) { bits |= other.bits }
 

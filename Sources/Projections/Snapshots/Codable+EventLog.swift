@@ -39,7 +39,7 @@ extension Timestamp: Codable {
 extension Hash256: Codable {
     /// Reads 32 bytes.
     public init(from decoder: any Decoder) throws {
-        guard let hash = Hash256(try [UInt8](from: decoder)) else {
+        guard let hash = Hash256(try decoder.singleValueContainer().decode([UInt8].self)) else {
             let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not 32 bytes")
             throw DecodingError.dataCorrupted(context)
         }
@@ -48,6 +48,7 @@ extension Hash256: Codable {
 
     /// Writes 32 bytes.
     public func encode(to encoder: any Encoder) throws {
-        try bytes.encode(to: encoder)
+        var container = encoder.singleValueContainer()
+        try container.encode(bytes)
     }
 }

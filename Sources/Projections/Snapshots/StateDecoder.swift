@@ -53,6 +53,14 @@ final class StateDecoder: Decoder {
         return text
     }
 
+    func readBlock() throws -> [UInt8] {
+        guard let count = Int(exactly: try readNumber(UInt64.self)), bytes.count - offset >= count else {
+            throw fault("a block of bytes is cut short")
+        }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
     func readTruth() throws -> Bool {
         switch try readNumber(UInt8.self) {
         case 0: return false
@@ -77,6 +85,8 @@ final class StateDecoder: Decoder {
                 try readTruth()
             } else if let number = type as? any FixedWidthInteger.Type {
                 try readNumber(number)
+            } else if type == [UInt8].self {
+                try readBlock()
             } else if let table = type as? any TextTable.Type {
                 try table.read(from: self)
             } else {
@@ -99,6 +109,7 @@ extension StateDecoder {
         func contains(_ key: Key) -> Bool { true }
         func decodeNil(forKey key: Key) throws -> Bool { try !decoder.readTruth() }
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decoder.read(type) }
+        func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decoder.readNumber(type) }
 
         // Every type has to be named, as in `StateEncoder`.
         func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try decodeOptional(type) }

@@ -36,14 +36,21 @@ final class StateEncoder: Encoder {
         bytes.append(contentsOf: text.utf8)
     }
 
+    func writeBlock(_ block: [UInt8]) {
+        writeNumber(UInt64(block.count))
+        bytes.append(contentsOf: block)
+    }
+
     func writeTruth(_ truth: Bool) { bytes.append(truth ? 1 : 0) }
 
-    /// One value in whatever form it has. Texts, truths and numbers come without a container of their own.
+    /// One value in whatever form it has. Texts, truths, numbers and blocks of bytes come without a container of their own.
     func write<Value: Encodable>(_ value: Value) throws {
         switch value {
         case let text as String: writeText(text)
         case let truth as Bool: writeTruth(truth)
         case let number as any FixedWidthInteger: writeNumber(number)
+        // An empty list of anything can be cast to a list of bytes.
+        case let block as [UInt8] where Value.self == [UInt8].self: writeBlock(block)
         case let table as any TextTable: try table.write(to: self)
         default: try value.encode(to: self)
         }
@@ -90,6 +97,7 @@ extension StateEncoder {
 
         func encodeNil(forKey key: Key) { encoder.writeTruth(false) }
         func encode(_ value: some Encodable, forKey key: Key) throws { try encoder.write(value) }
+        func encode(_ value: UInt128, forKey key: Key) throws { encoder.writeNumber(value) }
 
         // Every type has to be named: the standard library writes nothing at all for `nil` by itself.
         func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value) }

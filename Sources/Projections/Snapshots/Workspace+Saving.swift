@@ -6,24 +6,25 @@ extension Workspace {
     /// Of a canonical state: by what rules a client's was read is not in them.
     func saved() throws -> [UInt8] {
         try StateEncoder.bytes(
-            of: SavedWorkspace(sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
+            of: SavedWorkspace(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
         )
     }
 
-    /// The state that `saved` wrote.
+    /// The state that `saved` wrote; what follows is read by the same rules as what came before.
     ///
     /// - Throws: `DecodingError` where the bytes are no such state.
     init(saved bytes: [UInt8]) throws {
-        self.init()
         let saved = try StateDecoder.value(SavedWorkspace.self, from: bytes)
+        self.init(rules: saved.rules)
         sequence = saved.sequence
         clock = saved.clock
-        sources = try saved.sources.map { try $0.state }
+        sources = try saved.sources.map { try $0.state(rules: saved.rules) }
         for (index, source) in sources.enumerated() { indexes[source.name] = index }
     }
 }
 
 private struct SavedWorkspace: Codable {
+    var rules: ReadingRules
     var sequence: SequenceNumber
     var clock: Timestamp?
     var sources: [SavedSource]
@@ -32,6 +33,7 @@ private struct SavedWorkspace: Codable {
 /// Everything of one source but what lives only while one event is applied.
 private struct SavedSource: Codable {
     var name: String
+    var rowRules: ReadingRules
     var names: Names
     var clock: Timestamp?
     var remoteClock: Timestamp?
@@ -51,6 +53,7 @@ private struct SavedSource: Codable {
 
     init(_ state: SourceState) {
         name = state.name.rawValue
+        rowRules = state.rowRules
         names = state.context.names
         clock = state.clock
         remoteClock = state.remoteClock
@@ -69,26 +72,25 @@ private struct SavedSource: Codable {
         rows = state.rows
     }
 
-    var state: SourceState {
-        get throws {
-            var state = SourceState(name: try SourceName(name))
-            state.context.names = names
-            state.clock = clock
-            state.remoteClock = remoteClock
-            state.issues = issues
-            state.commits = commits
-            state.gateway = gateway
-            state.itemMessages = itemMessages
-            state.statusFiles = statusFiles
-            state.realtime = realtime
-            state.channels = channels
-            state.messages = messages
-            state.community = community
-            state.items = items
-            state.sessions = sessions
-            state.prompts = prompts
-            state.rows = rows
-            return state
-        }
+    func state(rules: ReadingRules) throws -> SourceState {
+        var state = SourceState(name: try SourceName(name), rules: rules)
+        state.rowRules = rowRules
+        state.context.names = names
+        state.clock = clock
+        state.remoteClock = remoteClock
+        state.issues = issues
+        state.commits = commits
+        state.gateway = gateway
+        state.itemMessages = itemMessages
+        state.statusFiles = statusFiles
+        state.realtime = realtime
+        state.channels = channels
+        state.messages = messages
+        state.community = community
+        state.items = items
+        state.sessions = sessions
+        state.prompts = prompts
+        state.rows = rows
+        return state
     }
 }

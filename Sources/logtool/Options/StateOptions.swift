@@ -34,6 +34,12 @@ struct StateOptions: ParsableArguments {
     @Flag(help: "Before the last compaction: answer from the events that are left.")
     var retained = false
 
+    @Flag(
+        name: .customLong("no-snapshots"),
+        help: "Fold from the first event on; neither use nor keep states beside the log."
+    )
+    var noSnapshots = false
+
     /// The query that these options and a point make.
     func query(at point: Point?) -> StateQuery {
         StateQuery(
@@ -43,7 +49,8 @@ struct StateOptions: ParsableArguments {
             sections: only,
             source: source,
             without: without,
-            retained: retained
+            retained: retained,
+            usesSnapshots: !noSnapshots
         )
     }
 }

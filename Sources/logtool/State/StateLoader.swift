@@ -11,6 +11,8 @@ struct StateQuery {
     var without: Set<SequenceNumber> = []
     /// Whether a point before the last compaction is answered from what is left.
     var retained = false
+    /// Whether to begin from a state that an earlier replay kept, and to keep states.
+    var usesSnapshots = true
 
     /// Which events are folded.
     var replayOptions: ReplayOptions {
@@ -19,6 +21,7 @@ struct StateQuery {
         options.sources = source.map { [$0] }
         options.without = without
         options.retained = retained
+        options.snapshots = usesSnapshots ? SnapshotOptions(build: ProgramIdentity.build) : nil
         return options
     }
 
@@ -55,7 +58,7 @@ struct StateLoader {
                 of: session,
                 through: last,
                 options: query.replayOptions,
-                observe: observer(until: last)
+                progress: reporter(until: last)
             )
         }
         if query.point == nil, let source = query.source, !state.sourceNames.contains(source) {
@@ -64,17 +67,14 @@ struct StateLoader {
         return state
     }
 
-    private func observer(until last: SequenceNumber) -> ((Envelope, inout Workspace) throws -> Bool)? {
+    private func reporter(until last: SequenceNumber) -> ((SequenceNumber) -> Void)? {
         guard let progress, progress.isShown else { return nil }
-        return { event, _ in
-            // Asking for the time costs more than folding an event.
-            guard event.sequence.rawValue & 1023 == 0 else { return true }
+        return { sequence in
             progress.report(
-                "replayed \(event.sequence) of \(last)",
-                done: Int(clamping: event.sequence.rawValue),
+                "replayed \(sequence) of \(last)",
+                done: Int(clamping: sequence.rawValue),
                 total: Int(clamping: last.rawValue)
             )
-            return true
         }
     }
 

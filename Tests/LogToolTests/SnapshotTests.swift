@@ -1,0 +1,108 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Projections
+
+/// A replay that begins from a kept state gives what one from the first event gives.
+@Suite struct SnapshotTests {
+    private let directory: TemporaryDirectory
+    private let store: EventStore
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let lists = try EventStream.whole(of: Scenario.all, in: directory)
+        store = try EventStore.openOrCreate(at: directory.path("L"))
+        for seed in 1...5 as ClosedRange<UInt64> {
+            let stream = EventStream(of: lists, seed: seed, mutatingBytes: true)
+            _ = try store.append(stream.events.map { $0.renamed(source: "app\(seed % 3)").draft })
+        }
+    }
+
+    @Test func everyPointIsTheSameWithAndWithoutKeptStates() throws {
+        let head = try store.read { $0.head.rawValue }
+        _ = try state(at: head, options)
+        let kept = try sequences
+        #expect(kept.count > 1)
+        for point in stride(from: 1, through: head, by: 3) {
+            #expect(try state(at: point, options).snapshotBytes == state(at: point).snapshotBytes, "at \(point)")
+        }
+        // One that cannot be used would have been removed.
+        #expect(try Set(kept).isSubset(of: sequences))
+    }
+
+    @Test func aSourceOrLeftOutEventsAreTheSameToo() throws {
+        let head = try store.read { $0.head.rawValue }
+        _ = try state(at: head, options)
+        var some = options
+        some.sources = [try SourceName("app1")]
+        var plain = ReplayOptions()
+        plain.sources = some.sources
+        #expect(try state(at: head, some).snapshotBytes == state(at: head, plain).snapshotBytes)
+        for left in stride(from: 1, through: head, by: 7) {
+            var some = options
+            some.without = [SequenceNumber(left)]
+            var plain = ReplayOptions()
+            plain.without = some.without
+            #expect(try state(at: head, some).snapshotBytes == state(at: head, plain).snapshotBytes, "without \(left)")
+        }
+    }
+
+    @Test func whatIsAlteredIsPassedOverAndRemoved() throws {
+        let head = try store.read { $0.head.rawValue }
+        let expected = try state(at: head).snapshotBytes
+        _ = try state(at: head, options)
+        let states = KeptStates(rules: [], build: "test")
+        let table = try store.derivedStore().table(KeptStates.name, version: states.version)
+        let kept = try sequences
+        #expect(kept.count > 1)
+        for (index, sequence) in kept.enumerated() {
+            let key = states.key(sequence, piece: UInt32(index % 2))
+            var bytes = try #require(try table.value(at: key))
+            bytes[bytes.count / 2] ^= 1
+            try table.put([(key, bytes.dropLast(index % 3))].map { ($0.0, Array($0.1)) })
+        }
+        #expect(try state(at: head, options).snapshotBytes == expected)
+    }
+
+    @Test func whatAnotherBuildKeptIsRemoved() throws {
+        let head = try store.read { $0.head.rawValue }
+        let expected = try state(at: head).snapshotBytes
+        _ = try state(at: head, options)
+        #expect(try sequences.count > 1)
+        _ = try store.derivedStore().table(KeptStates.name, version: 0xDEAD)
+        #expect(try sequences.isEmpty, "another version of the table takes its place")
+        for _ in 0..<2 { #expect(try state(at: head, options).snapshotBytes == expected) }
+        var other = options
+        other.snapshots?.build = "another build"
+        #expect(try state(at: head, other).snapshotBytes == expected)
+        #expect(try sequences.isEmpty)
+    }
+
+    @Test func theyGoWithTheirGeneration() throws {
+        let head = try store.read { $0.head.rawValue }
+        _ = try state(at: head, options)
+        let policy = RetentionPolicy(messagesPerChannel: 1)
+        _ = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
+        #expect(try sequences.isEmpty)
+        let expected = try state(at: head + 1).snapshotBytes
+        for _ in 0..<2 { #expect(try state(at: head + 1, options).snapshotBytes == expected) }
+    }
+
+    private var options: ReplayOptions {
+        var options = ReplayOptions()
+        options.snapshots = SnapshotOptions(build: "test")
+        options.snapshots?.eventsMin = 5
+        options.chunkEvents = 5
+        return options
+    }
+
+    private var sequences: [SequenceNumber] {
+        get throws { try store.read { KeptStates(rules: [], build: "test").sequences(in: $0) } }
+    }
+
+    private func state(at point: UInt64, _ options: ReplayOptions = ReplayOptions()) throws -> Workspace {
+        try store.read { try Replay.workspace(of: $0, through: SequenceNumber(point), options: options) }
+    }
+}
