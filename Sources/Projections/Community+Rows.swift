@@ -44,7 +44,7 @@ extension Community {
             row["lastMessage"] = .text(lastMessage.map { context.names.text($0) })
         default:
             guard let register = register(of: key), shown(registerKey(of: key), register) == key,
-                let value = register.value
+                let value = register.value, isShown(value, context)
             else { return nil }
             for member in value.members(names: context.names).members { row[member.name] = member.value }
         }
@@ -89,6 +89,11 @@ extension Community {
         case .readStates: ["channel": first]
         default: [:]
         }
+    }
+
+    /// A guild that the user has left is none that a client knows which keeps those of READY's list alone.
+    private func isShown(_ value: CommunityValue, _ context: RowContext) -> Bool {
+        !context.rules.contains(.guildsLeftAreGone) || (value.guild?.isJoined ?? true)
     }
 
     private static func end(ofTypingAt start: Timestamp) -> Timestamp {

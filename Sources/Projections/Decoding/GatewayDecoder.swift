@@ -14,6 +14,8 @@ struct GatewayDecoder: EventDecoder {
     private var connections = GatewayConnections()
     /// The user whose connection is recorded, as READY says; more than one over the life of a log.
     private var recordingUser = Register<EntityID>()
+    /// What a client remembers beside the state; of use only to its profile.
+    private var client = GatewayClient()
 
     init() {}
 
@@ -103,12 +105,14 @@ extension GatewayDecoder {
         if let s = try frame.optionalInteger("s") {
             let mark = GatewayConnections.Mark(s: s, payload: payload)
             let connection = envelope.attributes["connection"]
-            if connections.isRepeat(mark, on: connection, at: envelope.sequence) { return }
+            let isRepeat = connections.isRepeat(mark, on: connection, at: envelope.sequence)
+            if isRepeat, !context.rules.contains(.repeatsAreReadAgain) { return }
         }
         let name = try frame.text("t")
         guard let event = GatewayEventName(rawValue: name) else { throw Self.unknownEvent(name) }
         do throws(GatewayFault) {
-            changes += try self.changes(of: event, in: frame, context: &context)
+            let meant = try self.changes(of: event, in: frame, context: &context)
+            changes += client.seen(meant, of: event, in: frame.object["d"], by: recordingUser.value, context: &context)
         } catch {
             context.issue("\(name): \(error.reason)")
         }

@@ -6,6 +6,10 @@ public enum Profile: String, CaseIterable, Sendable {
     case vibechannelIOS = "vibechannel-ios"
     /// VibeChannel's VS Code extension, which reads message files by a YAML reader and JavaScript's `Date`.
     case vibechannelVSCode = "vibechannel-vscode"
+    /// Retrocast's iOS app.
+    case retrocastIOS = "retrocast-ios"
+    /// Retrocast's web app.
+    case retrocastWeb = "retrocast-web"
     /// Punchlist's iOS app, which splits the stream by itself and replaces its list by what it can read.
     case punchlistIOS = "punchlist-ios"
     /// VibeStatus's menu-bar app, which reads the status files anew every second.
@@ -48,6 +52,21 @@ public enum Profile: String, CaseIterable, Sendable {
             [
                 .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .noteTitleIsKept, .moveToTheRootIsNotSeen,
                 .unknownNoteIsNotUpdated, .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .internalFilesAreHidden,
+            ]
+        case .retrocastIOS:
+            [
+                .repeatsAreReadAgain, .createAlwaysAdds, .messagesStandAsTheyArrive, .laterVersionCounts,
+                .deletedMessageComesBack, .unseenMessageIsNotUpdated, .reactionsAreIgnored, .voiceIsNotShown,
+                .bansAreIgnored, .deletionNeedsTheWholeObject, .memberNeedsRoles, .memberUpdateIsIgnored,
+                .rolesAreIgnored, .readyTakesNoGuildAway, .typingEndsWithItsFirstTimer, .ownTypingIsIgnored,
+                .directChannelsAreNotRead,
+            ]
+        case .retrocastWeb:
+            [
+                .repeatsAreReadAgain, .createAlwaysAdds, .messagesStandAsTheyArrive, .laterVersionCounts,
+                .deletedMessageComesBack, .unseenMessageIsNotUpdated, .reactionsAreIgnored, .voiceIsNotShown,
+                .bansAreIgnored, .numbersNameNothing, .numbersAreRounded, .guildsLeftAreGone,
+                .directChannelsAreOfNoKnownGuild,
             ]
         case .punchlistIOS:
             [

@@ -113,6 +113,51 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     /// Files that belong to the program itself are not shown.
     case internalFilesAreHidden
 
+    // Retrocast
+
+    /// A dispatch that repeats an earlier one of its connection is read again.
+    case repeatsAreReadAgain
+    /// A message that is created again stands twice, the second time as `ID#2`.
+    case createAlwaysAdds
+    /// Messages stand in the order in which they arrived.
+    case messagesStandAsTheyArrive
+    /// Of two versions the one that arrives later counts.
+    case laterVersionCounts
+    /// A deleted message that is created again is there again.
+    case deletedMessageComesBack
+    /// An update of a message that is not there does nothing.
+    case unseenMessageIsNotUpdated
+    /// Reactions are passed over.
+    case reactionsAreIgnored
+    /// Nobody is ever seen in a voice channel.
+    case voiceIsNotShown
+    /// Bans are passed over.
+    case bansAreIgnored
+    /// A deletion without the whole object that is deleted is not read.
+    case deletionNeedsTheWholeObject
+    /// A member without a list of roles is not read.
+    case memberNeedsRoles
+    /// Updates of members are passed over.
+    case memberUpdateIsIgnored
+    /// Roles are passed over.
+    case rolesAreIgnored
+    /// A guild that READY's list lacks is still one that the user is in.
+    case readyTakesNoGuildAway
+    /// Somebody who goes on typing is shown until eight seconds after the first time.
+    case typingEndsWithItsFirstTimer
+    /// The user's own typing is not stored.
+    case ownTypingIsIgnored
+    /// Channels of direct messages are not read.
+    case directChannelsAreNotRead
+    /// A deletion that names its thing by a number finds nothing.
+    case numbersNameNothing
+    /// A number keeps the digits that a floating-point number has.
+    case numbersAreRounded
+    /// READY's list of guilds is all the guilds there are; the channels and messages of others stay.
+    case guildsLeftAreGone
+    /// A channel of direct messages is stored as one of the guild `undefined`, and never deleted.
+    case directChannelsAreOfNoKnownGuild
+
     /// The events that the rule is about.
     var families: [EventFamily] {
         switch self {
@@ -132,6 +177,13 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
             .messagesAreSortedByTime, .noteTitleIsKept, .moveToTheRootIsNotSeen, .unknownNoteIsNotUpdated,
             .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .internalFilesAreHidden:
             [.realtime]
+        case .repeatsAreReadAgain, .createAlwaysAdds, .messagesStandAsTheyArrive, .laterVersionCounts,
+            .deletedMessageComesBack, .unseenMessageIsNotUpdated, .reactionsAreIgnored, .voiceIsNotShown,
+            .bansAreIgnored, .deletionNeedsTheWholeObject, .memberNeedsRoles, .memberUpdateIsIgnored,
+            .rolesAreIgnored, .readyTakesNoGuildAway, .typingEndsWithItsFirstTimer, .ownTypingIsIgnored,
+            .directChannelsAreNotRead, .numbersNameNothing, .numbersAreRounded, .guildsLeftAreGone,
+            .directChannelsAreOfNoKnownGuild:
+            [.gateway]
         }
     }
 }

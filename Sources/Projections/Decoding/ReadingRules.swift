@@ -33,7 +33,14 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
     /// Those that the events of a family are read by: a client knows nothing of other apps' events.
     func forEvents(of family: EventFamily) -> ReadingRules {
         if isEmpty { return self }
-        return ReadingRules(ReadingRule.allCases.filter { contains($0) && $0.families.contains(family) })
+        var rules = self
+        rules.bits &= Self.masks[family] ?? 0
+        return rules
+    }
+
+    /// The rules that are about each family's events.
+    private static let masks: [EventFamily: UInt128] = ReadingRule.allCases.reduce(into: [:]) { masks, rule in
+        for family in rule.families { masks[family, default: 0] |= bit(of: rule) }
     }
 
     private static func bit(of rule: ReadingRule) -> UInt128 { 1 << UInt128(rule.rawValue) }
