@@ -20,15 +20,21 @@ struct ConnectionJournal {
     private(set) var lastInbound: Timestamp?
     /// What a protocol keeps for the next run.
     var session: [UInt8]?
-    private var waiting: [DraftEvent] = []
+    private var waiting: [Waiting] = []
+
+    /// An event, and the bookmark that is valid once it and all before it are stored.
+    private struct Waiting {
+        let draft: DraftEvent
+        var bookmark: [UInt8]?
+    }
 
     init(source: SourceName, kind: EventKind, history: RecordedHistory) throws {
         self.source = source
         self.kind = kind
         let bookmark = history.bookmark.flatMap { JournalBookmark(bytes: $0) }
         let latestKey = try history.latestKey()
-        let last = bookmark?.number ?? latestKey.flatMap { Self.connectionNumber(in: $0.rawValue) } ?? 0
-        number = last + 1
+        let latestNumber = latestKey.flatMap { Self.connectionNumber(in: $0.rawValue) } ?? 0
+        number = max(bookmark?.number ?? 0, latestNumber) + 1
         counters = ConnectionCounters(number: number)
         openGaps = bookmark?.gaps ?? []
         lastInbound = bookmark?.lastInbound
@@ -41,11 +47,16 @@ struct ConnectionJournal {
 
     /// Everything made since the last call, with the bookmark that is valid once it is stored.
     mutating func take() -> [SourceItem] {
-        let drafts = waiting
-        waiting.removeAll(keepingCapacity: true)
-        guard let last = drafts.last else { return [] }
+        markLast()
+        defer { waiting.removeAll(keepingCapacity: true) }
+        return waiting.map { .draft($0.draft, bookmark: $0.bookmark) }
+    }
+
+    /// A batch may be cut anywhere: an event that changes what the next run must know carries its own bookmark.
+    private mutating func markLast() {
+        guard !waiting.isEmpty else { return }
         let bookmark = JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: session)
-        return drafts.dropLast().map { .draft($0) } + [.draft(last, bookmark: bookmark.bytes)]
+        waiting[waiting.count - 1].bookmark = bookmark.bytes
     }
 
     private static func connectionNumber(in key: String) -> UInt64? {
@@ -74,7 +85,8 @@ extension ConnectionJournal {
     /// An answer of a server that says how the recorder may go on.
     mutating func http(_ status: Int, path: String, retryAfter: Int?, at time: Timestamp) throws {
         reserve()
-        waiting.append(try counters.http(status, path: path, retryAfter: retryAfter, source: source, at: time))
+        add(try counters.http(status, path: path, retryAfter: retryAfter, source: source, at: time))
+        markLast()
     }
 
     /// Takes the next number, unless it waits already.
@@ -87,12 +99,12 @@ extension ConnectionJournal {
 
     /// A frame, in or out, with its secrets replaced.
     mutating func frame(_ direction: CaptureLine.Direction, _ bytes: [UInt8], at time: Timestamp) throws {
-        waiting.append(try nextFrame(direction, at: time).redacted(payload: bytes))
+        add(try nextFrame(direction, at: time).redacted(payload: bytes))
     }
 
     /// A frame that was too large to keep.
     mutating func oversize(length: Int, hash: Hash256, at time: Timestamp) throws {
-        waiting.append(try nextFrame(.in, at: time).oversize(length: length, hash: hash))
+        add(try nextFrame(.in, at: time).oversize(length: length, hash: hash))
     }
 
     mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) -> FrameDraft {
@@ -110,7 +122,7 @@ extension ConnectionJournal {
 
     /// Adds an event that was made elsewhere.
     mutating func add(_ draft: DraftEvent) {
-        waiting.append(draft)
+        waiting.append(Waiting(draft: draft))
     }
 
     /// Says that nothing came because there was nothing: what is missed from now on is missed from then on.
@@ -127,7 +139,8 @@ extension ConnectionJournal {
     ) throws {
         let attributes = pairs + [pair("connection", counters.name)]
         let frame = FrameDraft(recordedAt: time, source: source, kind: kind, key: key, attributes: attributes)
-        waiting.append(try frame.draft(payload: payload))
+        add(try frame.draft(payload: payload))
+        markLast()
     }
 
     private func pair(_ name: String, _ value: String) -> Attributes.Pair {
@@ -188,12 +201,13 @@ extension ConnectionJournal {
 
     /// Closes gaps.
     mutating func closeGaps(by closer: String, at time: Timestamp, where isMeant: (RecordedGap) -> Bool) throws {
-        for var gap in openGaps where isMeant(gap) {
+        let closed = openGaps.filter(isMeant)
+        for var gap in closed {
+            openGaps.removeAll { $0.key == gap.key }
             gap.closes = closer
             let payload = gap.payload(to: max(gap.to ?? time, gap.from))
             try add(.recorderGap, "\(gap.key)/closed", [pair("gap", "close")], at: time, payload: payload)
         }
-        openGaps.removeAll(where: isMeant)
     }
 }
 

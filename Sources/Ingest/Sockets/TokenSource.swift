@@ -9,6 +9,9 @@ public struct TokenSource: Sendable {
         self.read = read
     }
 
+    /// No token: an empty text.
+    public static let none = TokenSource { "" }
+
     /// The value of an environment variable.
     public static func environment(_ name: String) -> TokenSource {
         TokenSource {

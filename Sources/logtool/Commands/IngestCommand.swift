@@ -2,11 +2,11 @@ import ArgumentParser
 import EventLog
 import Ingest
 
-/// `logtool ingest LOG SOURCE …`: records what a source gives, once.
-struct IngestCommand: ParsableCommand, ExplainedCommand {
+/// `logtool ingest LOG SOURCE …`: records what a source gives, once or until it is interrupted.
+struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// The kinds of sources.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case git, capture
+        case git, capture, gateway, realtime
     }
 
     static let configuration = CommandConfiguration(
@@ -15,6 +15,8 @@ struct IngestCommand: ParsableCommand, ExplainedCommand {
         usage: """
             logtool ingest LOG git REPO [--branch B] [options]
             logtool ingest LOG capture FILE [--kind gateway|realtime|sse|items|status] [options]
+            logtool ingest LOG gateway URL [--token-env VAR|--token-file FILE] [--follow] [options]
+            logtool ingest LOG realtime URL --table T … [--api-key-env VAR] [--token-env VAR] [--follow] [options]
             """,
         discussion: """
             Makes the log where none is. Every change is stored once, however often it is ingested.
@@ -24,17 +26,21 @@ struct IngestCommand: ParsableCommand, ExplainedCommand {
     static let examples = [
         Example("logtool ingest chat.eventlog git ~/chat --branch main --as vibe", "every commit of a branch"),
         Example("logtool ingest bug.eventlog capture frames.ndjson --kind gateway", "a recorded capture"),
+        Example(
+            "logtool ingest chat.eventlog gateway wss://chat.example.org/gateway --token-env CHAT_TOKEN --follow",
+            "a gateway, until interrupted"
+        ),
         Example("zcat frames.gz | logtool ingest bug.eventlog capture - --kind sse", "the same from standard input"),
     ]
 
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var log: String
 
-    @Argument(help: ArgumentHelp("What to record: git or capture.", valueName: "source"))
+    @Argument(help: ArgumentHelp("What to record: git, capture, gateway or realtime.", valueName: "source"))
     var kind: Kind
 
     @Argument(
-        help: ArgumentHelp("The repository or the file; - is standard input.", valueName: "address"),
+        help: ArgumentHelp("The repository, the URL or the file; - is standard input.", valueName: "address"),
         completion: .file()
     )
     var address: String
@@ -44,6 +50,9 @@ struct IngestCommand: ParsableCommand, ExplainedCommand {
 
     @OptionGroup(title: "Options of git") var git: GitSourceOptions
     @OptionGroup(title: "Options of capture") var capture: CaptureSourceOptions
+    @OptionGroup(title: "Options of gateway") var gateway: GatewaySourceOptions
+    @OptionGroup(title: "Options of realtime") var realtime: RealtimeSourceOptions
+    @OptionGroup(title: "Options of live sources") var live: LiveSourceOptions
     @OptionGroup(title: "Options of the log") var write: WriteOptions
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
@@ -51,10 +60,20 @@ struct IngestCommand: ParsableCommand, ExplainedCommand {
     func validate() throws {
         if kind != .git && git.isGiven { throw ValidationError("--branch goes with git only") }
         if kind != .capture && capture.isGiven { throw ValidationError("--kind and --keep-going go with capture only") }
+        if kind != .gateway && gateway.isGiven {
+            throw ValidationError("--rest, --intents and --refresh-… go with gateway only")
+        }
+        if kind != .realtime && realtime.isGiven {
+            throw ValidationError("--table and --api-key-env go with realtime only")
+        }
+        if kind == .realtime && realtime.table.isEmpty { throw ValidationError("realtime needs at least one --table") }
+        if (kind == .git || kind == .capture) && live.isGiven {
+            throw ValidationError("--follow, --token-… and --ca-file go with live sources only")
+        }
         if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
     }
 
-    func run() throws {
+    func run() async throws {
         let progress = Progress(isQuiet: output.quiet)
         let summary: IngestSummary
         switch kind {
@@ -74,9 +93,23 @@ struct IngestCommand: ParsableCommand, ExplainedCommand {
                 keepGoing: capture.keepGoing
             )
             summary = try record(source, progress: progress)
+        case .gateway, .realtime:
+            return try await recordLive()
         }
         progress.end()
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
+    }
+
+    private func recordLive() async throws {
+        let source: any LiveSource =
+            switch kind {
+            case .realtime: try realtime.source(address, live, name: try sourceName())
+            default: try gateway.source(address, live, name: try sourceName())
+            }
+        let run = LiveIngest(log: log, options: write.storeOptions, trustFile: live.caFile, isQuiet: output.quiet)
+        let (summary, signal) = try await run.record(source)
+        try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
+        if let signal { throw ExitCode(128 + signal) }
     }
 
     private func sourceName() throws -> SourceName {

@@ -1,0 +1,82 @@
+import EventLog
+import Ingest
+import Logging
+import UnixSignals
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Records one live source into a log until it has ended or a signal comes.
+struct LiveIngest {
+    let log: String
+    let options: EventStore.Options
+    /// Certificates to check servers against, in place of the system's.
+    let trustFile: String?
+    let isQuiet: Bool
+
+    private enum Outcome: Sendable {
+        case ended(IngestSummary)
+        case signal(Int32)
+    }
+
+    /// Records; what was taken is durable on return.
+    ///
+    /// - Returns: what was done, and the signal that ended it.
+    func record(_ source: any LiveSource) async throws -> (IngestSummary, signal: Int32?) {
+        let store = try EventStore.openOrCreate(at: log, options: options)
+        let http = try HTTPAccess(trustFile: trustFile)
+        let tools = LiveTools(
+            clock: .machine { SystemClock.now },
+            random: { Double.random(in: 0..<1) },
+            http: http,
+            log: Logger(label: "logtool", factory: { _ in logHandler })
+        )
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let result: Result<(IngestSummary, Int32?), any Error>
+        do {
+            result = .success(try await record(source, store, tools, signals))
+        } catch {
+            result = .failure(error)
+        }
+        try await http.shutdown()
+        return try result.get()
+    }
+
+    private func record(
+        _ source: any LiveSource,
+        _ store: EventStore,
+        _ tools: LiveTools,
+        _ signals: UnixSignalsSequence
+    ) async throws -> (IngestSummary, Int32?) {
+        try await withThrowingTaskGroup(of: Outcome?.self) { group in
+            group.addTask { .ended(try await LiveRecorder.record(source, into: store, with: tools)) }
+            group.addTask {
+                for await signal in signals { return .signal(signal == .sigint ? SIGINT : SIGTERM) }
+                return nil
+            }
+            var signal: Int32?
+            while let outcome = try await group.next() {
+                switch outcome {
+                case .ended(let summary):
+                    group.cancelAll()
+                    return (summary, signal)
+                case .signal(let number):
+                    signal = number
+                    group.cancelAll()
+                case nil: continue
+                }
+            }
+            return (IngestSummary(), signal)
+        }
+    }
+
+    private var logHandler: any LogHandler {
+        guard !isQuiet else { return SwiftLogNoOpLogHandler() }
+        var handler = StreamLogHandler.standardError(label: "logtool")
+        handler.logLevel = .notice
+        return handler
+    }
+}

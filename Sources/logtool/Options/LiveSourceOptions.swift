@@ -1,0 +1,117 @@
+import ArgumentParser
+import EventLog
+import Ingest
+
+/// What every live source may be told.
+struct LiveSourceOptions: ParsableArguments {
+    @Flag(help: "Go on until interrupted.")
+    var follow = false
+
+    @Option(help: ArgumentHelp("The environment variable that holds the token.", valueName: "variable"))
+    var tokenEnv: String?
+
+    @Option(
+        help: ArgumentHelp("The file whose first line is the token, read anew for each use.", valueName: "file"),
+        completion: .file()
+    )
+    var tokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Certificates in PEM to check servers against, in place of the system's.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var caFile: String?
+
+    var isGiven: Bool { follow || tokenEnv != nil || tokenFile != nil || caFile != nil }
+
+    func validate() throws {
+        if tokenEnv != nil && tokenFile != nil { throw ValidationError("give one of --token-env and --token-file") }
+    }
+
+    /// Where the token comes from; `nil` where none is given.
+    var token: TokenSource? {
+        tokenEnv.map { .environment($0) } ?? tokenFile.map { .file($0) }
+    }
+}
+
+/// What a gateway source needs to know.
+struct GatewaySourceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The base of the REST routes; default: /api/v1 on the same server.", valueName: "url"))
+    var rest: String?
+
+    @Flag(help: "Take no REST snapshots: what was missed stays a gap.")
+    var noRest = false
+
+    @Option(
+        help: ArgumentHelp("The intents of a Discord gateway; also makes the REST routes Discord's.", valueName: "n")
+    )
+    var intents: UInt64?
+
+    @Option(
+        help: ArgumentHelp("The URL that makes access tokens of the refresh token in --refresh-file.", valueName: "url")
+    )
+    var refreshURL: String?
+
+    @Option(
+        help: ArgumentHelp("The file with the refresh token; the new one is written there.", valueName: "file"),
+        completion: .file()
+    )
+    var refreshFile: String?
+
+    var isGiven: Bool { rest != nil || noRest || intents != nil || refreshURL != nil || refreshFile != nil }
+
+    func validate() throws {
+        if noRest && rest != nil { throw ValidationError("give one of --rest and --no-rest") }
+        if (refreshURL == nil) != (refreshFile == nil) {
+            throw ValidationError("--refresh-url and --refresh-file go together")
+        }
+    }
+
+    /// The source.
+    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
+        let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
+        guard live.token != nil || refresh != nil else {
+            throw ValidationError("a gateway needs a token: give --token-env or --token-file")
+        }
+        return try GatewaySource(
+            url: url,
+            restBase: noRest ? "" : rest,
+            intents: intents,
+            token: live.token ?? .none,
+            refresh: refresh,
+            name: name,
+            follows: live.follow
+        )
+    }
+}
+
+/// What a realtime source needs to know.
+struct RealtimeSourceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A table: notes, public.notes or notes:user_id=eq.7; may be given often.",
+            valueName: "table"
+        )
+    )
+    var table: [String] = []
+
+    @Option(help: ArgumentHelp("The environment variable that holds the project's key.", valueName: "variable"))
+    var apiKeyEnv: String?
+
+    var isGiven: Bool { !table.isEmpty || apiKeyEnv != nil }
+
+    /// The source.
+    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
+        try RealtimeSource(
+            url: url,
+            tables: table,
+            apiKey: apiKeyEnv.map { .environment($0) },
+            token: live.token,
+            name: name,
+            follows: live.follow
+        )
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import TestSupport
+
+/// A server of another program, python3-websockets, in a process of its own; ends with its owner.
+final class PythonPeer {
+    private let process = Process()
+    private let input = Pipe()
+    let port: Int
+
+    /// Starts a script of `Fixtures/peers`; `nil`, with a note, where the library is not installed.
+    init?(_ script: String, _ arguments: [String]) throws {
+        let python = "/usr/bin/python3"
+        guard FileManager.default.isExecutableFile(atPath: python), try Self.hasLibrary(python) else {
+            print("note: python3-websockets is not installed; \(script) is not tested")
+            return nil
+        }
+        let path = PackageRoot.url.appending(path: "Fixtures/peers/\(script)").path
+        let output = Pipe()
+        process.executableURL = URL(filePath: python)
+        process.arguments = [path] + arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { return nil }
+        self.port = port
+    }
+
+    func stop() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    private static func hasLibrary(_ python: String) throws -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: python)
+        process.arguments = ["-c", "import websockets"]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
