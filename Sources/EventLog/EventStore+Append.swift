@@ -9,25 +9,22 @@ extension EventStore {
     ///   payload over 16 MiB, or the source `logtool`), `locked`, `io` or `damaged`. Nothing is appended then.
     public func append(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) throws -> AppendResult {
         for draft in drafts { try check(draft) }
-        let ticket = AppendTicket(events: prepare(drafts), bookmark: bookmark)
+        let ticket = AppendTicket(prepare(drafts), bookmark: bookmark)
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
         return try core.queue.submit(ticket) { commit($0) }
     }
 
+    /// Appends as `append` does, without blocking a thread: the task goes on when the events are durable. For tasks that
+    /// append at once; they share commits.
+    public func enqueue(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) async throws -> AppendResult {
+        for draft in drafts { try check(draft) }
+        if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
+        return try await core.queue.enqueue(prepare(drafts), bookmark: bookmark) { self.commit($0) }
+    }
+
     /// Computes everything that needs no lock.
-    func prepare(_ drafts: [DraftEvent]) -> [PreparedEvent] {
-        var last: Lane?
-        return options.salt.salts(drafts.count).withUnsafeBytes { salts in
-            drafts.enumerated().map { index, draft in
-                let lane =
-                    last.flatMap { $0.matches(draft) ? $0 : nil }
-                    ?? core.interner.lane(source: draft.source, kind: draft.kind, attributes: draft.attributes)
-                last = lane
-                let start = index * Record.saltBytes
-                let salt = UnsafeRawBufferPointer(rebasing: salts[start..<start + Record.saltBytes])
-                return PreparedEvent(draft, lane: lane, salt: salt)
-            }
-        }
+    func prepare(_ drafts: [DraftEvent]) -> PreparedBatch {
+        PreparedBatch(drafts, lanes: core.interner, salts: options.salt)
     }
 
     private func check(_ draft: DraftEvent) throws {

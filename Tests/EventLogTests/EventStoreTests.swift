@@ -130,4 +130,43 @@ import Testing
         }
         #expect(sequences.sorted() == Array(1...160))
     }
+
+    @Test func tasksShareCommitsWithoutBlocking() async throws {
+        let log = try TemporaryLog()
+        let sequences = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+            for task in 0..<30 {
+                group.addTask {
+                    var sequences: [UInt64] = []
+                    for round in 0..<10 {
+                        let drafts = try [DraftEvent.sample(round, key: "\(task)/\(round)")]
+                        sequences += try await log.store.enqueue(drafts).sequences.map(\.rawValue)
+                    }
+                    return sequences
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(sequences.sorted() == Array(1...300))
+    }
+
+    @Test func aConflictRefusesOnlyTheBatchThatHasIt() async throws {
+        let log = try TemporaryLog([.sample(1, key: "a")])
+        let refused = await withTaskGroup(of: Int.self) { group in
+            for task in 0..<20 {
+                group.addTask {
+                    let key = task % 5 == 0 ? "a" : "key \(task)"
+                    do {
+                        return try await log.store.enqueue([.sample(task + 10, key: key)]).appended == 1 ? 0 : 1000
+                    } catch let error as EventLogError {
+                        return error.code == .keyConflict ? 1 : 1000
+                    } catch {
+                        return 1000
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(refused == 4)
+        #expect(try log.store.read { $0.head } == SequenceNumber(17))
+    }
 }

@@ -52,10 +52,9 @@ final class Lane: Sendable {
 
     /// Whether the lane says this, byte for byte: Swift's own equality of texts is that of Unicode, not of bytes.
     func matches(_ draft: DraftEvent) -> Bool {
-        source.rawValue.utf8.elementsEqual(draft.source.rawValue.utf8)
-            && kind.rawValue.utf8.elementsEqual(draft.kind.rawValue.utf8)
+        sameBytes(source.rawValue, draft.source.rawValue) && sameBytes(kind.rawValue, draft.kind.rawValue)
             && attributes.pairs.elementsEqual(draft.attributes.pairs) { left, right in
-                left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
+                sameBytes(left.name, right.name) && sameBytes(left.value, right.value)
             }
     }
 }

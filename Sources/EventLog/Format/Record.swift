@@ -31,6 +31,15 @@ struct Record {
         guard payloadStart <= bytes.count else { return nil }
     }
 
+    /// A record that has just been written.
+    fileprivate init(whole bytes: UnsafeRawBufferPointer, payloadStart: Int) {
+        self.bytes = bytes
+        holding = .whole
+        laneNumber = 0
+        keyStart = Self.fixedBytes + Self.saltBytes
+        self.payloadStart = payloadStart
+    }
+
     /// Microseconds since 1970.
     var recordedAt: Int64 {
         Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: 6, as: Int64.self))
@@ -72,37 +81,44 @@ struct Record {
 }
 
 extension Record {
-    /// How many bytes the record of a whole event takes.
-    static func byteCount(keyCount: Int, payloadCount: Int) -> Int {
-        fixedBytes + saltBytes + keyCount + payloadCount
+    /// How many bytes the record of a draft takes.
+    static func byteCount(of draft: DraftEvent) -> Int {
+        fixedBytes + saltBytes + (draft.key?.rawValue.utf8.count ?? 0) + draft.payload.count
     }
 
-    /// Writes the record of a whole event into room of exactly `byteCount`.
-    static func write(
-        to room: UnsafeMutableRawBufferPointer,
-        lane: UInt32,
-        recordedAt: Int64,
-        salt: (UInt64, UInt64),
-        leafHash: Hash256,
-        key: EventKey?,
-        payload: [UInt8]
-    ) {
-        room[0] = version
-        room[1] = EventHolding.whole.rawValue
-        room.storeBytes(of: lane.bigEndian, toByteOffset: 2, as: UInt32.self)
-        room.storeBytes(of: recordedAt.bigEndian, toByteOffset: 6, as: Int64.self)
-        room[14] = UInt8(clamping: key?.rawValue.utf8.count ?? 0)
-        leafHash.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[15..<47]).copyMemory(from: $0) }
-        room.storeBytes(of: salt.0, toByteOffset: 47, as: UInt64.self)
-        room.storeBytes(of: salt.1, toByteOffset: 55, as: UInt64.self)
+    /// Writes the record of a draft into room of exactly its size, without lane number and leaf hash.
+    static func make(
+        in room: UnsafeMutableRawBufferPointer,
+        _ draft: DraftEvent,
+        salt: UnsafeRawBufferPointer
+    ) -> Record {
+        room.storeBytes(of: version, as: UInt8.self)
+        room.storeBytes(of: EventHolding.whole.rawValue, toByteOffset: 1, as: UInt8.self)
+        setLane(0, in: room)
+        room.storeBytes(of: draft.recordedAt.microseconds.bigEndian, toByteOffset: 6, as: Int64.self)
+        setLeafHash(.zero, in: room)
+        UnsafeMutableRawBufferPointer(rebasing: room[fixedBytes...]).copyMemory(from: salt)
         var offset = fixedBytes + saltBytes
-        if var text = key?.rawValue {
-            text.withUTF8 { utf8 in
+        if var key = draft.key?.rawValue {
+            key.withUTF8 { utf8 in
                 UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: UnsafeRawBufferPointer(utf8))
                 offset += utf8.count
             }
         }
-        payload.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0) }
+        room.storeBytes(of: UInt8(clamping: offset - fixedBytes - saltBytes), toByteOffset: 14, as: UInt8.self)
+        draft.payload.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0)
+        }
+        return Record(whole: UnsafeRawBufferPointer(room), payloadStart: offset)
+    }
+
+    @inline(__always)
+    static func setLane(_ number: UInt32, in room: UnsafeMutableRawBufferPointer) {
+        room.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt32.self)
+    }
+
+    static func setLeafHash(_ hash: Hash256, in room: UnsafeMutableRawBufferPointer) {
+        hash.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[15..<47]).copyMemory(from: $0) }
     }
 }
 

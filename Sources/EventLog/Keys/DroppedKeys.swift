@@ -28,11 +28,8 @@ enum DroppedKeys {
 
     /// The sequence of the dropped event that had a draft's key, or `nil`.
     static func sequence(of event: PreparedEvent, in reader: LogReader) throws -> UInt64? {
-        guard var key = event.draft.key?.rawValue else { return nil }
-        let sought = key.withUTF8 { utf8 in
-            entry(source: event.lane.source, key: UnsafeRawBufferPointer(utf8), sequence: 0)
-        }
-        return try sequence(of: sought, in: reader)
+        guard let key = event.record.key else { return nil }
+        return try sequence(of: entry(source: event.lane.source, key: key, sequence: 0), in: reader)
     }
 
     static func sequence(of sought: Entry, in reader: LogReader) throws -> UInt64? {

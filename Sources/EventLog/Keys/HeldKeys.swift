@@ -77,7 +77,7 @@ final class HeldKeys {
     /// Notes the key of an event that is placed, but not committed yet.
     func insert(_ event: PreparedEvent, at sequence: UInt64) {
         insert(event.keyHash, sequence)
-        event.withKey { maxima.note($0, in: event.lane) }
+        if let key = event.record.key { maxima.note(key, in: event.lane) }
     }
 
     /// Forgets a key that was put in for a batch that came to nothing. What else was noted of it may stay: a filter and
@@ -127,7 +127,7 @@ final class HeldKeys {
 extension HeldKeys {
     /// Calls `body` with each sequence that may hold the event's key until it answers with something.
     func first(of event: PreparedEvent, _ reader: LogReader, _ body: (UInt64) throws -> UInt64?) throws -> UInt64? {
-        if event.withKey({ maxima.isAboveAll($0, in: event.lane) }) { return nil }
+        guard let key = event.record.key, !maxima.isAboveAll(key, in: event.lane) else { return nil }
         let hash = event.keyHash
         if let filter, !filter.mayContain(hash) { return nil }
         if let found = try recent.first(of: hash, body) { return found }

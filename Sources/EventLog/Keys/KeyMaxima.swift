@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The greatest key of each source, by two orders of byte strings: a key above either of them is held by no event.
 ///
 /// That needs no promise of the source: the greatest of all held keys is no less than any of them, and both orders are
@@ -17,6 +25,7 @@ struct KeyMaxima {
     private var places: [[UInt8]: Int] = [:]
     /// Lanes are interned, one object each, and live as long as the log is open.
     private var placesOfLanes: [ObjectIdentifier: Int] = [:]
+    private var last: (lane: ObjectIdentifier, place: Int)?
 
     init() {}
 
@@ -37,8 +46,11 @@ struct KeyMaxima {
     /// Where the lane's source stands, added where there is room; `nil` where there is none.
     @inline(__always)
     private mutating func place(of lane: Lane) -> Int? {
-        if let place = placesOfLanes[ObjectIdentifier(lane)] { return place }
-        return addPlace(of: lane)
+        let id = ObjectIdentifier(lane)
+        if let last, last.lane == id { return last.place }
+        guard let place = placesOfLanes[id] ?? addPlace(of: lane) else { return nil }
+        last = (id, place)
+        return place
     }
 
     @inline(never)
@@ -70,11 +82,9 @@ struct KeyMaxima {
 
     /// Below zero where the first stands before the second, byte for byte.
     private static func order(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
-        let common = min(first.count, second.count)
-        for index in 0..<common where first[index] != second[index] {
-            return Int(first[index]) - Int(second[index])
-        }
-        return first.count - second.count
+        guard let start = first.baseAddress, let other = second.baseAddress else { return first.count - second.count }
+        let order = memcmp(start, other, min(first.count, second.count))
+        return order != 0 ? Int(order) : first.count - second.count
     }
 }
 

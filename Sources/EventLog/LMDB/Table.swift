@@ -1,5 +1,13 @@
 import CLMDB
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A named database of one environment. Keys are bytes in byte order; numbers are fixed-width and big-endian.
 struct Table: Sendable {
     let name: String
@@ -16,6 +24,13 @@ func withKey<Result>(_ number: UInt64, _ body: (UnsafeRawBufferPointer) throws -
 @inline(__always)
 func withKey<Result>(_ number: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try withUnsafeBytes(of: number.bigEndian, body)
+}
+
+/// Whether two pieces of memory hold the same bytes.
+func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.count == right.count else { return false }
+    guard let start = left.baseAddress, let other = right.baseAddress else { return true }
+    return memcmp(start, other, left.count) == 0
 }
 
 extension UnsafeRawBufferPointer {

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Batches that wait to be committed together, so that threads share the cost of a sync.
@@ -6,7 +7,12 @@ import Synchronization
 /// thread that sleeps. A group is complete when as many batches wait as there were lately (those of the last commit and
 /// those that came meanwhile). A thread that stays away costs the others a part of one commit's time, once; one thread
 /// alone never waits.
+///
+/// Tasks must not block: their batches are committed by a thread of the queue's own, under the same rules.
 final class AppendQueue: Sendable {
+    /// Commits batches and answers with a result for each of them.
+    typealias Commit = @Sendable ([AppendTicket]) -> [Result<AppendResult, any Error>]
+
     private struct State {
         var waiting: [AppendTicket] = []
         var waitingBytes = 0
@@ -14,6 +20,10 @@ final class AppendQueue: Sendable {
         var isLed = false
         /// How many batches make a group complete.
         var expected = 1
+        /// Counts the groups, so that a look that was put off for one is not taken for another.
+        var group: UInt64 = 0
+        /// Whether the queue's thread will look after the group that is forming.
+        var isWatched = false
         /// How long a thread waits for the others, in nanoseconds: half of what the last commit took.
         var patience = 0
     }
@@ -31,17 +41,11 @@ final class AppendQueue: Sendable {
     private static let waitingBytesEnough = 64 << 10
     private static let patienceMax = 2_000_000
     private let state = Mutex(State())
+    private let thread = DispatchQueue(label: "eventlog.append")
 
-    /// Waits until the batch is committed or refused; `commit` answers with a result for every ticket that it gets.
-    func submit(
-        _ ticket: AppendTicket,
-        commit: ([AppendTicket]) -> [Result<AppendResult, any Error>]
-    ) throws -> AppendResult {
-        var duty = state.withLock { state in
-            state.waiting.append(ticket)
-            state.waitingBytes += ticket.byteCount
-            return Self.duty(&state, isDue: false)
-        }
+    /// Waits until the batch is committed or refused.
+    func submit(_ ticket: AppendTicket, commit: Commit) throws -> AppendResult {
+        var duty = add(ticket)
         while true {
             switch duty {
             case .lead(let group):
@@ -58,6 +62,48 @@ final class AppendQueue: Sendable {
         }
     }
 
+    /// Returns at once; the ticket is told what became of it.
+    func enqueue(_ batch: PreparedBatch, bookmark: Bookmark?, commit: @escaping Commit) async throws -> AppendResult {
+        try await withCheckedThrowingContinuation { continuation in
+            let ticket = AppendTicket(
+                batch,
+                bookmark: bookmark,
+                settled: { continuation.resume(with: $0) },
+                called: { self.look(isDue: false, commit) }
+            )
+            follow(add(ticket), commit)
+        }
+    }
+
+    private func add(_ ticket: AppendTicket) -> Duty {
+        state.withLock { state in
+            state.waiting.append(ticket)
+            state.waitingBytes += ticket.batch.byteCount
+            return Self.duty(&state, isDue: false)
+        }
+    }
+
+    /// What a thread does that cannot wait: the queue's own does it.
+    private func follow(_ duty: Duty, _ commit: @escaping Commit) {
+        switch duty {
+        case .lead(let group): thread.async { self.lead(group, commit) }
+        case .wait(.none): break
+        case .wait(.some(let nanoseconds)):
+            let group = state.withLock { state in
+                defer { state.isWatched = true }
+                return state.isWatched ? nil : state.group
+            }
+            guard let group else { return }
+            thread.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
+                if self.state.withLock({ $0.group == group }) { self.look(isDue: true, commit) }
+            }
+        }
+    }
+
+    private func look(isDue: Bool, _ commit: @escaping Commit) {
+        follow(state.withLock { Self.duty(&$0, isDue: isDue) }, commit)
+    }
+
     private static func duty(_ state: inout State, isDue: Bool) -> Duty {
         if state.isLed || state.waiting.isEmpty { return .wait(nanoseconds: nil) }
         let isComplete = state.waiting.count >= state.expected || state.waitingBytes >= waitingBytesEnough
@@ -67,7 +113,7 @@ final class AppendQueue: Sendable {
     }
 
     /// Commits one group. Those who were in it may come back at once, so the lead is free before they are woken.
-    private func lead(_ group: [AppendTicket], _ commit: ([AppendTicket]) -> [Result<AppendResult, any Error>]) {
+    private func lead(_ group: [AppendTicket], _ commit: Commit) {
         let clock = ContinuousClock()
         let start = clock.now
         let results = commit(group)
@@ -86,12 +132,14 @@ final class AppendQueue: Sendable {
     private static func takeGroup(_ state: inout State) -> [AppendTicket] {
         var bytes = 0
         let count = state.waiting.prefix(groupTicketsMax).prefix { ticket in
-            defer { bytes += ticket.byteCount }
-            return bytes == 0 || bytes + ticket.byteCount <= groupBytesMax
+            defer { bytes += ticket.batch.byteCount }
+            return bytes == 0 || bytes + ticket.batch.byteCount <= groupBytesMax
         }.count
         let group = Array(state.waiting.prefix(count))
         state.waiting.removeFirst(count)
-        state.waitingBytes -= group.reduce(0) { $0 + $1.byteCount }
+        state.group += 1
+        state.isWatched = false
+        state.waitingBytes -= group.reduce(0) { $0 + $1.batch.byteCount }
         return group
     }
 }

@@ -30,9 +30,9 @@ struct AppendTransaction: ~Copyable {
     mutating func place(_ ticket: AppendTicket) throws -> AppendResult {
         let firstNew = pending.count
         var sequences: [SequenceNumber] = []
-        sequences.reserveCapacity(ticket.events.count)
+        sequences.reserveCapacity(ticket.batch.events.count)
         do {
-            for event in ticket.events { sequences.append(SequenceNumber(try resolve(event))) }
+            for event in ticket.batch.events { sequences.append(SequenceNumber(try resolve(event))) }
         } catch {
             withdraw(from: firstNew)
             throw error
@@ -69,7 +69,7 @@ extension AppendTransaction {
     /// The sequence of the event that holds the draft's key, or of the event that it becomes.
     private mutating func resolve(_ event: PreparedEvent) throws -> UInt64 {
         let sequence = base + UInt64(pending.count) + 1
-        if event.draft.key != nil {
+        if event.record.key != nil {
             let keys = try state.heldKeys(reader, head: base)
             if let held = try holder(of: event, keys) {
                 lastHeld = held
@@ -96,21 +96,18 @@ extension AppendTransaction {
     ///
     /// - Throws: `keyConflict` where it has, with another kind or payload.
     private func isHeld(_ event: PreparedEvent, at sequence: UInt64) throws -> Bool {
+        let (record, lane): (Record, Lane)
         if sequence > base {
             let other = pending[Int(sequence - base - 1)]
-            guard event.hasKey(of: other) else { return false }
-            guard event.repeats(other) else { throw conflict(event, sequence) }
-            return true
+            (record, lane) = (other.record, other.lane)
+        } else {
+            guard let held = try reader.record(at: sequence) else { return false }
+            (record, lane) = (held, try reader.lane(held.laneNumber))
         }
-        guard let record = try reader.record(at: sequence), let key = record.key else { return false }
-        let lane = try reader.lane(record.laneNumber)
-        guard event.draft.key?.rawValue.utf8.elementsEqual(key) == true,
-            lane.source.rawValue.utf8.elementsEqual(event.lane.source.rawValue.utf8)
-        else { return false }
-        if record.holding == .redacted { return true }
-        guard lane.kind.rawValue.utf8.elementsEqual(event.lane.kind.rawValue.utf8),
-            event.draft.payload.withUnsafeBytes({ $0.elementsEqual(record.payload) })
-        else { throw conflict(event, sequence) }
+        guard event.hasKey(of: record, in: lane) else { return false }
+        guard record.holding == .redacted || event.hasContent(of: record, in: lane) else {
+            throw conflict(event, sequence)
+        }
         return true
     }
 
@@ -119,7 +116,7 @@ extension AppendTransaction {
             .keyConflict,
             operation: "append to",
             object: reader.logPath,
-            reason: "key \"\(event.draft.key?.rawValue ?? "")\" of source \"\(event.lane.source)\" is already "
+            reason: "key \"\(event.record.key.map { String(decoding: $0, as: UTF8.self) } ?? "")\" of source \"\(event.lane.source)\" is already "
                 + "sequence \(sequence) with another payload; nothing was appended",
             sequence: SequenceNumber(sequence)
         )
@@ -127,7 +124,7 @@ extension AppendTransaction {
 
     /// Forgets the events of a batch that is refused. Nothing of it has been written yet.
     private mutating func withdraw(from place: Int) {
-        for index in place..<pending.count where pending[index].draft.key != nil {
+        for index in place..<pending.count where pending[index].record.key != nil {
             state.keys?.remove(pending[index], at: base + UInt64(index) + 1)
         }
         pending.removeSubrange(place...)
@@ -141,7 +138,7 @@ extension AppendTransaction {
         let lane = try number(of: event.lane)
         isDirty = true
         try withKey(sequence) { key in
-            try transaction.append(byteCount: event.recordByteCount, at: key, in: reader.tables.events) { room in
+            try transaction.append(byteCount: event.record.bytes.count, at: key, in: reader.tables.events) { room in
                 event.write(to: room, lane: lane)
             }
         }

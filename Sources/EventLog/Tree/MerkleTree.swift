@@ -10,11 +10,14 @@ public enum MerkleTree {
 
     /// The hash of an inner node: SHA-256(01 ‖ left ‖ right).
     public static func parent(_ left: Hash256, _ right: Hash256) -> Hash256 {
-        var hasher = Hasher256()
-        hasher.update([1])
-        hasher.update(left)
-        hasher.update(right)
-        return hasher.finalize()
+        withUnsafeTemporaryAllocation(byteCount: 65, alignment: 8) { room in
+            room[0] = 1
+            left.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[1..<33]).copyMemory(from: $0) }
+            right.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[33...]).copyMemory(from: $0) }
+            var hasher = Hasher256()
+            hasher.update(UnsafeRawBufferPointer(room))
+            return hasher.finalize()
+        }
     }
 
     /// The root over leaf hashes in order.

@@ -1,0 +1,124 @@
+import Dispatch
+
+/// A draft as a record, with everything that can be computed before the write lock is taken. Its bytes belong to the
+/// batch; it holds nothing else, so that copying it costs no counting of references.
+struct PreparedEvent: @unchecked Sendable {
+    /// Kept by the log's interner.
+    unowned(unsafe) let lane: Lane
+    /// The record, with the lane number 0: the number is known in the write transaction.
+    let record: Record
+    let leafHash: Hash256
+    /// The hash that keys are looked up by; of no meaning where there is no key.
+    let keyHash: UInt64
+
+    /// Microseconds for the clock: acts do not move it.
+    var clock: Int64 { lane.isAct ? Clock.none : record.recordedAt }
+
+    /// Writes the record into room of exactly its size.
+    @inline(__always)
+    func write(to room: UnsafeMutableRawBufferPointer, lane number: UInt32) {
+        room.copyMemory(from: record.bytes)
+        Record.setLane(number, in: room)
+    }
+
+    /// Whether source and key are those of another record, byte for byte.
+    func hasKey(of other: Record, in otherLane: Lane) -> Bool {
+        guard let key = record.key, let otherKey = other.key else { return false }
+        return sameBytes(key, otherKey) && sameBytes(lane.source.rawValue, otherLane.source.rawValue)
+    }
+
+    /// Whether kind and payload are those of another record, byte for byte.
+    func hasContent(of other: Record, in otherLane: Lane) -> Bool {
+        sameBytes(record.payload, other.payload) && sameBytes(lane.kind.rawValue, otherLane.kind.rawValue)
+    }
+}
+
+/// Drafts that are appended together, as records in one piece of memory.
+final class PreparedBatch: @unchecked Sendable {
+    /// In the order of the drafts; they must not outlive the batch.
+    let events: [PreparedEvent]
+    /// The bytes of all records.
+    var byteCount: Int { room.count }
+    private let room: UnsafeMutableRawBufferPointer
+
+    /// From so many events on a second core takes half of them.
+    private static let sharedCountMin = 256
+
+    init(_ drafts: [DraftEvent], lanes: LaneInterner, salts: SaltSource) {
+        var starts: [Int] = []
+        starts.reserveCapacity(drafts.count)
+        var byteCount = 0
+        for index in drafts.indices {
+            starts.append(byteCount)
+            byteCount += Record.byteCount(of: drafts[index])
+        }
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
+        let salts = salts.salts(drafts.count)
+        self.room = room
+        events = [PreparedEvent](unsafeUninitializedCapacity: drafts.count) { events, count in
+            salts.withUnsafeBytes { salts in
+                nonisolated(unsafe) let events = events
+                let filling = BatchFilling(drafts: drafts, starts: starts, room: room, salts: salts, lanes: lanes)
+                let parts = drafts.count < Self.sharedCountMin ? 1 : 2
+                DispatchQueue.concurrentPerform(iterations: parts) { part in
+                    let range = drafts.count * part / parts..<drafts.count * (part + 1) / parts
+                    filling.fill(range, events)
+                }
+            }
+            count = drafts.count
+        }
+    }
+
+    deinit {
+        room.deallocate()
+    }
+}
+
+/// Makes records of drafts; several threads may do so for different ranges.
+private struct BatchFilling: @unchecked Sendable {
+    let drafts: [DraftEvent]
+    let starts: [Int]
+    let room: UnsafeMutableRawBufferPointer
+    let salts: UnsafeRawBufferPointer
+    let lanes: LaneInterner
+
+    func fill(_ range: Range<Int>, _ events: UnsafeMutableBufferPointer<PreparedEvent>) {
+        var last: Lane?
+        for index in range {
+            let lane = last.flatMap { $0.matches(drafts[index]) ? $0 : nil } ?? lanes.lane(of: drafts[index])
+            last = lane
+            events.initializeElement(at: index, to: event(index, lane))
+        }
+    }
+
+    private func event(_ index: Int, _ lane: Lane) -> PreparedEvent {
+        let end = index + 1 < starts.count ? starts[index + 1] : room.count
+        let place = UnsafeMutableRawBufferPointer(rebasing: room[starts[index]..<end])
+        let salt = UnsafeRawBufferPointer(rebasing: salts[index * Record.saltBytes..<(index + 1) * Record.saltBytes])
+        let record = Record.make(in: place, drafts[index], salt: salt)
+        let key = record.key
+        let leafHash = LeafHash.hash(
+            recordedAt: record.recordedAt,
+            lane: lane,
+            key: key,
+            commitment: record.commitment
+        )
+        Record.setLeafHash(leafHash, in: place)
+        return PreparedEvent(
+            lane: lane,
+            record: record,
+            leafHash: leafHash,
+            keyHash: key.map { KeyHash.hash($0, seed: lane.keySeed) } ?? 0
+        )
+    }
+}
+
+/// Whether two texts are the same bytes. Swift's own equality of texts is that of Unicode.
+func sameBytes(_ left: String, _ right: String) -> Bool {
+    let answer = left.utf8.withContiguousStorageIfAvailable { left in
+        right.utf8.withContiguousStorageIfAvailable { right in
+            sameBytes(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+        }
+    }
+    return (answer ?? nil) ?? left.utf8.elementsEqual(right.utf8)
+}
