@@ -19,7 +19,19 @@ extension EventStore {
     public func enqueue(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) async throws -> AppendResult {
         for draft in drafts { try check(draft) }
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
-        return try await core.queue.enqueue(prepare(drafts), bookmark: bookmark) { self.commit($0) }
+        let batch = prepare(drafts)
+        return try await withCheckedThrowingContinuation { continuation in
+            start(batch, bookmark: bookmark) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// Hands a batch to the queue's thread.
+    func start(
+        _ batch: PreparedBatch,
+        bookmark: Bookmark?,
+        settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
+    ) {
+        core.queue.start(batch, bookmark: bookmark, commit: { self.commit($0) }, settled: settled)
     }
 
     /// Computes everything that needs no lock.
@@ -27,7 +39,7 @@ extension EventStore {
         PreparedBatch(drafts, lanes: core.interner, salts: options.salt)
     }
 
-    private func check(_ draft: DraftEvent) throws {
+    func check(_ draft: DraftEvent) throws {
         let reason: String
         if draft.source == .logtool {
             reason = "the source \"logtool\" is reserved for what is done to the log itself"

@@ -62,17 +62,15 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// Returns at once; the ticket is told what became of it.
-    func enqueue(_ batch: PreparedBatch, bookmark: Bookmark?, commit: @escaping Commit) async throws -> AppendResult {
-        try await withCheckedThrowingContinuation { continuation in
-            let ticket = AppendTicket(
-                batch,
-                bookmark: bookmark,
-                settled: { continuation.resume(with: $0) },
-                called: { self.look(isDue: false, commit) }
-            )
-            follow(add(ticket), commit)
-        }
+    /// Returns at once; `settled` is told what became of the batch, on a thread of the queue's.
+    func start(
+        _ batch: PreparedBatch,
+        bookmark: Bookmark?,
+        commit: @escaping Commit,
+        settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
+    ) {
+        let called: @Sendable () -> Void = { self.look(isDue: false, commit) }
+        follow(add(AppendTicket(batch, bookmark: bookmark, settled: settled, called: called)), commit)
     }
 
     private func add(_ ticket: AppendTicket) -> Duty {

@@ -112,11 +112,12 @@ extension AppendTransaction {
     }
 
     private func conflict(_ event: PreparedEvent, _ sequence: UInt64) -> EventLogError {
-        EventLogError(
+        let key = event.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return EventLogError(
             .keyConflict,
             operation: "append to",
             object: reader.logPath,
-            reason: "key \"\(event.record.key.map { String(decoding: $0, as: UTF8.self) } ?? "")\" of source \"\(event.lane.source)\" is already "
+            reason: "key \"\(key)\" of source \"\(event.lane.source)\" is already "
                 + "sequence \(sequence) with another payload; nothing was appended",
             sequence: SequenceNumber(sequence)
         )
