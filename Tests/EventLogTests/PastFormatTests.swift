@@ -1,0 +1,59 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+/// Logs of every format that ever was, kept as text in `Fixtures/formats`: each program opens, verifies and goes on with
+/// all of them.
+@Suite struct PastFormatTests {
+    @Test(arguments: ["1"])
+    func aLogOfAPastFormatIsWhatItWas(format: String) throws {
+        let folder = PackageRoot.url.appending(path: "Fixtures/formats/\(format)")
+        let directory = try TemporaryDirectory()
+        try Self.restore(folder, to: directory.path("old.eventlog"))
+        let store = try EventStore.open(at: directory.path("old.eventlog"))
+        let report = try store.verify()
+        let lines = try store.read { session in
+            var lines = ["root \(session.head) \(try session.root(size: session.head.rawValue).hex)"]
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                let copy = event.copied()
+                let text = String(decoding: copy.payload.prefix(40), as: UTF8.self)
+                lines.append("\(copy.envelope.sequence) \(copy.envelope.source) \(copy.leafHash.hex.prefix(16)) \(text)")
+                return true
+            }
+            return lines
+        }
+        let golden = folder.appending(path: "expected.txt")
+        let difference = Golden.difference(lines.joined(separator: "\n") + "\n", from: golden)
+        #expect(difference == nil)
+        #expect(report.damage == nil)
+        let result = try store.append([.sample(1, key: "key/2"), .sample(5_000, key: "new")])
+        #expect(result.appended == 1 && result.duplicates == 1, "keys are remembered")
+        #expect(try store.verify().damage == nil)
+    }
+
+    /// Files as text: a line `file PATH SIZE`, then `OFFSET HEX` for every 32 bytes that are not all zero.
+    private static func restore(_ folder: URL, to path: String) throws {
+        let text = try String(contentsOf: folder.appending(path: "log.hex"), encoding: .utf8)
+        var file: (url: URL, data: Data)?
+        for line in text.split(separator: "\n").map({ $0.split(separator: " ") }) + [["file", "", "0"]] {
+            if line[0] == "file" {
+                if let file {
+                    try FileManager.default.createDirectory(
+                        at: file.url.deletingLastPathComponent(),
+                        withIntermediateDirectories: true
+                    )
+                    try file.data.write(to: file.url)
+                }
+                file = (URL(filePath: "\(path)/\(line[1])"), Data(count: Int(line[2]) ?? 0))
+            } else if let offset = Int(line[0], radix: 16) {
+                for (place, byte) in bytes(line[1]).enumerated() { file?.data[offset + place] = byte }
+            }
+        }
+    }
+
+    private static func bytes(_ hex: Substring) -> [UInt8] {
+        let digits = hex.compactMap(\.hexDigitValue)
+        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+    }
+}
