@@ -29,6 +29,23 @@ import Testing
         }
     }
 
+    @Test(arguments: Profile.allCases.filter { $0 != .canonical })
+    func theKeptDigestOfAClientIsThatOfAFreshState(profile: Profile) throws {
+        let app = profile.rawValue.split(separator: "-").first.map(String.init) ?? ""
+        try forEachStream(of: app) { events in
+            var kept = Workspace(rules: profile.rules)
+            _ = kept.digest()
+            for (index, event) in events.enumerated() {
+                kept.apply(event)
+                guard index % 16 == 15 || index == events.count - 1 else { continue }
+                var fresh = Workspace(rules: profile.rules)
+                for event in events[...index] { fresh.apply(event) }
+                if kept.digest() != fresh.digest() { return true }
+            }
+            return false
+        }
+    }
+
     @Test(arguments: apps)
     func foldingAgainGivesTheSameBytes(app: String) throws {
         try forEachStream(of: app, mutatingBytes: true) { events in

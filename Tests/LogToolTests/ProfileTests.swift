@@ -1,9 +1,9 @@
 import EventLog
 import Foundation
-import Projections
 import TestSupport
 import Testing
 
+@testable import Projections
 @testable import logtool
 
 /// A scenario as one client shows it.
@@ -51,6 +51,32 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         }
     }
 
+    @Test(arguments: ClientScenario.all)
+    func goesOnFromASavedState(client: ClientScenario) throws {
+        let directory = try TemporaryDirectory()
+        let events = try client.scenario.log(in: directory).allEvents()
+        var whole = Workspace(rules: client.profile.rules)
+        for event in events { whole.apply(event) }
+        for count in events.indices {
+            var state = Workspace(rules: client.profile.rules)
+            for event in events[..<count] { state.apply(event) }
+            state = try Workspace(saved: state.saved())
+            for event in events[count...] { state.apply(event) }
+            #expect(state.document() == whole.document(), "saved after \(count) events")
+        }
+    }
+
+    /// After a compaction a client's reading is of what is kept: no promise but that it is read.
+    @Test(arguments: ClientScenario.all)
+    func readsWhatACompactionKept(client: ClientScenario) throws {
+        let directory = try TemporaryDirectory()
+        let store = try client.scenario.log(in: directory)
+        let policy = RetentionPolicy(messagesPerChannel: 1)
+        _ = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
+        let document = try StateLoader(store: store).document(for: StateQuery(profile: client.profile))
+        #expect(document["profile"]?.string == client.profile.rawValue)
+    }
+
     /// A rule that no scenario of its profile needs is a rule that nobody would miss.
     @Test(arguments: Profile.allCases)
     func everyRuleOfAProfileShowsInAScenario(profile: Profile) throws {
@@ -70,6 +96,36 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         }
         #expect(orphans.isEmpty)
         #expect(Profile.canonical.rules.isEmpty)
+    }
+
+    @Test func theTablesOfProfilesNameEveryRuleAndScenariosThatExist() throws {
+        let url = PackageRoot.url.appending(path: "docs/profiles.md")
+        let chapters = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n## ")
+        for profile in Profile.allCases where profile != .canonical {
+            let rules = ReadingRule.allCases.filter { profile.rules.contains($0) }.map { "\($0)" }
+            let chapter = chapters.first { $0.hasPrefix(profile.rawValue + "\n") } ?? ""
+            let pieces = chapter.split(separator: "`", omittingEmptySubsequences: false)
+            let quoted = Set(pieces.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) })
+            #expect(rules.filter { !quoted.contains($0) }.isEmpty, "\(profile.rawValue)")
+            let scenarios = quoted.filter { $0.contains("-") && $0.first?.isLetter == true }
+            let known = Set(Scenario.all.map(\.testDescription))
+            #expect(scenarios.subtracting(known).isEmpty, "\(profile.rawValue)")
+        }
+    }
+
+    @Test func theDifferenceOfTwoClientsIsOnTheTable() throws {
+        let directory = try TemporaryDirectory()
+        let scenario = Scenario.all.first { $0.testDescription == "vibechannel-edit-writes-local-date" }
+        _ = try scenario?.log(in: directory)
+        let log = "scenario.eventlog"
+        let run = try ToolRun.run(
+            ["diff", "\(log)#vibechannel-ios", "\(log)#vibechannel-vscode", "--json"],
+            in: directory
+        )
+        #expect(run.exitCode == 1)
+        let differences = try JSONValue.parse(run.output)["differences"]?.array ?? []
+        let added = differences.filter { $0["change"]?.string == "added" }.compactMap { $0["entity"]?.string }
+        #expect(added == ["message:app/general/20250304T050607-ann-0a1b2c"])
     }
 
     /// The state's arrays, which say what the digest covers and what passes with time.

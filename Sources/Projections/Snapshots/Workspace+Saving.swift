@@ -2,8 +2,6 @@ import EventLog
 
 extension Workspace {
     /// The whole state as bytes for `init(saved:)` of the same program; another version reads them as something else.
-    ///
-    /// Of a canonical state: by what rules a client's was read is not in them.
     func saved() throws -> [UInt8] {
         try StateEncoder.bytes(
             of: SavedWorkspace(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
