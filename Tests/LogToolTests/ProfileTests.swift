@@ -119,13 +119,17 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         _ = try scenario?.log(in: directory)
         let log = "scenario.eventlog"
         let run = try ToolRun.run(
-            ["diff", "\(log)#vibechannel-ios", "\(log)#vibechannel-vscode", "--json"],
+            ["diff", "\(log)#vibechannel-ios", "\(log)#vibechannel-vscode", "--json", "--explain"],
             in: directory
         )
         #expect(run.exitCode == 1)
         let differences = try JSONValue.parse(run.output)["differences"]?.array ?? []
         let added = differences.filter { $0["change"]?.string == "added" }.compactMap { $0["entity"]?.string }
         #expect(added == ["message:app/general/20250304T050607-ann-0a1b2c"])
+        // Written, readable to both, by the second event; rewritten, readable to one of them, by the fourth.
+        let parted = differences.first { $0["entity"]?.string == added.first }
+        let sequences = parted?["sequences"]?.array?.compactMap(\.string)
+        #expect(sequences == ["2", "4"])
     }
 
     /// The state's arrays, which say what the digest covers and what passes with time.
