@@ -4,14 +4,29 @@ extension EventStore {
     /// A draft whose source and key are held already with the same kind and payload appends nothing and gets the
     /// sequence of that event (I4). Appends of several threads share a commit.
     ///
+    /// Under `fast` durability it returns once the batch is queued, without sequences; see `flush()`.
+    ///
     /// - Parameter bookmark: stored in the same transaction, also where every draft is a duplicate.
     /// - Throws: `EventLogError` with code `keyConflict` (a key is held with another payload), `invalidEnvelope` (a
     ///   payload over 16 MiB, or the source `logtool`), `locked`, `io` or `damaged`. Nothing is appended then.
     public func append(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) throws -> AppendResult {
         for draft in drafts { try check(draft) }
-        let ticket = AppendTicket(prepare(drafts), bookmark: bookmark)
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
-        return try core.queue.submit(ticket) { commit($0) }
+        if let fast {
+            try fast.add(prepare(drafts), bookmark: bookmark)
+            return AppendResult(queued: drafts.count)
+        }
+        let writer = LogCommit(core: core, path: path, options: options)
+        return try core.queue.submit(AppendTicket(prepare(drafts), bookmark: bookmark)) { writer.commit($0) }
+    }
+
+    /// Waits until everything that was appended under `fast` durability is on the disk.
+    ///
+    /// - Returns: what was appended since the last flush, counted, without sequences; nothing under `synced`.
+    /// - Throws: as `append`, also what went wrong with a commit before. What is not committed stays queued.
+    @discardableResult
+    public func flush() throws -> AppendResult {
+        try fast?.flush() ?? AppendResult(sequences: [], appended: 0, first: 0)
     }
 
     /// Appends as `append` does, without blocking a thread: the task goes on when the events are durable. For tasks that
@@ -31,7 +46,8 @@ extension EventStore {
         bookmark: Bookmark?,
         settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
     ) {
-        core.queue.start(batch, bookmark: bookmark, commit: { self.commit($0) }, settled: settled)
+        let writer = LogCommit(core: core, path: path, options: options)
+        core.queue.start(batch, bookmark: bookmark, commit: { writer.commit($0) }, settled: settled)
     }
 
     /// Computes everything that needs no lock.
@@ -51,72 +67,19 @@ extension EventStore {
         throw EventLogError(.invalidEnvelope, operation: "append to", object: path, reason: reason)
     }
 
-    /// Commits a group of batches; answers with what became of each.
-    private func commit(_ tickets: [AppendTicket]) -> [Result<AppendResult, any Error>] {
-        do {
-            return try EventLogError.wrapping("append to", path) {
-                try core.writer.locked(core.directory, wait: options.wait) { try commitLocked(tickets) }
-            }
-        } catch {
-            return tickets.map { _ in .failure(error) }
-        }
-    }
-
-    private func commitLocked(_ tickets: [AppendTicket]) throws -> [Result<AppendResult, any Error>] {
-        for attempt in 0..<8 {
-            let generation = try newestForWriting()
-            do {
-                if let results = try attemptCommit(tickets, generation) { return results }
-                _ = try core.follow(from: generation)
-            } catch let error as LMDBError {
-                core.writer.state = nil
-                guard error.isMapFull, attempt < 7 else {
-                    // After a failed commit or sync nothing of the old environment is believed.
-                    try? generation.environment.reopen()
-                    throw error
-                }
-                try generation.environment.growMap()
-            }
-        }
-        throw LMDBError(0, "grow the map")
-    }
-
-    /// Answers with `nil` where another generation has taken this one's place.
-    private func attemptCommit(
-        _ tickets: [AppendTicket],
-        _ generation: Generation
-    ) throws -> [Result<AppendResult, any Error>]? {
-        let transaction = try generation.environment.beginWrite()
-        let reader = LogReader(transaction.view, of: generation)
-        // A read transaction may be behind what a process committed that was killed then: only here is it certain.
-        if try reader.successor() != nil { return nil }
-        var state = try core.writer.state(for: generation, reader, keysInMemory: options.keysInMemory)
-        core.writer.state = nil
-        try state.catchUp(reader)
-        var append = try AppendTransaction(transaction, generation: generation, state: state)
-        var results: [Result<AppendResult, any Error>] = []
-        for ticket in tickets {
-            do {
-                results.append(.success(try append.place(ticket)))
-            } catch let error as EventLogError where error.code == .keyConflict {
-                results.append(.failure(error))
-            }
-        }
-        core.writer.state = try append.commit()
-        return results
-    }
-
     /// Waits until what is derived from the appends of this process is stored.
     package func drainDerivedData() throws {
         let keys = try core.writer.locked(core.directory, wait: options.wait) { core.writer.state?.keys }
         keys?.drain()
     }
+}
 
+extension LogCore {
     /// The generation that nothing has replaced. Under the write lock no other can take its place.
     func newestForWriting() throws -> Generation {
-        var generation = core.current
+        var generation = current
         while try generation.read({ try $0.successor() }) != nil {
-            generation = try core.follow(from: generation)
+            generation = try follow(from: generation)
         }
         guard generation.isWritable else { throw LMDBError(readOnlyErrno, "write") }
         return generation

@@ -137,7 +137,7 @@ extension EventStore {
     /// killed then, and a generation that something refers to must not be taken for a leftover.
     func certainNewest() throws -> Generation {
         while true {
-            let generation = try newestForWriting()
+            let generation = try core.newestForWriting()
             let transaction = try generation.environment.beginWrite()
             if try LogReader(transaction.view, of: generation).successor() == nil { return generation }
             _ = try core.follow(from: generation)

@@ -10,6 +10,8 @@ public final class EventStore: Sendable {
         public var salt: SaltSource = .random
         /// How many keys stand in memory before they are written as a run; of the first writer that opens the log.
         package var keysInMemory = 65_536
+        /// How large the map is at first; of the first store that opens the log in this process.
+        package var mapBytes = 64 << 30
 
         /// The usual options: ten seconds, synced, random.
         public init() {}
@@ -19,17 +21,29 @@ public final class EventStore: Sendable {
     public enum Durability: Sendable {
         /// Once the events survive a power loss (I5).
         case synced
+        /// Once they are queued in this process, without sequences; a synced commit follows within 100 ms or 16 MiB, and
+        /// `flush()` waits for it. A crash may lose what was not committed. A draft whose key is held with another
+        /// payload is stored under `KEY~` and 16 hex digits of its payload's hash.
+        case fast
     }
 
     /// Where the log is.
     public let path: String
     let core: LogCore
     let options: Options
+    /// Where appends go under `fast` durability.
+    let fast: FastQueue?
 
     private init(core: LogCore, path: String, options: Options) {
         self.core = core
         self.path = path
         self.options = options
+        let writer = LogCommit(core: core, path: path, options: options)
+        fast = options.durability == .fast ? FastQueue { writer.commit($0, separatesKeys: true) } : nil
+    }
+
+    deinit {
+        _ = try? fast?.flush()
     }
 
     /// Sixteen bytes that tell this log from every other.
@@ -39,7 +53,7 @@ public final class EventStore: Sendable {
     ///
     /// - Throws: `EventLogError` with code `noLog`, `newerFormat`, `damaged` or `io`.
     public static func open(at path: String, options: Options = .init()) throws -> EventStore {
-        EventStore(core: try LogCore.shared(at: path), path: path, options: options)
+        EventStore(core: try LogCore.shared(at: path, mapBytes: options.mapBytes), path: path, options: options)
     }
 
     /// Opens the log at a directory, or makes one where nothing is or an empty directory.

@@ -9,25 +9,13 @@ struct ReadBenchmark {
     func run() throws -> [Figure] {
         let bare = try Bare(at: scratch.freshFolder("bare"))
         let store = try EventStore.openOrCreate(at: scratch.fresh("read.eventlog"))
-        try fill(bare, store)
+        try LogFilling.fill(store, bare, count: count, seed: 3)
         var rates: [[Double]] = [[], []]
         for _ in 0..<7 {
             rates[0].append(Double(count) / (try seconds { _ = try bare.scan() }))
             rates[1].append(Double(count) / (try seconds { _ = try Self.scan(store) }))
         }
         return [Figure("read, every byte", events: count, rates: rates[1], beside: "bare LMDB", rates[0], goal: 0.95)]
-    }
-
-    private func fill(_ bare: Bare, _ store: EventStore) throws {
-        var corpus = Corpus(seed: 3)
-        let slice = min(count, 200_000)
-        for start in stride(from: 0, to: count, by: slice) {
-            corpus.refill(count: min(slice, count - start))
-            try bare.append(corpus, batch: 10_000)
-            for drafts in try corpus.drafts(firstNumber: start, keys: .growing).chunked(by: 10_000) {
-                _ = try store.append(drafts)
-            }
-        }
     }
 
     static func scan(_ store: EventStore) throws -> UInt64 {

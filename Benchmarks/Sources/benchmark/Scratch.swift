@@ -20,17 +20,19 @@ final class Scratch {
         return url.appending(path: "\(count)-\(name)").path
     }
 
+    /// The bytes that the files of a folder occupy; zero where there is none.
+    static func bytes(of folder: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.reduce(0) { sum, name in
+            var information = stat()
+            return stat("\(folder)/\(name)", &information) == 0 ? sum + Int(information.st_blocks) * 512 : sum
+        }
+    }
+
     /// An empty folder.
     func freshFolder(_ name: String) throws -> String {
         let path = fresh(name)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }
-}
-
-/// Seconds that a piece of work takes.
-func seconds(_ body: () throws -> Void) rethrows -> Double {
-    let clock = ContinuousClock()
-    let duration = try clock.measure(body)
-    return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
 }

@@ -20,6 +20,8 @@ public struct StoreStatistics: Hashable, Sendable {
     public let readers: Int
     /// How many commits the oldest reader is behind; while it reads, the space of replaced pages is not used again.
     public let oldestReaderLag: UInt64
+    /// The process of that reader; `nil` where nobody reads.
+    public let oldestReaderProcess: Int32?
 }
 
 extension EventStore {
@@ -29,6 +31,7 @@ extension EventStore {
             let generation = try newestGeneration()
             let information = try generation.environment.information()
             let readers = generation.environment.readers()
+            let oldest = readers.min { $0.transaction < $1.transaction }
             return try generation.read { reader in
                 let held = try reader.view.count(of: reader.tables.events)
                 let head = try reader.head()
@@ -42,8 +45,10 @@ extension EventStore {
                     bytesUsed: try reader.usedBytes(),
                     bytesMax: information.mapBytes,
                     readers: readers.count,
-                    oldestReaderLag: readers.map { information.lastTransaction - min($0, information.lastTransaction) }
-                        .max() ?? 0
+                    oldestReaderLag: oldest.map {
+                        information.lastTransaction - min($0.transaction, information.lastTransaction)
+                    } ?? 0,
+                    oldestReaderProcess: oldest?.process
                 )
             }
         }

@@ -76,11 +76,12 @@ extension Verification {
         }
         try passGaps(before: head + 1)
         guard expected == head + 1 else { throw stop("it is neither held nor dropped", at: expected) }
+        frontier.append(nodeFrontier)
         report.root = frontier.root
     }
 
     private mutating func check(_ record: Record, _ lane: Lane, _ sequence: UInt64) throws {
-        if let key = record.key, String(validating: key, as: UTF8.self) == nil {
+        if let key = record.key, !key.isASCII, String(validating: key, as: UTF8.self) == nil {
             throw stop("its key is no UTF-8", at: sequence)
         }
         let hash = record.recomputedLeafHash(in: lane)
@@ -113,7 +114,6 @@ extension Verification {
 
     private mutating func add(_ hash: Hash256, clock leafClock: Int64) throws {
         clock = max(clock, leafClock)
-        frontier.append(hash)
         nodeFrontier.append(hash)
         if expected.isMultiple(of: TreeNode.leafCount) { try checkNode(expected / TreeNode.leafCount - 1) }
         expected += 1
@@ -122,6 +122,7 @@ extension Verification {
     private mutating func checkNode(_ number: UInt64) throws {
         guard let node = try reader.node(number) else { throw stop("tree node \(number) is missing") }
         guard node.root == nodeFrontier.root else { throw stop("tree node \(number) does not fit its leaves") }
+        frontier.append(node.root, level: TreeNode.level)
         guard isClockExact ? node.clock == clock : node.clock >= clock || node.clock == Clock.none else {
             throw stop("the clock of tree node \(number) does not fit its events")
         }

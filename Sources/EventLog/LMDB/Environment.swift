@@ -36,20 +36,29 @@ final class Environment: @unchecked Sendable {
     private let gate = Mutex(Gate())
     private let names: [String]
     private let access: Access
+    private let mapBytes: Int
 
     private struct Gate {
         var transactions = 0
         var isChanging = false
+        /// Whether a commit failed since the environment was opened.
+        var isDistrusted = false
     }
 
     /// Opens an environment and its tables.
-    init(directory: String, tables names: [String], access: Access) throws(LMDBError) {
+    init(
+        directory: String,
+        tables names: [String],
+        access: Access,
+        mapBytes: Int = Environment.mapBytesInitial
+    ) throws(LMDBError) {
         self.directory = directory
         self.names = names
         self.access = access
+        self.mapBytes = mapBytes
         try Self.claim(directory)
         do {
-            handle = try Self.open(directory, tableCount: names.count, access: access)
+            handle = try Self.open(directory, tableCount: names.count, access: access, mapBytes: mapBytes)
         } catch {
             Self.disclaim(directory)
             throw error
@@ -80,7 +89,8 @@ final class Environment: @unchecked Sendable {
     private static func open(
         _ directory: String,
         tableCount: Int,
-        access: Access
+        access: Access,
+        mapBytes: Int
     ) throws(LMDBError) -> OpaquePointer {
         var created: OpaquePointer?
         try check(mdb_env_create(&created), "make an environment")
@@ -88,7 +98,7 @@ final class Environment: @unchecked Sendable {
         do {
             try check(mdb_env_set_maxdbs(created, UInt32(tableCount)), "set the number of tables")
             try check(mdb_env_set_maxreaders(created, readersMax), "set the number of readers")
-            try check(mdb_env_set_mapsize(created, mapBytesInitial), "set the size of the map")
+            try check(mdb_env_set_mapsize(created, mapBytes), "set the size of the map")
             try check(mdb_env_open(created, directory, access.flags, 0o600), "open \(directory)")
         } catch {
             mdb_env_close(created)
@@ -133,7 +143,13 @@ extension Environment {
 
     /// Begins to write, once every other writer has ended.
     func beginWrite() throws(LMDBError) -> WriteTransaction {
-        WriteTransaction(environment: self, handle: try begin(flags: 0))
+        if gate.withLock({ $0.isDistrusted }) { try reopen() }
+        return WriteTransaction(environment: self, handle: try begin(flags: 0))
+    }
+
+    /// Notes that a write failed: nothing of the environment is believed, and it is opened again before the next one.
+    func distrust() {
+        gate.withLock { $0.isDistrusted = true }
     }
 
     private func begin(flags: UInt32) throws(LMDBError) -> OpaquePointer {
@@ -220,8 +236,9 @@ extension Environment {
         try alone("open the environment again") { () throws(LMDBError) in
             if let handle { mdb_env_close(handle) }
             handle = nil
-            handle = try Self.open(directory, tableCount: names.count, access: .readWrite)
+            handle = try Self.open(directory, tableCount: names.count, access: .readWrite, mapBytes: mapBytes)
             _ = try openTables()
+            gate.withLock { $0.isDistrusted = false }
         }
     }
 
@@ -259,24 +276,32 @@ struct EnvironmentInformation {
 // MARK: - Readers
 
 extension Environment {
-    /// The transaction numbers that open read transactions stand at, in all processes.
-    func readers() -> [UInt64] {
+    /// The open read transactions of all processes.
+    func readers() -> [EnvironmentReader] {
         _ = clearDeadReaders()
-        var numbers: [UInt64] = []
+        var readers: [EnvironmentReader] = []
         guard let handle else { return [] }
-        withUnsafeMutablePointer(to: &numbers) { pointer in
+        withUnsafeMutablePointer(to: &readers) { pointer in
             _ = mdb_reader_list(handle, collectReader, pointer)
         }
-        return numbers
+        return readers
     }
+}
+
+/// An open read transaction of some process.
+struct EnvironmentReader {
+    let process: Int32
+    /// The commit whose state it sees.
+    let transaction: UInt64
 }
 
 /// Takes one line of LMDB's list, `pid thread txnid`, where a slot without a transaction has `-` or nothing.
 private func collectReader(_ line: UnsafePointer<CChar>?, _ context: UnsafeMutableRawPointer?) -> Int32 {
     guard let line, let context else { return 0 }
     let columns = String(cString: line).split(whereSeparator: \.isWhitespace)
-    if columns.count == 3, let number = UInt64(columns[2]) {
-        context.assumingMemoryBound(to: [UInt64].self).pointee.append(number)
+    if columns.count == 3, let process = Int32(columns[0]), let number = UInt64(columns[2]) {
+        let reader = EnvironmentReader(process: process, transaction: number)
+        context.assumingMemoryBound(to: [EnvironmentReader].self).pointee.append(reader)
     }
     return 0
 }

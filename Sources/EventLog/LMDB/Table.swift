@@ -34,6 +34,21 @@ func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) 
 }
 
 extension UnsafeRawBufferPointer {
+    /// Whether no byte has its highest bit.
+    var isASCII: Bool {
+        var bits: UInt64 = 0
+        var index = 0
+        while index + 8 <= count {
+            bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            index += 8
+        }
+        while index < count {
+            bits |= UInt64(self[index])
+            index += 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
+
     /// The number in the first bytes, big-endian; `nil` where there are fewer bytes than the number has.
     func bigEndian<Number: FixedWidthInteger>(at offset: Int = 0, as type: Number.Type) -> Number? {
         guard offset >= 0, count - offset >= MemoryLayout<Number>.size else { return nil }

@@ -28,7 +28,9 @@ struct WriteTransaction: ~Copyable {
     consuming func commit() throws(LMDBError) {
         handle = nil
         defer { environment.transactionEnded() }
-        try check(mdb_txn_commit(open), "commit")
+        let code = mdb_txn_commit(open)
+        if code != MDB_SUCCESS { environment.distrust() }
+        try check(code, "commit")
     }
 
     /// Stores a value, in place of the one that stood under the key.

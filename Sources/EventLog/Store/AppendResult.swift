@@ -14,16 +14,33 @@ public struct Bookmark: Hashable, Sendable {
 
 /// What an append did.
 public struct AppendResult: Hashable, Sendable {
-    /// One for each draft, in their order; of a duplicate that of the event which holds its key.
-    public let sequences: [SequenceNumber]
+    /// One for each draft, in their order; of a duplicate that of the event which holds its key. Empty where a flush says
+    /// what several appends did.
+    public private(set) var sequences: [SequenceNumber]
     /// How many events are new.
-    public let appended: Int
+    public private(set) var appended: Int
     /// How many drafts were held already.
-    public let duplicates: Int
+    public private(set) var duplicates: Int
     /// The first of the new events.
-    public let first: SequenceNumber?
+    public private(set) var first: SequenceNumber?
     /// The last of the new events.
-    public let last: SequenceNumber?
+    public private(set) var last: SequenceNumber?
+
+    /// How many drafts were taken and are not committed yet, under `fast` durability; their sequences are not known.
+    public private(set) var queued = 0
+
+    init(queued: Int) {
+        self.init(sequences: [], appended: 0, first: 0)
+        self.queued = queued
+    }
+
+    /// Counts what a later append did.
+    mutating func add(_ other: AppendResult) {
+        appended += other.appended
+        duplicates += other.duplicates
+        first = first ?? other.first
+        last = other.last ?? last
+    }
 
     init(sequences: [SequenceNumber], appended: Int, first: UInt64) {
         self.sequences = sequences

@@ -13,13 +13,25 @@ struct AppendTransaction: ~Copyable {
     /// Where the draft before this one is held, if it is one that was held already.
     private var lastHeld: UInt64?
 
-    init(_ transaction: consuming WriteTransaction, generation: Generation, state: consuming WriterState) throws {
+    private let separatesKeys: Bool
+    /// Events that got a key of their own here.
+    private var separated: [PreparedBatch] = []
+
+    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own, instead of
+    ///   its batch being refused.
+    init(
+        _ transaction: consuming WriteTransaction,
+        generation: Generation,
+        state: consuming WriterState,
+        separatesKeys: Bool = false
+    ) throws {
         let reader = LogReader(transaction.view, of: generation)
         let hasDroppedKeys = try reader.view.count(of: reader.tables.keys) > 0
         self.transaction = transaction
         self.reader = reader
         self.hasDroppedKeys = hasDroppedKeys
         self.state = state
+        self.separatesKeys = separatesKeys
         base = self.state.edge.head
     }
 
@@ -68,6 +80,18 @@ struct AppendTransaction: ~Copyable {
 extension AppendTransaction {
     /// The sequence of the event that holds the draft's key, or of the event that it becomes.
     private mutating func resolve(_ event: PreparedEvent) throws -> UInt64 {
+        do {
+            return try place(event)
+        } catch let error as EventLogError {
+            guard error.code == .keyConflict, separatesKeys else { throw error }
+            guard let batch = try PreparedBatch(separating: event) else { throw error }
+            separated.append(batch)
+            guard let other = batch.events.first else { throw error }
+            return try place(other)
+        }
+    }
+
+    private mutating func place(_ event: PreparedEvent) throws -> UInt64 {
         let sequence = base + UInt64(pending.count) + 1
         if event.record.key != nil {
             let keys = try state.heldKeys(reader, head: base)

@@ -10,23 +10,37 @@ final class Generation: Sendable {
     let isWritable: Bool
     /// What is derived from it, once somebody has looked for it.
     let derived = Mutex<DerivedStore?>(nil)
+    /// The upper levels of its hash tree, as far as somebody has needed them.
+    let upperTree = UpperTree()
 
     var tables: LogTables { LogTables(environment.tables) }
 
-    init(directory: LogDirectory, number: UInt32, access: Environment.Access, lanes: LaneInterner) throws {
+    init(
+        directory: LogDirectory,
+        number: UInt32,
+        access: Environment.Access,
+        lanes: LaneInterner,
+        mapBytes: Int = Environment.mapBytesInitial
+    ) throws {
         self.number = number
         logPath = directory.path
         environment = try Environment(
             directory: directory.generation(number),
             tables: LogTables.names,
-            access: access
+            access: access,
+            mapBytes: mapBytes
         )
         self.lanes = LaneTable(interner: lanes)
         if case .readOnly = access { isWritable = false } else { isWritable = true }
     }
 
     /// Opens for writing where that is allowed, else for reading.
-    static func open(directory: LogDirectory, number: UInt32, lanes: LaneInterner) throws -> Generation {
+    static func open(
+        directory: LogDirectory,
+        number: UInt32,
+        lanes: LaneInterner,
+        mapBytes: Int = Environment.mapBytesInitial
+    ) throws -> Generation {
         let file = directory.generation(number) + "/data.mdb"
         // LMDB would make a file that is missing; a log's files are made only at its birth and by a rewrite (I5).
         guard let size = Directory.fileSize(file) else { throw LMDBError(notFoundErrno, "open \(file)") }
@@ -36,7 +50,13 @@ final class Generation: Sendable {
         var last = LMDBError(0, "open \(file)")
         for access in accesses {
             do {
-                return try Generation(directory: directory, number: number, access: access, lanes: lanes)
+                return try Generation(
+                    directory: directory,
+                    number: number,
+                    access: access,
+                    lanes: lanes,
+                    mapBytes: mapBytes
+                )
             } catch let error as LMDBError {
                 guard error.isRefusedAccess else { throw error }
                 last = error

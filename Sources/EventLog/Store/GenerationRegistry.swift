@@ -10,8 +10,11 @@ final class GenerationRegistry: Sendable {
     private let directory: LogDirectory
     private let open = Mutex<[UInt32: Weak]>([:])
 
-    init(directory: LogDirectory) {
+    private let mapBytes: Int
+
+    init(directory: LogDirectory, mapBytes: Int) {
         self.directory = directory
+        self.mapBytes = mapBytes
     }
 
     /// A generation by its number; made in its empty directory where `creates` says so.
@@ -20,8 +23,14 @@ final class GenerationRegistry: Sendable {
             if let generation = open[number]?.generation { return generation }
             let generation =
                 creates
-                ? try Generation(directory: directory, number: number, access: .create, lanes: interner)
-                : try Generation.open(directory: directory, number: number, lanes: interner)
+                ? try Generation(
+                    directory: directory,
+                    number: number,
+                    access: .create,
+                    lanes: interner,
+                    mapBytes: mapBytes
+                )
+                : try Generation.open(directory: directory, number: number, lanes: interner, mapBytes: mapBytes)
             open = open.filter { $0.value.generation != nil }
             open[number] = Weak(generation: generation)
             return generation

@@ -9,10 +9,10 @@ final class LogCore: Sendable {
     private let newest: Mutex<Generation>
     private let generations: GenerationRegistry
 
-    private init(directory: LogDirectory, identity: [UInt8]) throws {
+    private init(directory: LogDirectory, identity: [UInt8], mapBytes: Int) throws {
         self.directory = directory
         self.identity = identity
-        generations = GenerationRegistry(directory: directory)
+        generations = GenerationRegistry(directory: directory, mapBytes: mapBytes)
         let found = try generations.newest()
         let stored = try found.read { try $0.meta(MetaName.identity) }
         guard stored == identity else { throw Self.strange(directory) }
@@ -67,13 +67,13 @@ extension LogCore {
     private static let open = Mutex<[String: Weak]>([:])
 
     /// The log at a path; the same object for the same directory as long as somebody holds it.
-    static func shared(at path: String) throws -> LogCore {
+    static func shared(at path: String, mapBytes: Int) throws -> LogCore {
         let directory = LogDirectory(path: Directory.resolved(path) ?? path)
         guard let format = try directory.format() else { throw noLog(path) }
         return try open.withLock { open in
             if let core = open[directory.path]?.core, core.identity == format.identity { return core }
             let core = try EventLogError.wrapping("open log at", path) {
-                try LogCore(directory: directory, identity: format.identity)
+                try LogCore(directory: directory, identity: format.identity, mapBytes: mapBytes)
             }
             open = open.filter { $0.value.core != nil }
             open[directory.path] = Weak(core: core)

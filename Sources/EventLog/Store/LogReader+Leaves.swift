@@ -70,15 +70,15 @@ extension LogReader {
     }
 
     /// The root over the leaves of a range of indices, counted from 0, which begins on a multiple of its subtrees.
+    ///
+    /// Not for what this transaction has written itself. Cost: 255 leaves, and the first time all nodes.
     func root(over range: Range<UInt64>) throws -> Hash256 {
         var frontier = MerkleFrontier()
         var index = range.lowerBound
-        while index.isMultiple(of: TreeNode.leafCount), range.upperBound - index >= TreeNode.leafCount {
-            guard let node = try node(index / TreeNode.leafCount) else {
-                throw damaged("tree node \(index / TreeNode.leafCount) is missing")
-            }
-            frontier.append(node.root, level: TreeNode.level)
-            index += TreeNode.leafCount
+        if index.isMultiple(of: TreeNode.leafCount), range.upperBound - index >= TreeNode.leafCount {
+            let nodes = index / TreeNode.leafCount..<range.upperBound / TreeNode.leafCount
+            try upperTree.append(nodes, to: &frontier, self)
+            index = nodes.upperBound * TreeNode.leafCount
         }
         if index < range.upperBound {
             try forEachLeaf(in: index + 1...range.upperBound) { frontier.append($0.hash) }

@@ -4,12 +4,17 @@ struct LogReader {
     let tables: LogTables
     let lanes: LaneTable
     let logPath: String
+    private let generation: Generation
+
+    /// The upper levels of the tree, for readers: what a write transaction adds may come to nothing.
+    var upperTree: UpperTree { generation.upperTree }
 
     init(_ view: TransactionView, of generation: Generation) {
         self.view = view
         tables = generation.tables
         lanes = generation.lanes
         logPath = generation.logPath
+        self.generation = generation
     }
 
     /// An error that says what of this log is not as it was written.

@@ -44,7 +44,27 @@ final class PreparedBatch: @unchecked Sendable {
     /// From so many events on a second core takes half of them.
     private static let sharedCountMin = 256
 
-    init(_ drafts: [DraftEvent], lanes: LaneInterner, salts: SaltSource) {
+    convenience init(_ drafts: [DraftEvent], lanes: LaneInterner, salts: SaltSource) {
+        self.init(drafts, salts: salts.salts(drafts.count)) { lanes.lane(of: $0) }
+    }
+
+    /// An event again, under a key of its own: another event holds its key with another payload. `nil` where it has none.
+    convenience init?(separating event: PreparedEvent) throws {
+        guard let key = event.record.key, let salt = event.record.salt else { return nil }
+        let payload = Array(event.record.payload)
+        let draft = DraftEvent(
+            recordedAt: Timestamp(microseconds: event.record.recordedAt),
+            source: event.lane.source,
+            kind: event.lane.kind,
+            key: try EventKey(String(decoding: key, as: UTF8.self)).separated(by: payload),
+            attributes: event.lane.attributes,
+            payload: payload
+        )
+        let lane = event.lane
+        self.init([draft], salts: Array(salt)) { _ in lane }
+    }
+
+    private init(_ drafts: [DraftEvent], salts: [UInt8], lane: @escaping (DraftEvent) -> Lane) {
         var starts: [Int] = []
         starts.reserveCapacity(drafts.count)
         var byteCount = 0
@@ -53,12 +73,11 @@ final class PreparedBatch: @unchecked Sendable {
             byteCount += Record.byteCount(of: drafts[index])
         }
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
-        let salts = salts.salts(drafts.count)
         self.room = room
         events = [PreparedEvent](unsafeUninitializedCapacity: drafts.count) { events, count in
             salts.withUnsafeBytes { salts in
                 nonisolated(unsafe) let events = events
-                let filling = BatchFilling(drafts: drafts, starts: starts, room: room, salts: salts, lanes: lanes)
+                let filling = BatchFilling(drafts: drafts, starts: starts, room: room, salts: salts, lane: lane)
                 let parts = drafts.count < Self.sharedCountMin ? 1 : 2
                 DispatchQueue.concurrentPerform(iterations: parts) { part in
                     let range = drafts.count * part / parts..<drafts.count * (part + 1) / parts
@@ -80,12 +99,12 @@ private struct BatchFilling: @unchecked Sendable {
     let starts: [Int]
     let room: UnsafeMutableRawBufferPointer
     let salts: UnsafeRawBufferPointer
-    let lanes: LaneInterner
+    let lane: (DraftEvent) -> Lane
 
     func fill(_ range: Range<Int>, _ events: UnsafeMutableBufferPointer<PreparedEvent>) {
         var last: Lane?
         for index in range {
-            let lane = last.flatMap { $0.matches(drafts[index]) ? $0 : nil } ?? lanes.lane(of: drafts[index])
+            let lane = last.flatMap { $0.matches(drafts[index]) ? $0 : nil } ?? self.lane(drafts[index])
             last = lane
             events.initializeElement(at: index, to: event(index, lane))
         }

@@ -17,6 +17,11 @@ public struct MerkleFrontier: Sendable {
         subtrees.append((level, hash))
     }
 
+    /// Adds the subtrees of another frontier, whose first leaf must lie on a multiple of its greatest subtree.
+    mutating func append(_ other: MerkleFrontier) {
+        for subtree in other.subtrees { append(subtree.hash, level: subtree.level) }
+    }
+
     /// The root over all leaves so far.
     public var root: Hash256 {
         guard let last = subtrees.last else { return MerkleTree.emptyRoot }

@@ -9,10 +9,24 @@ struct WriteOptions: ParsableArguments {
     )
     var wait: Duration = .seconds(10)
 
+    @Option(
+        help: ArgumentHelp(
+            "synced: each batch is on the disk before the next; fast: within 100 ms or 16 MiB, and all of it at the end.",
+            valueName: "how"
+        )
+    )
+    var durability = DurabilityChoice.synced
+
     /// How the store is to be opened.
     var storeOptions: EventStore.Options {
         var options = EventStore.Options()
         options.wait = wait
+        options.durability = durability == .fast ? .fast : .synced
         return options
     }
+}
+
+/// When an append counts as done.
+enum DurabilityChoice: String, CaseIterable, ExpressibleByArgument {
+    case synced, fast
 }

@@ -1,0 +1,55 @@
+import Foundation
+
+/// Adds up how long the turns of one contender take.
+struct Stopwatch {
+    private var turns: [(events: Int, seconds: Double)] = []
+
+    mutating func measure(_ events: Int, _ body: () throws -> Void) rethrows {
+        turns.append((events, try seconds(body)))
+    }
+
+    /// Events a second over all turns.
+    var rate: Double { Self.rate(of: turns[...]) }
+
+    /// Events a second in each part of so many events, in order.
+    func rates(per events: Int) -> [Double] {
+        let count = max(1, events / max(1, turns.first?.events ?? 1))
+        return stride(from: 0, to: turns.count, by: count).map {
+            Self.rate(of: turns[$0..<min($0 + count, turns.count)])
+        }
+    }
+
+    private static func rate(of turns: ArraySlice<(events: Int, seconds: Double)>) -> Double {
+        Double(turns.reduce(0) { $0 + $1.events }) / turns.reduce(0) { $0 + $1.seconds }
+    }
+}
+
+/// Seconds that a piece of work takes.
+func seconds(_ body: () throws -> Void) rethrows -> Double {
+    let clock = ContinuousClock()
+    let duration = try clock.measure(body)
+    return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+}
+
+/// Seconds of processor time that a piece of work of this process takes, on whatever cores.
+func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
+    func used() -> Double {
+        var usage = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &usage)
+        return Double(usage.tv_sec) + Double(usage.tv_nsec) / 1e9
+    }
+    let start = used()
+    try body()
+    return used() - start
+}
+
+/// What this process holds in memory that is no file.
+enum Memory {
+    /// RssAnon; zero where the system does not say.
+    static var anonymousMegabytes: Double {
+        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
+        let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }
+        return (kilobytes ?? 0) / 1000
+    }
+}

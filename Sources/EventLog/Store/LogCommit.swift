@@ -1,0 +1,73 @@
+/// Commits batches to one log, under the write lock.
+struct LogCommit: Sendable {
+    let core: LogCore
+    let path: String
+    let options: EventStore.Options
+
+    /// Commits a group of batches; answers with what became of each.
+    ///
+    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own, instead of
+    ///   its batch being refused.
+    func commit(_ tickets: [AppendTicket], separatesKeys: Bool = false) -> [Result<AppendResult, any Error>] {
+        do {
+            return try EventLogError.wrapping("append to", path) {
+                try core.writer.locked(core.directory, wait: options.wait) { try commitLocked(tickets, separatesKeys) }
+            }
+        } catch {
+            return tickets.map { _ in .failure(error) }
+        }
+    }
+
+    private func commitLocked(
+        _ tickets: [AppendTicket],
+        _ separatesKeys: Bool
+    ) throws -> [Result<AppendResult, any Error>] {
+        for attempt in 0..<8 {
+            let generation = try core.newestForWriting()
+            do {
+                if let results = try attemptCommit(tickets, generation, separatesKeys) { return results }
+                _ = try core.follow(from: generation)
+            } catch let error as LMDBError {
+                core.writer.state = nil
+                guard error.isMapFull, attempt < 7 else {
+                    // After a failed commit or sync nothing of the old environment is believed.
+                    generation.environment.distrust()
+                    throw error
+                }
+                try generation.environment.growMap()
+            }
+        }
+        throw LMDBError(0, "grow the map")
+    }
+
+    /// Answers with `nil` where another generation has taken this one's place.
+    private func attemptCommit(
+        _ tickets: [AppendTicket],
+        _ generation: Generation,
+        _ separatesKeys: Bool
+    ) throws -> [Result<AppendResult, any Error>]? {
+        let transaction = try generation.environment.beginWrite()
+        let reader = LogReader(transaction.view, of: generation)
+        // A read transaction may be behind what a process committed that was killed then: only here is it certain.
+        if try reader.successor() != nil { return nil }
+        var state = try core.writer.state(for: generation, reader, keysInMemory: options.keysInMemory)
+        core.writer.state = nil
+        try state.catchUp(reader)
+        var append = try AppendTransaction(
+            transaction,
+            generation: generation,
+            state: state,
+            separatesKeys: separatesKeys
+        )
+        var results: [Result<AppendResult, any Error>] = []
+        for ticket in tickets {
+            do {
+                results.append(.success(try append.place(ticket)))
+            } catch let error as EventLogError where error.code == .keyConflict {
+                results.append(.failure(error))
+            }
+        }
+        core.writer.state = try append.commit()
+        return results
+    }
+}

@@ -1,0 +1,48 @@
+import Synchronization
+
+/// The roots of all complete, aligned subtrees above the stored nodes (256 leaves each), in memory.
+///
+/// Nodes are only ever added to a generation and never change, so what was read in one session holds in every later one.
+/// 64 bytes a node, 2.5 MB for ten million events; made by the first proof, extended by later ones.
+final class UpperTree: Sendable {
+    /// The subtrees of each level, from that of the nodes upwards, from the left.
+    private let levels = Mutex<[[Hash256]]>([[]])
+
+    /// Adds the subtrees that a range of nodes is made of, from the left, the greatest that fit, to a frontier that ends
+    /// where the range begins.
+    func append(_ range: Range<UInt64>, to frontier: inout MerkleFrontier, _ reader: LogReader) throws {
+        try levels.withLock { levels in
+            try Self.load(&levels, upTo: range.upperBound, reader)
+            var index = range.lowerBound
+            while index < range.upperBound {
+                let level = Self.level(at: index, room: range.upperBound - index)
+                frontier.append(levels[level][Int(index >> UInt64(level))], level: TreeNode.level + level)
+                index += 1 << UInt64(level)
+            }
+        }
+    }
+
+    /// The greatest level whose subtree begins at a node and ends within the room.
+    private static func level(at index: UInt64, room: UInt64) -> Int {
+        min(index == 0 ? 63 : index.trailingZeroBitCount, 63 - room.leadingZeroBitCount)
+    }
+
+    private static func load(_ levels: inout [[Hash256]], upTo end: UInt64, _ reader: LogReader) throws {
+        while UInt64(levels[0].count) < end {
+            let number = UInt64(levels[0].count)
+            guard let node = try reader.node(number) else { throw reader.damaged("tree node \(number) is missing") }
+            add(node.root, to: &levels)
+        }
+    }
+
+    private static func add(_ root: Hash256, to levels: inout [[Hash256]]) {
+        levels[0].append(root)
+        var level = 0
+        while levels[level].count.isMultiple(of: 2), let right = levels[level].last {
+            let parent = MerkleTree.parent(levels[level][levels[level].count - 2], right)
+            level += 1
+            if level == levels.count { levels.append([]) }
+            levels[level].append(parent)
+        }
+    }
+}
