@@ -67,8 +67,7 @@ extension DerivedStore {
         let path = directory.cache(owner.generation)
         guard Directory.kind(of: path) == .directory else { return nil }
         do {
-            let file = try DataFile(path + "/data.mdb")
-            try PageCheck.run(file)
+            try checkPages(of: DataFile(path + "/data.mdb"))
             let store = DerivedStore(
                 environment: try Environment(directory: path, tables: environmentTables, access: .readWrite),
                 directory: path
@@ -83,6 +82,19 @@ extension DerivedStore {
             try? LogDirectory.removeCache(at: path)
         }
         return nil
+    }
+
+    /// Looks at what LMDB believes without looking. Where another process commits meanwhile, pages may be used again while
+    /// they are read here; only a state that stays the newest counts.
+    private static func checkPages(of file: DataFile) throws {
+        for attempt in 0..<10 {
+            let before = file.metaPages()
+            do {
+                return try PageCheck.run(file)
+            } catch {
+                guard attempt < 9, file.metaPages() != before else { throw error }
+            }
+        }
     }
 
     /// Makes an empty one.

@@ -58,7 +58,10 @@ final class KeyFlusher: Sendable {
             return !state.isRunning
         }
         if starts { queue.async { self.run() } }
-        if places.frozen.count > Self.waitingCountMax { queue.sync {} }
+        // The thread looks for tables between the parts of a merge, too.
+        while state.withLock({ $0.isRunning && $0.places.frozen.count > Self.waitingCountMax }) {
+            pause(milliseconds: 1)
+        }
     }
 
     /// The runs cannot be relied on: away with them, and with what was to become of the tables.

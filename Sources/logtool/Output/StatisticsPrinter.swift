@@ -17,6 +17,21 @@ struct StatisticsPrinter {
         try output.line()
         try output.line("state: \(rows.isEmpty ? "empty" : rows.joined(separator: ", "))")
         try output.line(output.style.text("digest \(statistics.digest)", .quiet))
+        if let warning = readerWarning {
+            try output.line()
+            try output.line(warning)
+        }
+    }
+
+    /// So many commits behind, a reader begins to cost disk.
+    private static let readerLagTolerated: UInt64 = 1000
+
+    /// Says who keeps replaced pages from being used again; `nil` where nobody does for long.
+    private var readerWarning: String? {
+        let lag = statistics.store.oldestReaderLag
+        guard lag >= Self.readerLagTolerated, let process = statistics.store.oldestReaderProcess else { return nil }
+        return "warning: process \(process) has been reading the same state for \(lag) commits; until it ends, the space "
+            + "of replaced pages is not used again and the file grows"
     }
 
     /// As one document.
@@ -33,6 +48,7 @@ struct StatisticsPrinter {
                 "max": .int(statistics.store.bytesMax),
             ]),
             "readers": .int(statistics.store.readers),
+            "oldestReaderLag": .int(statistics.store.oldestReaderLag),
             "sources": .array(statistics.sources.map(json)),
             "state": .object(state),
             "digest": .string(statistics.digest.hex),
