@@ -146,11 +146,7 @@ extension DraftEvent {
 
     /// Replaces the key by `KEY~` and 16 hex digits of the payload's hash.
     fileprivate mutating func separateKey() {
-        guard let key else { return }
-        let suffix = "~" + Hasher256.hash(payload).hex.prefix(16)
-        var stem = Substring(key.rawValue)
-        while stem.utf8.count + suffix.utf8.count > EnvelopeLimits.keyBytesMax { stem.removeLast() }
-        self.key = try? EventKey(stem + suffix)
+        if let own = try? key?.separated(by: payload) { key = own }
     }
 }
 

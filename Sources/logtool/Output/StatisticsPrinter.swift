@@ -30,8 +30,8 @@ struct StatisticsPrinter {
     private var readerWarning: String? {
         let lag = statistics.store.oldestReaderLag
         guard lag >= Self.readerLagTolerated, let process = statistics.store.oldestReaderProcess else { return nil }
-        return "warning: process \(process) has been reading the same state for \(lag) commits; until it ends, the space "
-            + "of replaced pages is not used again and the file grows"
+        return "warning: process \(process) has been reading the same state for \(lag) commits; "
+            + "until it ends, the space of replaced pages is not used again and the file grows"
     }
 
     /// As one document.
