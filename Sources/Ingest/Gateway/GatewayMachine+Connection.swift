@@ -95,7 +95,7 @@ extension GatewayMachine {
     mutating func ready(_ data: JSONTree?, at now: Duration) -> [Action] {
         guard phase == .identifying || phase == .resuming else { return [] }
         session = GatewaySession(ready: data)
-        session?.number = watch.greatest
+        session?.number = watch.contiguous
         return becomeLive(at: now) + startSnapshot(at: now)
     }
 

@@ -47,7 +47,7 @@ extension GatewayMachine {
     private mutating func dispatch(_ frame: GatewayFrame, _ bytes: [UInt8], at now: Duration) -> [Action] {
         if let number = frame.number {
             watch.take(number, at: now)
-            session?.number = watch.greatest
+            session?.number = watch.contiguous
         }
         if frame.isNamed("READY") { return ready(frame.dataTree(in: bytes), at: now) }
         if frame.isNamed("RESUMED") { return resumed(at: now) }

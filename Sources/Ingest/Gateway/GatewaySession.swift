@@ -5,7 +5,7 @@ struct GatewaySession: Equatable, Sendable {
     /// `resume_gateway_url` of READY: where RESUME goes. A server that names one numbers its dispatches through the
     /// session, across connections (Discord does); others begin at 1 on each connection (Retrocast does).
     var resumeURL: String?
-    /// The last `s` received.
+    /// The last `s` before which none is missing.
     var number: UInt64 = 0
 
     /// Whether `s` goes on across RESUME, so that it can prove that nothing is missing.

@@ -29,6 +29,7 @@ struct GatewaySnapshotPlan {
     /// The most pages of one channel; a gap in which more was written stays open.
     static let pageCountMax = 100
     private static let messagesPerPage = 100
+    private static let discordGuildsPerPage = 200
 
     private let style: Style
     /// Messages are read back to this instant.
@@ -60,11 +61,11 @@ struct GatewaySnapshotPlan {
     ///
     /// - Parameter status: the HTTP status; `nil` where there was no answer.
     mutating func take(_ body: [UInt8], status: Int?, of request: Request) {
-        guard let status, status == 200 || status == 403 || status == 404 else {
+        // What may not be read, or is gone again, is no part of the state; but without the guilds there is none.
+        guard let status, status == 200 || (request.subject != .guilds && (status == 403 || status == 404)) else {
             isComplete = false
             return
         }
-        // What may not be read, or is gone again, is no part of the state.
         guard status == 200, request.subject != .plain else { return }
         guard let elements = JSONTree(parsing: body).flatMap({ $0.elements ?? $0["data"]?.elements }) else {
             isComplete = false
@@ -72,7 +73,7 @@ struct GatewaySnapshotPlan {
         }
         switch request.subject {
         case .plain: break
-        case .guilds: for guild in elements { addGuild(guild) }
+        case .guilds: addGuilds(elements)
         case .channels: for channel in elements { addChannel(channel) }
         case .members(let guild, let count): addMembers(after: elements, guild: guild, count: count + elements.count)
         case .messages(let channel, let page): addMessages(after: elements, channel: channel, page: page + 1)
@@ -83,6 +84,15 @@ struct GatewaySnapshotPlan {
 extension GatewaySnapshotPlan {
     private mutating func add(_ path: String, _ subject: Subject = .plain) {
         requests.append(Request(path: path, subject: subject))
+    }
+
+    private mutating func addGuilds(_ guilds: [JSONTree]) {
+        for guild in guilds { addGuild(guild) }
+        guard style == .discord, guilds.count >= Self.discordGuildsPerPage, let last = guilds.last.flatMap(Self.id)
+        else {
+            return
+        }
+        add("/users/@me/guilds?after=\(last)", .guilds)
     }
 
     private mutating func addGuild(_ guild: JSONTree) {

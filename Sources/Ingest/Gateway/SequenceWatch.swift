@@ -25,6 +25,9 @@ struct SequenceWatch: Equatable {
     /// Whether every number up to the greatest one arrived.
     var isComplete: Bool { missing.isEmpty }
 
+    /// The last number before which none is missing, but for those that were given up.
+    var contiguous: UInt64 { missing.map { $0.numbers.lowerBound - 1 }.min() ?? greatest }
+
     /// When `takeOverdue` may find something.
     var deadline: Duration? { missing.first.map { $0.since + Self.grace } }
 

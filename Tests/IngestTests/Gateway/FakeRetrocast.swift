@@ -62,10 +62,16 @@ final class FakeRetrocast: Sendable {
         (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    static func start(guilds: Int = 1, speed: Double? = nil, tls: NIOSSLContext? = nil) async throws -> FakeRetrocast {
+    static func start(
+        guilds: Int = 1,
+        speed: Double? = nil,
+        tls: NIOSSLContext? = nil,
+        refuse: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer? = { _ in nil }
+    ) async throws -> FakeRetrocast {
         let fake = FakeRetrocast(guilds: guilds, speed: speed)
         let server = try await LoopbackServer.start(
             tls: tls,
+            refuse: refuse,
             http: { fake.answer($0) },
             webSocket: { await fake.serve($0) }
         )

@@ -174,6 +174,60 @@ import Testing
         await fake.stop()
     }
 
+    /// Cancelled wherever it may be: what was posted is in the log in the end, and nothing twice.
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func cancelledAtAnyMomentItLosesNothing(seed: UInt64) async throws {
+        let fake = try await FakeRetrocast.start()
+        let bench = try RecorderBench()
+        var random = SeededGenerator(seed: seed)
+        var posted: [UInt64] = []
+        for _ in 0..<8 {
+            let task = try bench.start(source(port: fake.port, bench))
+            for _ in 0..<5 {
+                posted.append(fake.post("tea"))
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...6, using: &random)))
+            }
+            task.cancel()
+            _ = try await task.value
+        }
+        _ = try await bench.start(source(port: fake.port, bench, follows: false)).value
+        let events = try bench.events()
+        #expect(Set(events.map(\.key)).count == events.count, "seed \(seed)")
+        #expect(!events.contains { $0.key.contains("~") }, "seed \(seed)")
+        for id in posted { #expect(events.contains { $0.text.contains("\(id)") }, "seed \(seed), message \(id)") }
+        await fake.stop()
+    }
+
+    @Test func aRefusedUpgradeIsRecordedOnceAndObeyed() async throws {
+        let refusals = Counter()
+        let fake = try await FakeRetrocast.start { _ in
+            guard refusals.count < 2 else { return nil }
+            refusals.add()
+            return LoopbackServer.Answer(status: 429, headers: [("Retry-After", "3")])
+        }
+        let bench = try RecorderBench()
+        try await record(fake, bench) {
+            try await bench.wait { $0.contains { $0.key.hasSuffix("/closed") } }
+        }
+        let answers = try bench.events().filter { $0.kind == "recorder.http/1" }
+        #expect(answers.map { $0.attribute("status") } == ["429"])
+        #expect(answers.first?.attribute("retry-after") == "3" && answers.first?.attribute("path") == "/gateway")
+        await fake.stop()
+    }
+
+    @Test func aClockThatStepsBackDisordersNothing() async throws {
+        let fake = try await FakeRetrocast.start()
+        let bench = try RecorderBench()
+        try await record(fake, bench) {
+            try await bench.wait { $0.contains { $0.key.hasSuffix("/closed") } }
+            bench.clockOffset.withLock { $0 = -3_600_000_000 }
+            let id = fake.post("after the step")
+            try await bench.wait { $0.contains { $0.text.contains("\(id)") } }
+        }
+        let times = try bench.events().filter { $0.kind == "gateway.frame/1" }.map(\.envelope.recordedAt)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
+        await fake.stop()
+    }
+
     @Test func aServerThatIsNotThereIsTriedAgain() async throws {
         let gone = try await FakeRetrocast.start()
         await gone.stop()

@@ -1,14 +1,14 @@
 import Foundation
-import TestSupport
 
 /// A server of another program, python3-websockets, in a process of its own; ends with its owner.
-final class PythonPeer {
+public final class PythonPeer {
     private let process = Process()
     private let input = Pipe()
-    let port: Int
+    /// Where it listens, on 127.0.0.1.
+    public let port: Int
 
     /// Starts a script of `Fixtures/peers`; `nil`, with a note, where the library is not installed.
-    init?(_ script: String, _ arguments: [String]) throws {
+    public init?(_ script: String, _ arguments: [String]) throws {
         let python = "/usr/bin/python3"
         guard FileManager.default.isExecutableFile(atPath: python), try Self.hasLibrary(python) else {
             print("note: python3-websockets is not installed; \(script) is not tested")
@@ -27,7 +27,8 @@ final class PythonPeer {
         self.port = port
     }
 
-    func stop() {
+    /// Ends it.
+    public func stop() {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
     }

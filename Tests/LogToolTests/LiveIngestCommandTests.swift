@@ -1,0 +1,121 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+/// Live recorders as people run them: a process, a signal, another process.
+@Suite(.timeLimit(.minutes(1))) struct LiveIngestCommandTests {
+    private static let token = "tok-0123456789abcdef"
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    @Test func aSignalEndsARecorderCleanly() async throws {
+        guard let peer = try PythonPeer("gateway_peer.py", ["20"]) else { return }
+        let tool = try start(peer)
+        let seen = try await events { $0.contains { $0.contains("RESUMED") } && $0.contains { $0.contains("grün 19") } }
+        #expect(!seen.isEmpty)
+        #expect(!tool.commandLine.contains(Self.token))
+        let run = tool.end(SIGTERM)
+        #expect(run.exitCode == 143)
+        #expect(run.output.hasPrefix(#"{"appended":"#))
+        #expect(!run.output.contains(Self.token) && !run.errors.contains(Self.token))
+        let data = try #require(try folderBytes())
+        #expect(data.range(of: Data(Self.token.utf8)) == nil)
+        #expect(data.range(of: Data("recorder stopped".utf8)) != nil)
+        peer.stop()
+    }
+
+    @Test func aRecorderThatWasKilledGoesOn() async throws {
+        guard let peer = try PythonPeer("gateway_peer.py", ["20"]) else { return }
+        let first = try start(peer)
+        _ = try await events { $0.contains { $0.contains("grün 19") } }
+        #expect(first.end(SIGKILL).exitCode == SIGKILL)
+        let head = try store().read { $0.head.rawValue }
+        let second = try start(peer)
+        _ = try await events { $0.dropFirst(Int(head)).contains { $0.contains("RESUMED") } }
+        #expect(second.end(SIGINT).exitCode == 130)
+        let events = try keys()
+        #expect(Set(events).count == events.count)
+        #expect(!events.contains { $0.contains("~") })
+        peer.stop()
+    }
+
+    @Test func aSecondRecorderOfASourceIsRefused() async throws {
+        guard let peer = try PythonPeer("gateway_peer.py", ["1"]) else { return }
+        let first = try start(peer)
+        _ = try await events { $0.contains { $0.contains("heartbeat_interval") } }
+        #expect(try start(peer).wait().exitCode == 11)
+        #expect(first.end(SIGTERM).exitCode == 143)
+        peer.stop()
+    }
+
+    @Test(arguments: [
+        ["gateway", "ws://127.0.0.1:1/"],
+        ["gateway", "ws://127.0.0.1:1/", "--token-env", "NO_SUCH_VARIABLE", "--follow"],
+        ["gateway", "ftp://127.0.0.1/", "--token-env", "TOKEN", "--follow"],
+        ["gateway", "ws://127.0.0.1:1/", "--token-env", "TOKEN", "--no-rest"],
+        ["realtime", "ws://127.0.0.1:1/", "--follow"],
+        ["realtime", "ws://127.0.0.1:1/", "--table", "a b", "--follow"],
+        ["git", ".", "--follow"],
+    ])
+    func whatCannotBeRecordedIsSaidAtOnce(arguments: [String]) throws {
+        let run = try ToolRun.run(["ingest", "L"] + arguments, in: folder, environment: ["TOKEN": Self.token])
+        #expect(run.exitCode == 2)
+        #expect(run.errors.split(separator: "\n").count <= 2, "\(run.errors)")
+        #expect(!run.errors.contains(Self.token))
+    }
+}
+
+extension LiveIngestCommandTests {
+    private func start(_ peer: PythonPeer) throws -> ToolProcess {
+        let arguments = [
+            "ingest", "L", "gateway", "ws://127.0.0.1:\(peer.port)/?v=10", "--as", "chat", "--intents", "513",
+            "--token-env", "TOKEN", "--follow", "--json",
+        ]
+        return try ToolProcess(arguments, in: folder, environment: ["TOKEN": Self.token])
+    }
+
+    private func store() throws -> EventStore {
+        try EventStore.open(at: folder.path("L"))
+    }
+
+    /// The payloads in the log, once they fulfil a condition.
+    private func events(until condition: ([String]) -> Bool) async throws -> [String] {
+        while true {
+            if let store = try? store() {
+                let payloads = try all(store) { String(decoding: $0.payload, as: UTF8.self) }
+                if condition(payloads) { return payloads }
+            }
+            try Task.checkCancellation()
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    private func keys() throws -> [String] {
+        try all(try store()) { $0.envelope.key?.rawValue ?? "" }
+    }
+
+    private func all<Value>(_ store: EventStore, _ value: (RecordedEvent) -> Value) throws -> [Value] {
+        try store.read { session in
+            var values: [Value] = []
+            guard session.head.rawValue > 0 else { return [] }
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) {
+                values.append(value($0.copied()))
+                return true
+            }
+            return values
+        }
+    }
+
+    /// Every byte of every file of the log.
+    private func folderBytes() throws -> Data? {
+        let root = folder.path("L")
+        let paths = FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []
+        return paths.reduce(into: Data()) { data, path in
+            data += FileManager.default.contents(atPath: "\(root)/\(path)") ?? Data()
+        }
+    }
+}
