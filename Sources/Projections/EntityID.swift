@@ -26,6 +26,11 @@ public struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
         self.rawValue = rawValue
     }
 
+    /// The handle that `rawValue` was that of, in the state that it was saved with.
+    init(saved rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
     /// The number that the id is, or `nil` if it is no number below 2^63.
     var number: UInt64? { rawValue & Self.nameBit == 0 ? rawValue : nil }
 

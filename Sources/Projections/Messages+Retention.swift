@@ -13,11 +13,15 @@ extension Messages {
         keepRelatives(of: &kept)
         for slot in 0..<store.count where !kept.contains(store.key(at: slot)) { compacted.insert(store.key(at: slot)) }
         store = store.kept { kept.contains(store.key(at: $0)) }
-        answers = [:]
+        findAnswers()
+    }
+
+    /// Finds out anew which messages answer which.
+    mutating func findAnswers() {
+        answers = AnswerTable()
         for slot in 0..<store.count {
             guard let replyTo = store.replyTo(at: slot) else { continue }
-            let parent = MessageKey(channel: store.key(at: slot).channel, id: replyTo)
-            answers[parent, default: []].append(slot)
+            answers.add(slot, to: MessageKey(channel: store.key(at: slot).channel, id: replyTo))
         }
     }
 

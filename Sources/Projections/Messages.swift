@@ -10,7 +10,7 @@ struct Messages: Fold {
     /// What was dropped for good: such an id stays known, and nothing changes it any more.
     var compacted: Set<MessageKey> = []
     /// The places of the messages that answer another one. It may hold places that answer it no longer.
-    var answers: [MessageKey: [Int]] = [:]
+    var answers = AnswerTable()
     var fates = ChannelFates()
     /// What was said of circles of replies, by the event that closed them.
     var circles = ReplyCircles()
@@ -109,8 +109,8 @@ extension Messages {
     }
 
     func touchAnswers(to key: MessageKey, in context: inout FoldContext) {
-        guard !answers.isEmpty, let slots = answers[key] else { return }
-        for slot in slots where store.replyTo(at: slot) == key.id {
+        answers.forEachAnswer(to: key) { slot in
+            guard store.replyTo(at: slot) == key.id else { return }
             context.touch(EntityKey(.messages, key.channel, store.cells[slot].id))
         }
     }
@@ -122,9 +122,9 @@ extension Messages {
         in context: inout FoldContext
     ) {
         let parent = MessageKey(channel: key.channel, id: replyTo)
-        answers[parent, default: []].append(slot)
+        answers.add(slot, to: parent)
         // Only a message that is answered already, or by itself, can close a circle.
-        guard answers[key] != nil, let circle = circle(through: key) else { return }
+        guard answers.isAnswered(key), let circle = circle(through: key) else { return }
         circles.report(circle, in: &context)
     }
 

@@ -3,43 +3,87 @@ import EventLog
 /// What is the same for all events of a lane (one source, kind and attributes), found out once for each.
 struct ReplayLanes {
     /// What is to be done with the events of a lane.
-    struct Lane {
-        var isIncluded: Bool
-        /// The source's place in the workspace, where its events are inbound gateway frames that may be plain.
-        var gateway: Int?
-        var connection: String?
+    struct Lane: Sendable {
+        let source: SourceName
+        let connection: String?
+        let isIncluded: Bool
+        /// Whether its events are inbound gateway frames, of which the plain ones may go the short way.
+        let mayBePlain: Bool
     }
 
-    private var lanes: [Lane?] = []
+    private(set) var lanes: [Lane?] = []
+    private let options: ReplayOptions
+    private let takesPlainFrames: Bool
 
-    /// The lane of an event.
+    init(_ options: ReplayOptions) {
+        self.options = options
+        takesPlainFrames = options.rules.forEvents(of: .gateway).isEmpty
+    }
+
+    /// The number of an event's lane, if the replay includes the event.
     @inline(__always)
-    mutating func lane(
-        of event: borrowing EventView,
-        _ options: ReplayOptions,
-        in workspace: inout Workspace
-    ) -> Lane {
+    mutating func included(_ event: borrowing EventView) -> Int? {
+        if !options.without.isEmpty, options.without.contains(event.sequence) { return nil }
         let number = Int(event.laneNumber)
-        if number < lanes.count, let lane = lanes[number] { return lane }
-        return add(event, number, options, in: &workspace)
+        if number >= lanes.count || lanes[number] == nil { add(event, number) }
+        return lanes[number]?.isIncluded == true ? number : nil
+    }
+
+    /// The frame of an event of an included lane; `nil` for one that goes the long way.
+    @inline(__always)
+    func plainFrame(_ payload: UnsafeRawBufferPointer, lane: Int) -> PlainFrame? {
+        lanes[lane]?.mayBePlain == true ? PlainFrameScanner.frame(payload) : nil
     }
 
     @inline(never)
-    private mutating func add(
-        _ event: borrowing EventView,
-        _ number: Int,
-        _ options: ReplayOptions,
-        in workspace: inout Workspace
-    ) -> Lane {
-        var lane = Lane(isIncluded: options.sources?.contains(event.source) ?? true)
-        let isFrame = event.kind.rawValue == GatewayDecoder.frameKind && event.attributes["dir"] != "out"
-        if lane.isIncluded, isFrame, !event.isAct {
-            let source = workspace.sourceIndex(of: event.source)
-            lane.gateway = workspace.sources[source].takesPlainFrames ? source : nil
-            lane.connection = event.attributes["connection"]
-        }
+    private mutating func add(_ event: borrowing EventView, _ number: Int) {
         while lanes.count <= number { lanes.append(nil) }
-        lanes[number] = lane
-        return lane
+        let isFrame = event.kind.rawValue == GatewayDecoder.frameKind && event.attributes["dir"] != "out"
+        lanes[number] = Lane(
+            source: event.source,
+            connection: event.attributes["connection"],
+            isIncluded: options.sources?.contains(event.source) ?? true,
+            mayBePlain: takesPlainFrames && isFrame && !event.isAct
+        )
+    }
+}
+
+/// A workspace that is being filled from a log: it knows which lane is whose.
+struct ReplayedWorkspace {
+    private(set) var workspace: Workspace
+    /// The source's place in the workspace, by the number of the lane.
+    private var sources: [Int?] = []
+
+    init(_ workspace: Workspace) {
+        self.workspace = workspace
+    }
+
+    /// Applies a plain frame of a lane.
+    @inline(__always)
+    mutating func apply(
+        _ frame: PlainFrame,
+        _ event: EventReference,
+        lane number: Int,
+        of lanes: [ReplayLanes.Lane?]
+    ) {
+        if number >= sources.count || sources[number] == nil { add(number, lanes) }
+        guard let source = sources[number], let lane = lanes[number] else { return }
+        workspace.applyPlain(frame, event, source: source, connection: lane.connection)
+    }
+
+    /// Applies an event on the long way.
+    mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        workspace.applyLong(envelope, payload: payload)
+    }
+
+    /// Lends the workspace to an observer.
+    mutating func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) rethrows -> Result {
+        try body(&workspace)
+    }
+
+    @inline(never)
+    private mutating func add(_ number: Int, _ lanes: [ReplayLanes.Lane?]) {
+        while sources.count <= number { sources.append(nil) }
+        if let lane = lanes[number] { sources[number] = workspace.sourceIndex(of: lane.source) }
     }
 }

@@ -12,6 +12,8 @@ public struct ReplayOptions: Sendable {
     public var sources: Set<SourceName>?
     /// Events that are passed over as if they had never arrived.
     public var without: Set<SequenceNumber> = []
+    /// Whether a second thread may fold while the first one reads; the state is the same.
+    public var decodesAhead = true
     /// Whether a point before the last compaction may be folded from what is left.
     public var retained = false
     /// Which kept states a replay without an observer may begin from, and keeps more of; none if `nil`.
@@ -52,25 +54,16 @@ public enum Replay {
             try snapshots?.nearest(through: last, in: session)
             ?? Workspace(facts: session.fact(factName), rules: options.rules)
         if let sources = options.sources { workspace.keepOnly(sources) }
-        var lanes = ReplayLanes()
-        while workspace.sequence < last {
-            let end = min(last, SequenceNumber(workspace.sequence.rawValue + options.chunkEvents))
-            var goesOn = true
-            try session.forEachEvent(in: workspace.sequence.next...end) { event in
-                if !options.without.isEmpty, options.without.contains(event.sequence) { return true }
-                let lane = lanes.lane(of: event, options, in: &workspace)
-                guard lane.isIncluded else { return true }
-                workspace.apply(event, lane)
-                if snapshots != nil { snapshots?.count(event.withPayload(\.count)) }
-                if let observe { goesOn = try observe(event.envelope, &workspace) }
-                return goesOn
+        var run = ReplayRun(consume workspace, options, isObserved: observe != nil, count: last.rawValue)
+        while run.sequence < last {
+            let end = min(last, SequenceNumber(run.sequence.rawValue + options.chunkEvents))
+            guard try run.fold(session, through: end, observe) else { break }
+            if let due = snapshots?.isDue(at: end, folded: run.takeByteCount()), due {
+                try snapshots?.keep(run.workspace, in: session)
             }
-            workspace.sequence = max(workspace.sequence, end)
-            if !goesOn { break }
-            try snapshots?.keepIfDue(workspace, in: session)
             progress?(end)
         }
-        return workspace
+        return run.workspace
     }
 
     static func refusePointBeforeCompaction(
@@ -85,21 +78,6 @@ public enum Replay {
             "replay to sequence \(point): the log was compacted at sequence \(decidedAt), and an earlier state needs what "
                 + "was dropped; give a point from \(decidedAt) on, or --retained to fold what is left"
         )
-    }
-}
-
-extension Workspace {
-    /// Applies one event as it lies in the log.
-    @inline(__always)
-    fileprivate mutating func apply(_ event: borrowing EventView, _ lane: ReplayLanes.Lane) {
-        event.withPayload { payload in
-            if let source = lane.gateway, let frame = PlainFrameScanner.frame(payload) {
-                let reference = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
-                applyPlain(frame, payload: payload, reference, source: source, connection: lane.connection)
-            } else {
-                apply(event.envelope, payload: payload)
-            }
-        }
     }
 }
 

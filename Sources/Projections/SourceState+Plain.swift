@@ -1,18 +1,13 @@
 import EventLog
 
 extension SourceState {
-    /// Applies one plain frame of this source: as `apply` with the envelope that it came in. Only where
-    /// `takesPlainFrames`.
+    /// Applies one plain frame of this source: as `apply` with the envelope that it came in. Not where gateway frames are
+    /// read by rules of a client.
     @inline(__always)
-    mutating func applyPlain(
-        _ frame: PlainFrame,
-        payload: UnsafeRawBufferPointer,
-        _ event: EventReference,
-        connection: String?
-    ) {
+    mutating func applyPlain(_ frame: PlainFrame, _ event: EventReference, connection: String?) {
         begin(event)
         context.rules = []
-        if let s = frame.s, gateway.isRepeat(s: s, payload: payload, on: connection, at: event.sequence) {
+        if let mark = frame.mark, gateway.isRepeat(mark, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
         }
         if frame.guild != .none { name(frame.guild, with: frame.channel) }

@@ -26,8 +26,6 @@ struct SourceState: Sendable {
     var prompts = Prompts()
     var rows = Rows()
 
-    /// Whether gateway frames are read as the remote meant them, so that plain ones may go the short way.
-    let takesPlainFrames: Bool
     /// How the whole log is read; each event by those rules that are about events of its family.
     private let rules: ReadingRules
     /// The rules that any event of this source was read by.
@@ -37,7 +35,6 @@ struct SourceState: Sendable {
     init(name: SourceName, rules: ReadingRules = []) {
         self.name = name
         self.rules = rules
-        takesPlainFrames = rules.forEvents(of: .gateway).isEmpty
         context = FoldContext(
             names: Names(),
             event: EventReference(sequence: .zero, recordedAt: Timestamp(seconds: 0))

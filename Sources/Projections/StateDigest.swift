@@ -102,11 +102,34 @@ struct StateDigest: Sendable {
     }
 
     private mutating func hash(ofChildrenAt places: Range<Int>) -> Hash256 {
-        var hasher = Hasher256()
         var map: UInt16 = 0
         for place in places where children[place] != .none { map |= 0x8000 >> UInt16(place - places.lowerBound) }
-        hasher.update([UInt8(1), UInt8(map >> 8), UInt8(map & 0xFF)])
-        for place in places where children[place] != .none { hasher.update(hash(of: children[place])) }
+        // The children first: their hashing may need the same room.
+        for place in places where children[place] != .none { _ = hash(of: children[place]) }
+        return withUnsafeTemporaryAllocation(byteCount: 3 + 16 * 32, alignment: 1) { room in
+            room[0] = 1
+            room[1] = UInt8(map >> 8)
+            room[2] = UInt8(map & 0xFF)
+            var end = 3
+            for place in places where children[place] != .none {
+                hash(of: children[place]).store(to: room, at: end)
+                end += 32
+            }
+            return Hasher256.hash(UnsafeRawBufferPointer(rebasing: room[..<end]))
+        }
+    }
+}
+
+extension Hash256 {
+    fileprivate func store(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
+        withBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset..<offset + 32]).copyMemory(from: $0) }
+    }
+}
+
+extension Hasher256 {
+    fileprivate static func hash(_ bytes: UnsafeRawBufferPointer) -> Hash256 {
+        var hasher = Hasher256()
+        hasher.update(bytes)
         return hasher.finalize()
     }
 }
@@ -156,11 +179,12 @@ private struct Leaf: Sendable {
 
     mutating func hash() -> Hash256 {
         if let known { return known }
-        var hasher = Hasher256()
-        hasher.update([0])
-        hasher.update(key)
-        hasher.update(row)
-        let hash = hasher.finalize()
+        let hash = withUnsafeTemporaryAllocation(byteCount: 65, alignment: 1) { room in
+            room[0] = 0
+            key.store(to: room, at: 1)
+            row.store(to: room, at: 33)
+            return Hasher256.hash(UnsafeRawBufferPointer(room))
+        }
         known = hash
         return hash
     }

@@ -27,6 +27,7 @@ struct DigestKeeper: Sendable {
     private var pending: Set<Place> = []
     private var issuesSeen: [Int: Int] = [:]
     private var issueCounts: [Hash256: Int] = [:]
+    private var writer = CanonicalWriter()
 
     /// Remembers rows that may have changed.
     mutating func note(_ touched: [EntityKey], source: Int) {
@@ -54,12 +55,26 @@ struct DigestKeeper: Sendable {
     }
 
     private mutating func setAll(in source: SourceState) {
-        for section in Section.allCases where section.isInDigest {
+        setMessages(in: source)
+        for section in Section.allCases where section.isInDigest && section != .messages && section != .deletedMessages
+        {
             guard let fold = source.fold(for: section) else { continue }
             for key in fold.keys(in: section, names: source.context.names) { set(key, in: source) }
         }
         for channel in source.messages.channels(source.context.names) {
             setOrder(of: EntityKey(.channels, channel), in: source)
+        }
+    }
+
+    /// Every message is live, deleted or neither; the order in which rows are set does not matter.
+    private mutating func setMessages(in source: SourceState) {
+        for place in 0..<source.messages.store.count {
+            let key = source.messages.store.key(at: place)
+            switch source.messages.state(at: place) {
+            case .live: set(EntityKey(.messages, key.channel, key.id), in: source)
+            case .deleted: set(EntityKey(.deletedMessages, key.channel, key.id), in: source)
+            case .unknown, .compacted: break
+            }
         }
     }
 
@@ -76,7 +91,7 @@ struct DigestKeeper: Sendable {
 
     private mutating func set(_ key: EntityKey, in source: SourceState) {
         guard key.section.isInDigest else { return }
-        digest.set(key: source.digestKey(of: key), row: source.digestRow(of: key))
+        digest.set(key: source.digestKey(of: key, &writer), row: source.digestRow(of: key, &writer))
     }
 
     private mutating func countIssues(of source: SourceState, index: Int) {
@@ -111,25 +126,43 @@ extension Section {
 
 extension SourceState {
     func digestKey(of key: EntityKey) -> Hash256 {
-        digestKey(section: key.section, context.names.text(key.first), context.names.text(key.second))
+        var writer = CanonicalWriter()
+        return digestKey(of: key, &writer)
     }
 
     func digestKey(section: Section, _ first: String, _ second: String) -> Hash256 {
         digestKey(section.rawValue, first, second)
     }
 
+    /// As below, written into room that is there already.
+    func digestKey(of key: EntityKey, _ writer: inout CanonicalWriter) -> Hash256 {
+        writer.reset()
+        writer.counted(key.section.rawValue)
+        writer.counted(name.rawValue)
+        for id in [key.first, key.second] {
+            if let number = id.number { writer.counted(number) } else { writer.counted(context.names.text(id)) }
+        }
+        return writer.hash
+    }
+
     /// SHA-256 over section, source and the two ids, each with its length in front.
     fileprivate func digestKey(_ section: String, _ first: String, _ second: String) -> Hash256 {
-        var bytes: [UInt8] = []
-        for text in [section, name.rawValue, first, second] {
-            withUnsafeBytes(of: UInt32(text.utf8.count).bigEndian) { bytes.append(contentsOf: $0) }
-            bytes.append(contentsOf: text.utf8)
-        }
-        return Hasher256.hash(bytes)
+        var writer = CanonicalWriter()
+        for text in [section, name.rawValue, first, second] { writer.counted(text) }
+        return writer.hash
     }
 
     /// SHA-256 over the canonical text of the row as the digest sees it; `nil` where there is no such row.
     func digestRow(of key: EntityKey) -> Hash256? {
+        var writer = CanonicalWriter()
+        return digestRow(of: key, &writer)
+    }
+
+    /// As above, written into room that is there already.
+    func digestRow(of key: EntityKey, _ writer: inout CanonicalWriter) -> Hash256? {
+        if rowRules.isEmpty, let place = messages.packedPlace(of: key) {
+            return digestRow(of: key.section, packedAt: place, &writer)
+        }
         let rowContext = rowContext(asOf: clock)
         guard let fold = fold(for: key.section), let row = fold.row(for: key, context: rowContext)?.object else {
             return nil
@@ -137,5 +170,40 @@ extension SourceState {
         var covered = row
         for member in key.section.membersOutsideDigest { covered[member] = nil }
         return Hasher256.hash(JSONValue.object(covered).canonicalBytes)
+    }
+
+    /// SHA-256 over the row of a packed message; `nil` where it has none in this section.
+    func digestRow(of section: Section, packedAt place: Int, _ writer: inout CanonicalWriter) -> Hash256? {
+        writer.reset()
+        let isWritten = messages.writeDigestRow(of: section, packedAt: place, to: &writer, context.names)
+        return isWritten ? writer.hash : nil
+    }
+}
+
+extension CanonicalWriter {
+    fileprivate var hash: Hash256 { Hasher256.hash(bytes) }
+
+    /// A text with its length in front.
+    fileprivate mutating func counted(_ text: String) {
+        raw(UInt32(text.utf8.count))
+        raw(text)
+    }
+
+    /// A number's digits with their count in front.
+    fileprivate mutating func counted(_ number: UInt64) {
+        raw(number.digitCount)
+        self.number(number)
+    }
+}
+
+extension UInt64 {
+    fileprivate var digitCount: UInt32 {
+        var count: UInt32 = 1
+        var rest = self / 10
+        while rest > 0 {
+            count += 1
+            rest /= 10
+        }
+        return count
     }
 }

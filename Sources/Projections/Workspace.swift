@@ -33,32 +33,30 @@ public struct Workspace: Sendable {
     ///
     /// Events must come in sequence order. Acts change nothing but `sequence`.
     public mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        guard rules.forEvents(of: .gateway).isEmpty, let frame = PlainFrame(envelope, payload: payload) else {
+            return applyLong(envelope, payload: payload)
+        }
+        let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)
+        let index = sourceIndex(of: envelope.source)
+        applyPlain(frame, event, source: index, connection: envelope.attributes["connection"])
+    }
+
+    /// Applies one event that is known to be no plain frame.
+    mutating func applyLong(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         sequence = envelope.sequence
         guard !envelope.isAct else { return }
         clock = max(clock ?? envelope.recordedAt, envelope.recordedAt)
         let index = sourceIndex(of: envelope.source)
-        if sources[index].takesPlainFrames, let frame = PlainFrame(envelope, payload: payload) {
-            let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)
-            let connection = envelope.attributes["connection"]
-            sources[index].applyPlain(frame, payload: payload, event, connection: connection)
-        } else {
-            sources[index].apply(envelope, payload: payload)
-        }
+        sources[index].apply(envelope, payload: payload)
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 
-    /// Applies one inbound gateway frame; on the short way where it is a plain one. As `apply`, without an envelope.
+    /// Applies one plain frame: as `apply`, without an envelope.
     @inline(__always)
-    mutating func applyPlain(
-        _ frame: PlainFrame,
-        payload: UnsafeRawBufferPointer,
-        _ event: EventReference,
-        source index: Int,
-        connection: String?
-    ) {
+    mutating func applyPlain(_ frame: PlainFrame, _ event: EventReference, source index: Int, connection: String?) {
         sequence = event.sequence
         if let known = clock, known >= event.recordedAt {} else { clock = event.recordedAt }
-        sources[index].applyPlain(frame, payload: payload, event, connection: connection)
+        sources[index].applyPlain(frame, event, connection: connection)
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 

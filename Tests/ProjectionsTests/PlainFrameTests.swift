@@ -115,7 +115,7 @@ private struct TwoWays {
             }
             plainCount += 1
             let event = EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt)
-            short.applyPlain(frame, payload: bytes, event, connection: connection)
+            short.applyPlain(frame, event, connection: connection)
         }
     }
 

@@ -1,5 +1,5 @@
 /// Generated gateway frames: 80 % create, 14 % update, 6 % delete, mean 377 B, 400 channels with skew, 5,000 authors,
-/// escapes and non-ASCII in the texts. The same for the same seed on every machine.
+/// one message in six a reply, escapes and non-ASCII in the texts. The same for the same seed on every machine.
 struct Corpus {
     /// All frames, one after another.
     private(set) var bytes: [UInt8] = []
@@ -8,8 +8,15 @@ struct Corpus {
 
     private var random: UInt64
     private var nextID: UInt64 = 153_833_649_995_911_168
-    private var recent: [(id: UInt64, channel: Int, author: Int)] = []
+    private var recent: [Message] = []
     private var frameNumber = 0
+
+    private struct Message {
+        let id: UInt64
+        let channel: Int
+        let author: Int
+        let answered: UInt64?
+    }
 
     var count: Int { offsets.count - 1 }
 
@@ -49,7 +56,8 @@ struct Corpus {
     private mutating func addCreate() {
         nextID += 4_194_304 + UInt64(roll(4)) << 12
         let channel = min(roll(400), roll(400))
-        let message = (nextID, channel, roll(5000))
+        let answered = roll(6) == 0 ? recent.last { $0.channel == channel }?.id : nil
+        let message = Message(id: nextID, channel: channel, author: roll(5000), answered: answered)
         if recent.count < 4096 { recent.append(message) } else { recent[roll(4096)] = message }
         addMessage(message, name: "MESSAGE_CREATE", edited: false)
     }
@@ -64,13 +72,14 @@ struct Corpus {
         add("\(frameNumber),\"t\":\"MESSAGE_DELETE\"}")
     }
 
-    private mutating func addMessage(_ message: (id: UInt64, channel: Int, author: Int), name: String, edited: Bool) {
+    private mutating func addMessage(_ message: Message, name: String, edited: Bool) {
         add("{\"op\":0,\"d\":{\"id\":\"\(message.id)\",\"channel_id\":\"\(Self.channelID(message.channel))\",")
         add("\"author_id\":\"\(135_276_370_329_735_168 + UInt64(message.author) << 22)\",\"content\":\"")
         addText()
         add("\",\"created_at\":\"\(time(at: message.id))\",")
         if edited { add("\"edited_at\":\"\(time(at: message.id + UInt64(frameNumber) << 22))\",") }
         add("\"author_username\":\"user\(message.author)\",\"author_display_name\":\"User Nr. \(message.author)\",")
+        if let answered = message.answered { add("\"message_reference\":{\"message_id\":\"\(answered)\"},") }
         add("\"attachments\":null},\"s\":\(frameNumber),\"t\":\"\(name)\"}")
     }
 

@@ -2,44 +2,98 @@ import EventLog
 import Foundation
 import Projections
 
-/// A replay with all folds on, beside the same work as most people would write it: Foundation's JSONDecoder into structs
-/// and dictionaries.
+/// A replay with all folds on: beside a bare LMDB scan that touches every byte, beside the same work as most people would
+/// write it (Foundation's JSONDecoder into structs and dictionaries), with two threads, and with digests.
 struct ReplayBenchmark {
     let count: Int
     let scratch: Scratch
+    private let rounds = 3
 
     func run() throws -> [Figure] {
+        let bare = try Bare(at: scratch.freshFolder("bare"))
         let store = try EventStore.openOrCreate(at: scratch.fresh("replay.eventlog"))
+        try fill(bare, store)
+        let memory = try bytesPerMessage(store)
+        var rates: [String: [Double]] = [:]
+        for _ in 0..<rounds {
+            rates["bare", default: []].append(rate(count, try seconds { _ = try bare.scan() }))
+            rates["one", default: []].append(rate(count, try seconds { _ = try replay(store) }))
+            rates["two", default: []].append(rate(count, try seconds { _ = try replay(store, ahead: true) }))
+            rates["digest", default: []].append(rate(count, try seconds { _ = try digest(store) }))
+            let part = min(count, 50_000)
+            rates["each", default: []].append(rate(part, try seconds { try digestEach(store, count: part) }))
+            rates["everyday", default: []].append(rate(part, try seconds { try Everyday.replay(store, count: part) }))
+        }
+        return figures(rates) + memory
+    }
+
+    private func fill(_ bare: Bare, _ store: EventStore) throws {
         var corpus = Corpus(seed: 4)
         let slice = min(count, 200_000)
         for start in stride(from: 0, to: count, by: slice) {
             corpus.refill(count: min(slice, count - start))
+            try bare.append(corpus, batch: 10_000)
             for drafts in try corpus.drafts(firstNumber: start, keys: .growing).chunked(by: 10_000) {
                 _ = try store.append(drafts)
             }
         }
-        var rates: [[Double]] = [[], [], []]
-        for _ in 0..<3 {
-            rates[0].append(Double(count) / (try seconds { _ = try ReadBenchmark.scan(store) }))
-            rates[1].append(Double(count) / (try seconds { try replay(store) }))
-            let part = min(count, 50_000)
-            rates[2].append(Double(part) / (try seconds { try Everyday.replay(store, count: part) }))
+    }
+
+    private func figures(_ rates: [String: [Double]]) -> [Figure] {
+        let one = rates["one"] ?? []
+        func figure(_ name: String, _ rates: [Double]?, beside baseline: String, _ other: [Double]?, goal: Double?)
+            -> Figure
+        {
+            Figure(name, events: count, rates: rates ?? [], beside: baseline, other ?? [], goal: goal)
         }
         return [
-            Figure(
-                "replay, one core",
-                events: count,
-                rates: rates[1],
-                beside: "read, every byte",
-                rates[0],
-                goal: 0.12
-            ),
-            Figure("replay, one core", events: count, rates: rates[1], beside: "JSONDecoder", rates[2], goal: 15),
+            figure("replay, one core", one, beside: "bare LMDB, every byte", rates["bare"], goal: 0.12),
+            figure("replay, one core", one, beside: "JSONDecoder", rates["everyday"], goal: 15),
+            figure("replay, one core", one, beside: "events a second", [1_200_000], goal: 1),
+            figure("replay, two cores", rates["two"], beside: "one core", one, goal: nil),
+            figure("replay, two cores", rates["two"], beside: "events a second", [1_800_000], goal: 1),
+            figure("replay, final digest", rates["digest"], beside: "events a second", [600_000], goal: 1),
+            figure("replay, each digest", rates["each"], beside: "events a second", [200_000], goal: 1),
         ]
     }
 
-    private func replay(_ store: EventStore) throws {
-        _ = try store.read { try Replay.workspace(of: $0) }
+    private func rate(_ count: Int, _ seconds: Double) -> Double { Double(count) / seconds }
+
+    private func replay(_ store: EventStore, ahead: Bool = false) throws -> Workspace {
+        var options = ReplayOptions()
+        options.decodesAhead = ahead
+        return try store.read { try Replay.workspace(of: $0, options: options) }
+    }
+
+    private func digest(_ store: EventStore) throws -> Hash256 {
+        var state = try replay(store)
+        return state.digest()
+    }
+
+    private func digestEach(_ store: EventStore, count: Int) throws {
+        try store.read { session in
+            _ = try Replay.workspace(of: session, through: SequenceNumber(UInt64(count))) { _, state in
+                _ = state.digest()
+                return true
+            }
+        }
+    }
+
+    /// What the process holds more of after a replay than before, its texts taken off; only where the system tells.
+    private func bytesPerMessage(_ store: EventStore) throws -> [Figure] {
+        guard let before = Self.anonymousBytes() else { return [] }
+        let state = try replay(store)
+        guard let after = Self.anonymousBytes() else { return [] }
+        let statistics = state.messageStatistics
+        let bytes = Double(after - before - statistics.textBytes) / Double(max(1, statistics.live))
+        return [Figure("bytes per live message beside its text", events: count, found: bytes, allowed: 120)]
+    }
+
+    private static func anonymousBytes() -> Int? {
+        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") })
+        else { return nil }
+        return line.split(separator: " ").compactMap { Int($0) }.first.map { $0 * 1024 }
     }
 }
 

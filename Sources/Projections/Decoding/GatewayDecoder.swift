@@ -40,12 +40,11 @@ struct GatewayDecoder: EventDecoder {
     /// Notes an inbound dispatch that was read on the short way; whether it repeats an earlier one of its connection.
     @inline(__always)
     mutating func isRepeat(
-        s: Int64,
-        payload: UnsafeRawBufferPointer,
+        _ mark: GatewayConnections.Mark,
         on connection: String?,
         at sequence: SequenceNumber
     ) -> Bool {
-        connections.isRepeat(GatewayConnections.Mark(s: s, payload: payload), on: connection, at: sequence)
+        connections.isRepeat(mark, on: connection, at: sequence)
     }
 
     func collectNeeded(into sequences: inout Set<UInt64>) {

@@ -30,6 +30,11 @@ struct JSONText {
         return text.bytes.count == literal.utf8CodeUnitCount && text.bytes.elementsEqual(literal.utf8)
     }
 
+    /// Whether two texts mean the same bytes, however they are escaped.
+    func saysSame(as other: JSONText) -> Bool {
+        withUTF8 { here in other.withUTF8 { there in here.isSame(there) } }
+    }
+
     private var unescaped: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

@@ -1,12 +1,12 @@
 /// Who wrote: pairs of an id and the name that a message gave, each once as far as it can be seen quickly.
 struct AuthorTable: Sendable {
-    private struct Author: BitwiseCopyable {
+    fileprivate struct Author: BitwiseCopyable {
         let id: UInt64
         let name: PooledText
         let hasName: Bool
     }
 
-    private var authors: [Author] = []
+    fileprivate var authors: [Author] = []
     private var table = PlaceTable()
     private var names = TextPool()
 
@@ -15,7 +15,7 @@ struct AuthorTable: Sendable {
     /// The place of an author, made if it is new. `name` is `nil` where the message gave none.
     @inline(__always)
     mutating func place(id: UInt64, name: JSONText?) -> UInt32 {
-        let hash = FastHash.mix(id, name.map { FastHash($0.bytes).low } ?? 1)
+        let hash = Self.hash(id, name)
         let known = table.find(hash) { place in
             let author = authors[place]
             guard author.id == id, author.hasName == (name != nil) else { return false }
@@ -28,12 +28,17 @@ struct AuthorTable: Sendable {
     @inline(never)
     private mutating func add(_ id: UInt64, _ name: JSONText?, _ hash: UInt64) -> Int {
         authors.append(Author(id: id, name: name.map { names.add($0) } ?? .empty, hasName: name != nil))
-        table.add(hash, place: authors.count - 1) { place in
+        table.add(hash, place: authors.count - 1) { [authors, names] place in
             let author = authors[place]
-            guard author.hasName else { return FastHash.mix(author.id, 1) }
-            return FastHash.mix(author.id, names.withText(author.name) { FastHash($0.bytes).low })
+            guard author.hasName else { return Self.hash(author.id, nil) }
+            return names.withText(author.name) { Self.hash(author.id, $0) }
         }
         return authors.count - 1
+    }
+
+    @inline(__always)
+    private static func hash(_ id: UInt64, _ name: JSONText?) -> UInt64 {
+        FastHash.mix(id, name.map { FastHash($0.bytes).low } ?? 1)
     }
 
     func id(_ place: UInt32) -> UInt64 { authors[Int(place)].id }
@@ -54,5 +59,31 @@ struct AuthorTable: Sendable {
         let author = authors[Int(place)]
         guard author.id == id, author.hasName == (name != nil) else { return false }
         return name.map { names.isSame(author.name, $0) } ?? true
+    }
+}
+
+extension AuthorTable {
+    var count: Int { authors.count }
+
+    init(from decoder: StateDecoder) throws {
+        self.init()
+        let pool = try TextPool(from: decoder)
+        for _ in 0..<(try decoder.readNumber(UInt32.self)) {
+            let id = try decoder.readNumber(UInt64.self)
+            let name = try PooledText(from: decoder)
+            let hasName = try decoder.readTruth()
+            guard pool.holds(name) else { throw decoder.fault("an author's name is missing") }
+            pool.withText(name) { _ = add(id, hasName ? $0 : nil, Self.hash(id, hasName ? $0 : nil)) }
+        }
+    }
+
+    func write(to encoder: StateEncoder) {
+        names.write(to: encoder)
+        encoder.writeNumber(UInt32(authors.count))
+        for author in authors {
+            encoder.writeNumber(author.id)
+            author.name.write(to: encoder)
+            encoder.writeTruth(author.hasName)
+        }
     }
 }

@@ -31,7 +31,12 @@ struct PackedHappening: BitwiseCopyable, Sendable {
     private static let versionBit: UInt64 = 1 << 51
     private static let revisionBit: UInt64 = 1 << 52
 
-    private let bits: UInt64
+    let bits: UInt64
+
+    /// The happening that `bits` were those of.
+    init(saved bits: UInt64) {
+        self.bits = bits
+    }
 
     /// - Parameters:
     ///   - hasVersion: whether the event brought a version or, of a deletion, one was known then.

@@ -13,6 +13,11 @@ struct PackedTime: BitwiseCopyable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
+    /// The instant that `rawValue` was that of; any number is one.
+    init(saved rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+
     /// Makes an instant of a year in `years`.
     @inline(__always)
     init(seconds: Int64, nanoseconds: Int64) {

@@ -9,7 +9,8 @@ struct PlainFrame {
     }
 
     var happening = Happening.written
-    var s: Int64?
+    /// What tells repeats; `nil` for a frame that is not counted.
+    var mark: GatewayConnections.Mark?
     var channel = EntityID.none
     var id = EntityID.none
     /// `EntityID.none` where the frame names no guild.
@@ -27,7 +28,7 @@ struct PlainFrame {
 extension PlainFrame {
     /// The frame of an event; `nil` where the event is no inbound gateway frame, or no plain one.
     init?(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        guard envelope.kind.rawValue == GatewayDecoder.frameKind, envelope.attributes["dir"] != "out",
+        guard envelope.kind.rawValue == GatewayDecoder.frameKind, envelope.attributes["dir"] != "out", !envelope.isAct,
             let frame = PlainFrameScanner.frame(payload)
         else { return nil }
         self = frame

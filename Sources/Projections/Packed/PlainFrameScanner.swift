@@ -82,7 +82,7 @@ struct PlainFrameScanner {
     private mutating func readCounter() -> Bool {
         if scanner.takeNull() { return true }
         guard let number = scanner.wholeNumber() else { return false }
-        frame.s = Int64(number)
+        frame.mark = GatewayConnections.Mark(s: Int64(number), payload: scanner.bytes)
         return true
     }
 

@@ -13,6 +13,17 @@ struct PooledText: BitwiseCopyable, Sendable {
     }
 }
 
+extension PooledText {
+    init(from decoder: StateDecoder) throws {
+        self.init(start: try decoder.readNumber(UInt64.self), length: try decoder.readNumber(UInt32.self))
+    }
+
+    func write(to encoder: StateEncoder) {
+        encoder.writeNumber(start)
+        encoder.writeNumber(length)
+    }
+}
+
 /// The bytes of texts, one after another, as they stood between their quotes: unescaping waits until somebody reads.
 ///
 /// A value that only grows; copies share all pages but the last.
@@ -26,6 +37,8 @@ struct TextPool: Sendable {
     private var pages: [[UInt8]] = []
 
     init() {}
+
+    var byteCount: Int { pages.reduce(0) { $0 + $1.count } }
 
     /// Copies a text of at most `countMax` bytes.
     mutating func add(_ text: JSONText) -> PooledText {
@@ -68,12 +81,49 @@ struct TextPool: Sendable {
             if left.hasEscapes == right.hasEscapes, left.bytes.isSame(right.bytes) { return true }
             // Without escapes a text stands for itself.
             guard left.hasEscapes || right.hasEscapes else { return false }
-            return ExactText(left.string) == ExactText(right.string)
+            return left.saysSame(as: right)
         }
     }
 }
 
+extension TextPool {
+    init(from decoder: StateDecoder) throws {
+        self.init()
+        for _ in 0..<(try decoder.readNumber(UInt32.self)) { pages.append(try decoder.readBlock()) }
+    }
+
+    func write(to encoder: StateEncoder) {
+        encoder.writeNumber(UInt32(pages.count))
+        for page in pages { encoder.writeBlock(page) }
+    }
+
+    /// Whether a place that was loaded lies in the pool, and what stands there has escapes as in JSON, if any.
+    func holds(_ text: PooledText) -> Bool {
+        let count = Int(text.length & ~Self.escapedBit)
+        if count == 0 { return true }
+        let page = text.start >> Self.offsetBits
+        let offset = Int(text.start & (1 << Self.offsetBits - 1))
+        guard page < pages.count, offset + count <= pages[Int(page)].count else { return false }
+        return text.length & Self.escapedBit == 0 || withText(text, \.hasWholeEscapes)
+    }
+}
+
 extension JSONText {
+    /// Whether every backslash begins an escape that is there to its end.
+    fileprivate var hasWholeEscapes: Bool {
+        var index = 0
+        while index < bytes.count {
+            defer { index += 1 }
+            guard bytes[index] == UInt8(ascii: "\\") else { continue }
+            index += 1
+            guard index < bytes.count else { return false }
+            guard bytes[index] == UInt8(ascii: "u") else { continue }
+            guard bytes.count - index > 4 else { return false }
+            index += 4
+        }
+        return true
+    }
+
     /// The text without bytes.
     static var empty: JSONText { JSONText(bytes: UnsafeRawBufferPointer(start: nil, count: 0), hasEscapes: false) }
 }

@@ -50,15 +50,14 @@ struct Snapshots {
         return nil
     }
 
-    /// Notes that a payload was folded.
-    mutating func count(_ bytes: Int) {
+    /// Notes that payloads were folded up to a sequence; whether that state is to be kept.
+    mutating func isDue(at sequence: SequenceNumber, folded bytes: Int) -> Bool {
         foldedBytes += bytes
+        return keeps && sequence.rawValue - last.rawValue >= UInt64(options.eventsMin) && foldedBytes >= 2 * lastSize
     }
 
-    /// Keeps the state if enough was folded since the last one.
-    mutating func keepIfDue(_ state: Workspace, in session: borrowing ReadSession) throws {
-        guard keeps, state.sequence.rawValue - last.rawValue >= UInt64(options.eventsMin), foldedBytes >= 2 * lastSize
-        else { return }
+    /// Keeps a state that is due.
+    mutating func keep(_ state: Workspace, in session: borrowing ReadSession) throws {
         last = state.sequence
         foldedBytes = 0
         guard !states.sequences(in: session).contains(last) else { return }

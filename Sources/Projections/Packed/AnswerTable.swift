@@ -1,0 +1,58 @@
+/// Which messages answer which: for each message that is answered the places of those that do, in order of arrival.
+struct AnswerTable: Sendable {
+    private struct Answered: BitwiseCopyable {
+        let channel: EntityID
+        let id: EntityID
+        /// The first and the last answer, counted from 1.
+        let first: UInt32
+        var last: UInt32
+    }
+
+    private struct Answer: BitwiseCopyable {
+        let place: UInt32
+        /// The next answer, counted from 1; 0 for the last.
+        var next: UInt32 = 0
+    }
+
+    private var answered = Pages<Answered>()
+    private var answers = Pages<Answer>()
+    private var table = PlaceTable()
+
+    init() {}
+
+    func isAnswered(_ key: MessageKey) -> Bool { find(key) != nil }
+
+    /// Gives the places of all answers to `body`.
+    @inline(__always)
+    func forEachAnswer(to key: MessageKey, _ body: (Int) -> Void) {
+        guard let found = find(key) else { return }
+        var next = answered[found].first
+        while next > 0 {
+            let answer = answers[Int(next) - 1]
+            body(Int(answer.place))
+            next = answer.next
+        }
+    }
+
+    mutating func add(_ place: Int, to key: MessageKey) {
+        answers.append(Answer(place: UInt32(place)))
+        let newest = UInt32(answers.count)
+        if let found = find(key) {
+            answers[Int(answered[found].last) - 1].next = newest
+            answered[found].last = newest
+        } else {
+            answered.append(Answered(channel: key.channel, id: key.id, first: newest, last: newest))
+            table.add(Self.hash(key), place: answered.count - 1) {
+                Self.hash(MessageKey(channel: answered[$0].channel, id: answered[$0].id))
+            }
+        }
+    }
+
+    @inline(__always)
+    private func find(_ key: MessageKey) -> Int? {
+        table.find(Self.hash(key)) { answered[$0].id == key.id && answered[$0].channel == key.channel }
+    }
+
+    @inline(__always)
+    private static func hash(_ key: MessageKey) -> UInt64 { FastHash.mix(key.id.rawValue, key.channel.rawValue) }
+}

@@ -1,0 +1,84 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Projections
+
+@Suite struct DecodeAheadTests {
+    /// Long enough for the second thread, with frames of every kind among the plain ones.
+    private static let eventCount = 20_000
+
+    @Test func oneThreadAndTwoGiveTheSameState() throws {
+        let folder = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))
+        try Self.fill(store)
+        var options = ReplayOptions()
+        let (ahead, alone) = try store.read { session in
+            let ahead = try Replay.workspace(of: session, options: options)
+            options.decodesAhead = false
+            return (ahead, try Replay.workspace(of: session, options: options))
+        }
+        #expect(ahead.snapshotBytes == alone.snapshotBytes)
+        #expect(ahead.sequence == alone.sequence)
+        #expect(ahead.clock == alone.clock)
+        #expect(ahead.issues.map(\.issue.reason) == alone.issues.map(\.issue.reason))
+        var (first, second) = (ahead, alone)
+        #expect(first.digest() == second.digest())
+    }
+
+    @Test func theDigestOfEveryEventEndsInThatOfTheWhole() throws {
+        let folder = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))
+        try Self.fill(store, count: 600)
+        var last: Hash256?
+        var whole = try store.read { session in
+            try Replay.workspace(of: session) { _, state in
+                last = state.digest()
+                return true
+            }
+        }
+        let atOnce = whole.digest()
+        #expect(last == atOnce)
+        var refolded = try store.read { try Replay.workspace(of: $0) }
+        #expect(refolded.digest() == atOnce)
+    }
+
+    @Test func aSavedStateIsTheSameWhenLoadedAndGoesOnAlike() throws {
+        let folder = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))
+        try Self.fill(store, count: 1200)
+        try store.read { session in
+            let half = try Replay.workspace(of: session, through: SequenceNumber(700))
+            var loaded = try Workspace(saved: half.saved())
+            #expect(loaded.snapshotBytes == half.snapshotBytes)
+            try session.forEachEvent(in: SequenceNumber(701)...session.head) { event in
+                event.withPayload { loaded.apply(event.envelope, payload: $0) }
+                return true
+            }
+            var whole = try Replay.workspace(of: session)
+            #expect(loaded.snapshotBytes == whole.snapshotBytes)
+            #expect(loaded.digest() == whole.digest())
+        }
+    }
+
+    private static func fill(_ store: EventStore, count: Int = eventCount) throws {
+        var traffic = PlainTraffic(seed: 331)
+        let sources = [try SourceName("a"), try SourceName("b")]
+        var drafts: [DraftEvent] = []
+        for index in 0..<count {
+            let isLink = index % 997 == 5
+            drafts.append(
+                DraftEvent(
+                    recordedAt: Timestamp(microseconds: Int64(index) * 700),
+                    source: sources[index % 7 == 0 ? 1 : 0],
+                    kind: try EventKind(isLink ? "recorder.link/1" : "gateway.frame/1"),
+                    attributes: isLink ? ["link": "open"] : ["dir": index % 50 == 3 ? "out" : "in"],
+                    payload: isLink ? [] : Array(traffic.frame().utf8)
+                )
+            )
+        }
+        for start in stride(from: 0, to: drafts.count, by: 5000) {
+            _ = try store.append(Array(drafts[start..<min(start + 5000, drafts.count)]))
+        }
+    }
+}
