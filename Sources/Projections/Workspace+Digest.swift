@@ -7,10 +7,8 @@ extension Workspace {
     /// `sequence`, `asOf`, `typing`, `stale`, live or expired, `sessionAggregates`. Issues enter as their (source,
     /// reason) pairs with counts. `docs/semantics.md` describes it for other programs.
     public mutating func digest() -> Hash256 {
-        var keeper = digestKeeper
-        digestKeeper = DigestKeeper()
-        keeper.update(from: sources)
-        digestKeeper = keeper
+        // Changed where it is: a second reference to the trie would have it copied whole.
+        digestKeeper.update(from: sources)
         return digestKeeper.root()
     }
 }
