@@ -20,6 +20,15 @@ struct Channels: Fold {
         return records[slot].standing == .live
     }
 
+    /// The live channels that the remote itself has stated: a guild's, or (`nil`) those of direct messages.
+    func stated(in guild: EntityID?) -> [EntityID] {
+        records.filter { record in
+            let isMeant = guild == nil ? record.fields.recipients != nil : record.fields.guild == guild
+            return isMeant && !record.isOnlyNamed && isLive(record.fields.id)
+        }
+        .map(\.fields.id)
+    }
+
     mutating func apply(_ change: Change, in context: inout FoldContext) {
         let fallen = fates.apply(change, at: context.event)
         switch change {

@@ -53,7 +53,7 @@ struct RowRegister: Codable, Sendable {
     mutating func apply(_ change: RowChange, at sequence: UInt64) -> Bool {
         let position = Position(change, at: sequence)
         guard change.isPlacedByArrival || identities[change.identity] == nil,
-            floor.map({ $0.position < position }) ?? true
+            floor.map({ $0.position < position }) ?? true, !isStale(change)
         else { return false }
         var isEffective = true
         switch change.operation {
@@ -74,6 +74,18 @@ struct RowRegister: Codable, Sendable {
             changedAt.append(sequence)
         }
         return isEffective
+    }
+
+    /// Whether a row that was read is older than what is known: by the time that the remote wrote it last, or it was
+    /// written last before its deletion.
+    private func isStale(_ change: RowChange) -> Bool {
+        guard change.isReading, let updatedAt = Self.time(change.record["updated_at"]) else { return false }
+        if let floor, floor.isDelete, lastUpdate == nil { return updatedAt <= floor.position.committedAt }
+        return Self.time(values["updated_at"]?.value).map { updatedAt < $0 } ?? false
+    }
+
+    private static func time(_ value: JSONValue?) -> Timestamp? {
+        value?.string.flatMap(RemoteTime.postgres)
     }
 
     private mutating func reset(at position: Position, isDelete: Bool) {

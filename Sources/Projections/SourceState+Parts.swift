@@ -5,7 +5,8 @@ extension SourceState {
     var parts: [(name: String, part: any StatePart)] {
         [
             ("gateway", gateway), ("itemMessages", itemMessages), ("statusFiles", statusFiles),
-            ("realtime", realtime), ("git", commits), ("channels", channels), ("messages", messages),
+            ("realtime", realtime), ("git", commits), ("cloudRecords", cloudRecords), ("recorderGaps", recorderGaps),
+            ("channels", channels), ("messages", messages),
             ("community", community),
             ("items", items), ("sessions", sessions), ("prompts", prompts), ("rows", rows),
         ]
@@ -72,6 +73,8 @@ extension SourceState {
         try statusFiles.load(facts: facts["statusFiles"] ?? .null, names: &context.names)
         try realtime.load(facts: facts["realtime"] ?? .null, names: &context.names)
         try commits.load(facts: facts["git"] ?? .null, names: &context.names)
+        try cloudRecords.load(facts: facts["cloudRecords"] ?? .null, names: &context.names)
+        try recorderGaps.load(facts: facts["recorderGaps"] ?? .null, names: &context.names)
         try channels.load(facts: facts["channels"] ?? .null, names: &context.names)
         try messages.load(facts: facts["messages"] ?? .null, names: &context.names)
         try community.load(facts: facts["community"] ?? .null, names: &context.names)

@@ -17,6 +17,8 @@ struct SourceState: Sendable {
     var itemMessages = ItemsDecoder()
     var statusFiles = StatusFileDecoder()
     var realtime = RealtimeDecoder()
+    var cloudRecords = CloudKitDecoder()
+    var recorderGaps = RecorderGaps()
 
     var channels = Channels()
     var messages = Messages()
@@ -30,7 +32,7 @@ struct SourceState: Sendable {
     private let rules: ReadingRules
     /// The rules that any event of this source was read by.
     var rowRules: ReadingRules = []
-    private var changes: [Change] = []
+    var changes: [Change] = []
 
     init(name: SourceName, rules: ReadingRules = []) {
         self.name = name
@@ -71,6 +73,7 @@ struct SourceState: Sendable {
     mutating func begin(_ event: EventReference) {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event
+        gateway.connections.now = event.recordedAt
         context.touched.removeAll(keepingCapacity: true)
         context.reasons.removeAll(keepingCapacity: true)
         context.remoteTime = nil
@@ -99,11 +102,17 @@ struct SourceState: Sendable {
         case .items: itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
         case .status: statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
         case .oversize:
+            recorderGaps.readOversize(at: context.event)
             context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
         case .realtime: realtime.decode(envelope, payload: payload, into: &changes, context: &context)
         case .link:
             gateway.decode(envelope, payload: payload, into: &changes, context: &context)
             realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .gatewayAnswer: readAnswer(envelope, payload: payload)
+        case .cloudRecords:
+            cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .gap: recorderGaps.read(payload, context: &context)
+        case .notice: break
         case .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
@@ -123,7 +132,9 @@ struct SourceState: Sendable {
 
 /// Which decoder reads a kind.
 enum EventFamily: Sendable {
-    case git, gateway, items, status, realtime, link, oversize, unknown
+    case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize, unknown
+    /// What recorders tell of themselves and is no part of the state: HTTP statuses, rate limits.
+    case notice
 
     init(kind: EventKind) {
         switch kind.rawValue {
@@ -131,7 +142,11 @@ enum EventFamily: Sendable {
         case "gateway.frame/1": self = .gateway
         case "items.message/1", "sse.event/1": self = .items
         case "status.file/1": self = .status
-        case "realtime.frame/1": self = .realtime
+        case GatewayAnswer.kind: self = .gatewayAnswer
+        case "realtime.frame/1", RealtimeDecoder.answerKind: self = .realtime
+        case CloudKitDecoder.kind: self = .cloudRecords
+        case RecorderGaps.kind: self = .gap
+        case "recorder.http/1", "recorder.limit/1": self = .notice
         case "recorder.link/1": self = .link
         case "recorder.oversize/1": self = .oversize
         default: self = .unknown

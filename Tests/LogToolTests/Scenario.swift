@@ -23,6 +23,12 @@ struct Scenario: CustomTestStringConvertible, Sendable {
         folder.appending(path: profile == .canonical ? "expected.json" : "expected.\(profile.rawValue).json")
     }
 
+    /// When changes may be missing, a line each.
+    var gapsGolden: URL { folder.appending(path: "gaps.txt") }
+
+    /// Whether the scenario says when changes may be missing.
+    var tellsGaps: Bool { FileManager.default.fileExists(atPath: gapsGolden.path) }
+
     /// The clients whose state the scenario tells.
     var profiles: [Profile] {
         Profile.allCases.filter {

@@ -15,6 +15,17 @@ import Testing
         #expect(difference == nil)
     }
 
+    @Test(arguments: Scenario.all.filter(\.tellsGaps))
+    func givesTheExpectedGaps(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let store = try scenario.log(in: directory)
+        let gaps = try store.read { try Replay.workspace(of: $0) }.gaps
+        let lines = gaps.map { source, gap in
+            "\(gap.from) \(gap.to.map(\.description) ?? "open") \(source) \(gap.topic ?? "-") \(gap.reason)\n"
+        }
+        #expect(Golden.difference(lines.joined(), from: scenario.gapsGolden) == nil)
+    }
+
     @Test(arguments: Scenario.all)
     func recordedAgainAddsNothing(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()

@@ -86,7 +86,7 @@ import Testing
             source.apply(try .frame(UInt64(index + 1), step.frame, dir: step.dir))
         }
         return source.realtimeDecoder.gaps().map {
-            "\($0.topic) \($0.from.seconds)-\($0.to.map { String($0.seconds) } ?? "") \($0.reason)"
+            "\($0.topic ?? "") \($0.from.seconds)-\($0.to.map { String($0.seconds) } ?? "") \($0.reason)"
         }
     }
 

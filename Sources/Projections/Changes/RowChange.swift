@@ -20,6 +20,8 @@ struct RowChange: Codable, Sendable {
     var record: JSONObject
     /// Whether an error `413` left values out of `record`.
     var isPartial = false
+    /// Whether it is a row that was read, not a change: one that the remote last wrote before what is known is stale.
+    var isReading = false
     /// Whether its place among the changes is that of its arrival, and no repeat is one.
     var isPlacedByArrival = false
 }

@@ -34,14 +34,20 @@ struct GatewayConnections: Codable, Sendable {
 
     private struct Connection: Codable, Sendable {
         var name: String?
+        /// The event that began it.
+        let start: UInt64
+        /// The greatest `s` so far, and when a dispatch last came.
+        var greatest: Int64?
+        var lastAt = Timestamp(seconds: 0)
         /// In log order.
         private(set) var dispatches: [Dispatch] = []
         /// The first sequence of each mark; `nil` as long as each `s` was greater than the one before, and its place in
         /// the row is found by halving.
         private var sequences: [Mark: UInt64]?
 
-        init(name: String?) {
+        init(name: String?, start: UInt64) {
             self.name = name
+            self.start = start
         }
 
         /// The first event with a mark.
@@ -94,6 +100,10 @@ struct GatewayConnections: Codable, Sendable {
     private var connections: [Connection] = []
     /// The last event that was noted. Events up to it are told again after a compaction; they are noted already.
     private var settled: UInt64 = 0
+    /// The numbers that never came.
+    private(set) var holes = SequenceHoles()
+    /// When the event at hand was recorded.
+    var now = Timestamp(seconds: 0)
 
     init() {}
 
@@ -101,7 +111,7 @@ struct GatewayConnections: Codable, Sendable {
     mutating func start(_ name: String?, at sequence: SequenceNumber) {
         guard sequence.rawValue > settled else { return }
         connections.removeAll { $0.name == name }
-        begin(name)
+        begin(name, at: sequence)
         settled = sequence.rawValue
     }
 
@@ -111,15 +121,33 @@ struct GatewayConnections: Codable, Sendable {
         let index = connections.lastIndex { $0.name == name }
         if let first = index.flatMap({ connections[$0].sequence(of: mark) }) { return first < sequence.rawValue }
         guard sequence.rawValue > settled else { return false }
-        connections[index ?? begin(name)].note(mark, at: sequence.rawValue)
+        let place = index ?? begin(name, at: sequence)
+        watch(mark.s, on: place)
+        connections[place].note(mark, at: sequence.rawValue)
         settled = sequence.rawValue
         return false
     }
 
+    /// Sees whether numbers are left out, or one comes late.
+    @inline(__always)
+    private mutating func watch(_ s: Int64, on place: Int) {
+        let greatest = connections[place].greatest
+        if let greatest, s <= greatest {
+            holes.fill(s, on: connections[place].start)
+        } else {
+            if let greatest, greatest != s - 1 {
+                let (start, from) = (connections[place].start, connections[place].lastAt)
+                holes.open(after: greatest, before: s, on: start, from: from, to: now)
+            }
+            connections[place].greatest = s
+        }
+        connections[place].lastAt = now
+    }
+
     @discardableResult
-    private mutating func begin(_ name: String?) -> Int {
+    private mutating func begin(_ name: String?, at sequence: SequenceNumber) -> Int {
         if connections.count == Self.connectionCountMax { connections.removeFirst() }
-        connections.append(Connection(name: name))
+        connections.append(Connection(name: name, start: sequence.rawValue))
         return connections.count - 1
     }
 }
@@ -129,10 +157,14 @@ extension GatewayConnections {
     var facts: JSONValue {
         .object([
             "settled": .string(String(settled)),
+            "holes": holes.facts,
             "connections": .array(
                 connections.map { connection in
                     .object([
                         "name": .text(connection.name),
+                        "start": .string(String(connection.start)),
+                        "greatest": connection.greatest.map { .int($0) },
+                        "last": .int(connection.lastAt.microseconds),
                         "seen": .array(connection.dispatches.map { Self.fact($0.mark, $0.sequence) }),
                     ])
                 }
@@ -150,8 +182,12 @@ extension GatewayConnections {
         guard let settled = facts["settled"]?.string.flatMap({ UInt64($0) }), let list = facts["connections"]?.array
         else { throw ProjectionError.facts("the connections of a gateway have another form") }
         self.settled = settled
+        holes = try SequenceHoles(facts: facts["holes"])
         for fact in list.suffix(Self.connectionCountMax) {
-            var connection = Connection(name: fact["name"]?.string)
+            let start = fact["start"]?.string.flatMap { UInt64($0) } ?? 0
+            var connection = Connection(name: fact["name"]?.string, start: start)
+            connection.greatest = fact["greatest"]?.number?.int64
+            connection.lastAt = Timestamp(microseconds: fact["last"]?.number?.int64 ?? 0)
             for seen in fact["seen"]?.array ?? [] {
                 guard let (mark, sequence) = Self.mark(seen) else {
                     throw ProjectionError.facts("a frame seen on a gateway has another form")

@@ -11,7 +11,7 @@ struct GatewayDecoder: EventDecoder {
     static let frameKind = "gateway.frame/1"
     static let linkKind = "recorder.link/1"
 
-    private var connections = GatewayConnections()
+    var connections = GatewayConnections()
     /// The user whose connection is recorded, as READY says; more than one over the life of a log.
     private var recordingUser = Register<EntityID>()
     /// What a client remembers beside the state; of use only to its profile.

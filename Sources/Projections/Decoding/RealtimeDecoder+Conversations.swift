@@ -21,6 +21,7 @@ struct RealtimeConversations: Codable, Sendable {
         let sequence = context.event.sequence.rawValue
         let before = Self.standing(conversation.register)
         let isEffective = conversation.register.apply(change, at: sequence)
+        if change.isReading, !isEffective { return }
         let after = Self.standing(conversation.register)
         let statement = Self.statement(change, context: &context)
         if isEffective || statement != nil { conversation.identities[change.identity] = sequence }

@@ -69,7 +69,7 @@ extension RowChange {
         error.string?.utf8.starts(with: "Error 413".utf8) ?? false
     }
 
-    private static func idText(_ value: JSONValue?) -> String? {
+    static func idText(_ value: JSONValue?) -> String? {
         if let text = value?.string { return text }
         guard let number = value?.number, number.int64 != nil || number.uint64 != nil else { return nil }
         return number.text

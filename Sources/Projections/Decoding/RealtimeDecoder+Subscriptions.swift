@@ -1,16 +1,4 @@
-public import EventLog
-
-/// A time in which a topic was not subscribed, so that changes may be missing.
-public struct Gap: Codable, Hashable, Sendable {
-    /// The topic.
-    public let topic: String
-    /// When the subscription was last known to stand.
-    public let from: Timestamp
-    /// When it stood again; `nil` while it does not.
-    public fileprivate(set) var to: Timestamp?
-    /// What ended it.
-    public let reason: String
-}
+import EventLog
 
 /// Which topics are subscribed, and when they were not.
 ///
@@ -84,16 +72,7 @@ extension RealtimeSubscriptions {
             "subscribed": .array(
                 subscribed.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { .string($0) }
             ),
-            "gaps": .array(
-                gaps.map { gap in
-                    .object([
-                        "topic": .string(gap.topic),
-                        "from": .int(gap.from.microseconds),
-                        "to": gap.to.map { .int($0.microseconds) },
-                        "reason": .string(gap.reason),
-                    ])
-                }
-            ),
+            "gaps": .array(gaps.map(\.fact)),
         ])
     }
 
@@ -105,10 +84,8 @@ extension RealtimeSubscriptions {
         lastInbound = Self.time(facts["lastInbound"])
         subscribed = Set(topics.compactMap(\.string))
         self.gaps = try gaps.map { gap in
-            guard let topic = gap["topic"]?.string, let from = Self.time(gap["from"]),
-                let reason = gap["reason"]?.string
-            else { throw ProjectionError.facts("a gap has another form") }
-            return Gap(topic: topic, from: from, to: Self.time(gap["to"]), reason: reason)
+            guard let gap = Gap(fact: gap) else { throw ProjectionError.facts("a gap has another form") }
+            return gap
         }
     }
 

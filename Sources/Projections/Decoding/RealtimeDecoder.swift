@@ -17,7 +17,11 @@ struct RealtimeDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        if envelope.kind.rawValue == "recorder.link/1" { return subscriptions.linkChanged(at: context.event) }
+        switch envelope.kind.rawValue {
+        case "recorder.link/1": return subscriptions.linkChanged(at: context.event)
+        case Self.answerKind: return readAnswer(envelope, payload: payload, into: &changes, context: &context)
+        default: break
+        }
         let isInbound = envelope.attributes["dir"] != "out"
         let frame = RealtimeFrame(payload)
         subscriptions.observe(frame, isInbound: isInbound, at: context.event)
@@ -60,11 +64,21 @@ struct RealtimeDecoder: EventDecoder {
         case .failure(let fault):
             context.issue("realtime change: \(fault.reason)")
         case .success(let change):
-            switch object["table"]?.string {
-            case "conversations": conversations.apply(change, into: &changes, context: &context)
-            case "tasks": tasks.apply(change, into: &changes, context: &context)
-            default: changes.append(.row(change))
-            }
+            apply(change, of: object["table"]?.string, into: &changes, context: &context)
+        }
+    }
+
+    /// Gives a change to whatever its table's rows are.
+    mutating func apply(
+        _ change: RowChange,
+        of table: String?,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        switch table {
+        case "conversations": conversations.apply(change, into: &changes, context: &context)
+        case "tasks": tasks.apply(change, into: &changes, context: &context)
+        default: changes.append(.row(change))
         }
     }
 }

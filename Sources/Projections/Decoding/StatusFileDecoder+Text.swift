@@ -68,7 +68,7 @@ enum StatusText {
         value?.isNull == true ? nil : value
     }
 
-    private static let states: Set<String> = ["working", "idle", "needs_input", "not_running"]
+    static let states: Set<String> = ["working", "idle", "needs_input", "not_running"]
 }
 
 extension JSONNumber {

@@ -41,6 +41,8 @@ private struct SavedSource: Codable {
     var itemMessages: ItemsDecoder
     var statusFiles: StatusFileDecoder
     var realtime: RealtimeDecoder
+    var cloudRecords: CloudKitDecoder
+    var recorderGaps: RecorderGaps
     var channels: Channels
     var messages: Messages
     var community: Community
@@ -61,6 +63,8 @@ private struct SavedSource: Codable {
         itemMessages = state.itemMessages
         statusFiles = state.statusFiles
         realtime = state.realtime
+        cloudRecords = state.cloudRecords
+        recorderGaps = state.recorderGaps
         channels = state.channels
         messages = state.messages
         community = state.community

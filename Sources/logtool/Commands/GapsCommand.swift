@@ -35,13 +35,14 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
 
     private static func json(source: SourceName, gap: Gap) -> JSONObject {
         [
-            "source": .string(source.rawValue), "topic": .string(gap.topic), "from": .string(gap.from.description),
+            "source": .string(source.rawValue), "topic": .text(gap.topic), "from": .string(gap.from.description),
             "to": .text(gap.to?.description), "reason": .string(gap.reason),
         ]
     }
 
     private static func text(source: SourceName, gap: Gap) -> String {
         let span = "\(TimeText.full(gap.from)) to \(gap.to.map(TimeText.full) ?? "now")"
-        return DisplayText.escaped("\(span)  \(source)  \(gap.topic)  \(gap.reason)")
+        let place = gap.topic.map { "\(source)  \($0)" } ?? "\(source)"
+        return DisplayText.escaped("\(span)  \(place)  \(gap.reason)")
     }
 }

@@ -1,0 +1,184 @@
+import EventLog
+
+/// Reads CloudKit records: `cloudkit.records/1`, the body of one answer to `records/query` or `records/lookup`.
+///
+/// A `Session` record is a session, a `Prompt` record a prompt; both are known by the record's name. A record is gone
+/// where it is marked deleted or a lookup says `NOT_FOUND`. What a query lacks is not: a record can leave its window by
+/// age. A record that was seen in this version or a later one (`modified`) says nothing new.
+struct CloudKitDecoder: EventDecoder {
+    static let kind = "cloudkit.records/1"
+
+    /// The newest version of a record, and every event that brought a newer one than before.
+    private struct Version: Codable {
+        var modified: Int64
+        var sequences: [UInt64]
+    }
+
+    private var versions: [EntityID: Version] = [:]
+
+    init() {}
+
+    mutating func decode(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        let status = envelope.attributes["status"]
+        guard status.map({ $0.utf8.count == 3 && $0.utf8.first == UInt8(ascii: "2") }) ?? true else { return }
+        guard let body = try? JSONValue.parse(payload), let records = body["records"]?.array else {
+            return context.issue("records: no object with a list of records")
+        }
+        for (index, value) in records.enumerated() {
+            guard let record = value.object, let name = record["recordName"]?.string else {
+                context.issue("records: record \(index + 1): recordName is missing")
+                continue
+            }
+            let id = context.names.id(name)
+            let type = record["recordType"]?.string ?? envelope.attributes["type"]
+            if record["serverErrorCode"] != nil || record["deleted"]?.bool == true {
+                let isGone = record["deleted"]?.bool == true || record["serverErrorCode"]?.string == "NOT_FOUND"
+                if isGone { changes += Self.removal(of: id, type: type) }
+            } else if take(record, id: id, at: context.event) {
+                read(record, id: id, type: type, into: &changes, context: &context)
+            }
+        }
+    }
+
+    /// Whether a record is in a version that was not seen; where it has none, always.
+    private mutating func take(_ record: JSONObject, id: EntityID, at event: EventReference) -> Bool {
+        guard let modified = CloudField.integer(record["modified"]?["timestamp"]) else { return true }
+        guard let known = versions[id] else {
+            versions[id] = Version(modified: modified, sequences: [event.sequence.rawValue])
+            return true
+        }
+        guard known.modified < modified else { return false }
+        versions[id]?.modified = modified
+        versions[id]?.sequences.append(event.sequence.rawValue)
+        return true
+    }
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {
+        for version in versions.values { sequences.formUnion(version.sequences) }
+    }
+
+    func snapshot(names: Names) -> JSONValue {
+        .array(
+            versions.sorted { names.precedes($0.key, $1.key) }.map { id, version in
+                .array([
+                    .string(names.text(id)), .int(version.modified), .array(version.sequences.map { .int($0) }),
+                ])
+            }
+        )
+    }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {}
+}
+
+extension CloudKitDecoder {
+    private static func removal(of id: EntityID, type: String?) -> [Change] {
+        switch type {
+        case "Session": [.session(.removed(id))]
+        case "Prompt": [.prompt(.removed(id))]
+        case nil: [.session(.removed(id)), .prompt(.removed(id))]
+        default: []
+        }
+    }
+
+    private func read(
+        _ record: JSONObject,
+        id: EntityID,
+        type: String?,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        let fields = CloudField(record["fields"]?.object ?? JSONObject())
+        switch type {
+        case "Session":
+            switch fields.session(id: id) {
+            case .success(let session): changes.append(.session(.observed(session)))
+            case .failure(let fault): context.issue("session record: \(fault.reason)")
+            }
+        case "Prompt":
+            switch fields.prompt(id: id) {
+            case .success(let prompt): changes.append(.prompt(.asked(prompt)))
+            case .failure(let fault):
+                context.issue("prompt record: \(fault.reason)")
+                changes.append(.prompt(.unreadable(id)))
+            }
+        default: break
+        }
+    }
+}
+
+/// The fields of a CloudKit record: `{"name":{"value":…,"type":"…"}}`.
+struct CloudField {
+    /// Why a record cannot be read.
+    struct Fault: Error {
+        let reason: String
+    }
+
+    private let fields: JSONObject
+
+    init(_ fields: JSONObject) {
+        self.fields = fields
+    }
+
+    /// A whole number, or the digits of one (`numbersAsStrings`).
+    static func integer(_ value: JSONValue?) -> Int64? {
+        value?.number?.wholeInt64 ?? value?.string.flatMap { Int64($0) }
+    }
+
+    private func value(_ name: String) -> JSONValue? {
+        guard let value = fields[name]?["value"], !value.isNull else { return nil }
+        return value
+    }
+
+    private func text(_ name: String) -> String? { value(name)?.string }
+
+    private func time(_ name: String) -> Timestamp? {
+        Self.integer(value(name)).flatMap { Timestamp(milliseconds: $0) }
+    }
+
+    /// The session; its `timestamp` is an instant without a text of its own, and written as RFC 3339.
+    func session(id: EntityID) -> Result<SessionFields, Fault> {
+        guard let status = text("status"), StatusText.states.contains(status) else {
+            return .failure(Fault(reason: "status is none of working, idle, needs_input, not_running"))
+        }
+        guard let project = text("project") else { return .failure(Fault(reason: "project is missing")) }
+        guard let time = time("timestamp") else { return .failure(Fault(reason: "timestamp is missing")) }
+        return .success(
+            SessionFields(
+                id: id,
+                project: project,
+                status: status,
+                timestamp: time.description,
+                instant: time,
+                pid: Self.integer(value("pid")),
+                device: text("macDeviceName")
+            )
+        )
+    }
+
+    /// The prompt; it is answered where `responded` is 1.
+    func prompt(id: EntityID) -> Result<PromptFields, Fault> {
+        for name in ["sessionId", "project", "promptMessage"] where text(name) == nil {
+            return .failure(Fault(reason: "\(name) is missing"))
+        }
+        guard let askedAt = time("timestamp") else { return .failure(Fault(reason: "timestamp is missing")) }
+        return .success(
+            PromptFields(
+                id: id,
+                session: text("sessionId"),
+                project: text("project"),
+                text: text("promptMessage"),
+                askedAt: askedAt,
+                answer: text("responseText"),
+                answeredAt: time("respondedAt"),
+                isAnswered: Self.integer(value("responded")) == 1
+            )
+        )
+    }
+}

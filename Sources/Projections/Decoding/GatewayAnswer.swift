@@ -1,0 +1,172 @@
+import EventLog
+
+/// One answer of a gateway's REST routes: `gateway.rest/1`, attributes `path` and `status`.
+///
+/// What it holds adds and updates as frames do. What a complete set lacks is gone; what a page of messages lacks is not.
+/// A list of members is a complete set only where it fits one page, since the pages of a longer one are read one after
+/// another. Answers without success, and routes that say nothing of the state, change nothing.
+///
+/// Source of the routes and bodies: the upstream server's `internal/api`.
+struct GatewayAnswer {
+    /// A complete set: whatever is known beside its ids is gone.
+    enum WholeSet {
+        case guilds([EntityID])
+        case channels(guild: EntityID, Set<EntityID>)
+        case directChannels(Set<EntityID>)
+        case roles(guild: EntityID, Set<EntityID>)
+        case members(guild: EntityID, Set<EntityID>)
+        case bans(guild: EntityID, Set<EntityID>)
+        case voices(channel: EntityID, Set<EntityID>)
+    }
+
+    static let kind = "gateway.rest/1"
+
+    private(set) var changes: [Change] = []
+    private(set) var wholeSets: [WholeSet] = []
+    /// Whether every element so far could be read; a set with a fault lacks nobody for certain.
+    private var isReadable = true
+
+    init(_ envelope: Envelope, payload: UnsafeRawBufferPointer, context: inout FoldContext) {
+        read(envelope, payload: payload, context: &context)
+    }
+}
+
+extension GatewayAnswer {
+    private mutating func read(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        context: inout FoldContext
+    ) {
+        guard let path = envelope.attributes["path"] else { return context.issue("answer: path is missing") }
+        guard envelope.attributes["status"].map({ $0.utf8.count == 3 && $0.utf8.first == UInt8(ascii: "2") }) ?? true,
+            let route = GatewayRoute(path)
+        else { return }
+        guard let value = try? JSONValue.parse(payload) else { return context.issue("answer: not one JSON text") }
+        let body = value.object.flatMap { $0["data"] } ?? value
+        if let elements = body.array {
+            read(elements, of: route, context: &context)
+        } else if let object = body.object {
+            read(object, of: route, context: &context)
+        } else {
+            context.issue("answer: neither an array nor an object")
+        }
+    }
+
+    private mutating func read(_ object: JSONObject, of route: GatewayRoute, context: inout FoldContext) {
+        attempt("answer", context: &context) { answer, names throws(GatewayFault) in
+            let members = GatewayMembers(object, path: "")
+            switch route.subject {
+            case .guild: answer.changes.append(try members.guild(names: &names))
+            case .channel: answer.changes += try members.channel(names: &names)
+            case .message: answer.changes.append(.message(.written(try members.message(names: &names))))
+            default: throw GatewayFault("an object where a list is expected")
+            }
+        }
+    }
+
+    private mutating func read(_ elements: [JSONValue], of route: GatewayRoute, context: inout FoldContext) {
+        var ids: [EntityID] = []
+        for (index, element) in elements.enumerated() {
+            attempt("answer: element \(index + 1)", context: &context) { answer, names throws(GatewayFault) in
+                ids.append(try answer.read(element, of: route, names: &names))
+            }
+        }
+        let guild = route.place.map { context.names.id($0) } ?? .none
+        switch route.subject {
+        case .guilds where isReadable: wholeSets.append(.guilds(ids))
+        case .readStates: readStates(elements, context: &context)
+        case .guildChannels where isReadable: wholeSets.append(.channels(guild: guild, Set(ids)))
+        case .directChannels where isReadable: wholeSets.append(.directChannels(Set(ids)))
+        case .roles where isReadable: wholeSets.append(.roles(guild: guild, Set(ids)))
+        case .members where isReadable && route.isOnePage(elements.count, default: 50):
+            wholeSets.append(.members(guild: guild, Set(ids)))
+        case .bans where isReadable && route.isOnePage(elements.count, default: 1000):
+            wholeSets.append(.bans(guild: guild, Set(ids)))
+        case .voices where isReadable: wholeSets.append(.voices(channel: guild, Set(ids)))
+        default: break
+        }
+    }
+
+    /// Reads one element of a list; the id that it stands under in a complete set.
+    private mutating func read(
+        _ element: JSONValue,
+        of route: GatewayRoute,
+        names: inout Names
+    ) throws(GatewayFault) -> EntityID {
+        if case .reactions(let message, let emoji) = route.subject {
+            let wrapped = GatewayMembers(["user": element], path: "")
+            let user = try wrapped.id("user", names: &names)
+            let key = MessageKey(channel: names.id(route.place ?? ""), id: names.id(message))
+            changes.append(.message(.reaction(key, emoji: emoji, user: user, present: true)))
+            return user
+        }
+        guard let object = element.object else { throw GatewayFault("it is no object") }
+        return try read(object, of: route, names: &names)
+    }
+
+    private mutating func read(
+        _ object: JSONObject,
+        of route: GatewayRoute,
+        names: inout Names
+    ) throws(GatewayFault) -> EntityID {
+        let members = GatewayMembers(route.completed(object), path: "")
+        switch route.subject {
+        case .guilds:
+            changes.append(try members.guild(names: &names))
+        case .guildChannels, .directChannels:
+            changes += try members.channel(names: &names)
+        case .roles:
+            changes.append(try members.role(in: names.id(route.place ?? ""), names: &names))
+        case .members:
+            changes.append(try members.member(names: &names))
+            return try members.id("user_id", names: &names)
+        case .bans:
+            changes.append(try members.ban(isPresent: true, names: &names))
+            return try members.id("user_id", names: &names)
+        case .messages:
+            changes.append(.message(.written(try members.message(names: &names))))
+        case .voices:
+            let user = try members.id("user_id", names: &names)
+            let place = (guild: try members.id("guild_id", names: &names), channel: names.id(route.place ?? ""))
+            changes.append(.channel(.named(place.channel, guild: place.guild)))
+            changes.append(.community(.voice(guild: place.guild, user: user, channel: place.channel)))
+            return user
+        case .readStates:
+            return try members.id("channel_id", names: &names)
+        case .guild, .channel, .message, .reactions:
+            throw GatewayFault("a list where an object is expected")
+        }
+        return try members.id("id", names: &names)
+    }
+
+    private mutating func readStates(_ elements: [JSONValue], context: inout FoldContext) {
+        attempt("answer", context: &context) { answer, names throws(GatewayFault) in
+            var states: [(channel: EntityID, lastMessage: EntityID?)] = []
+            for element in elements {
+                guard let object = element.object else { continue }
+                let members = GatewayMembers(object, path: "")
+                guard members.optionalValue("channel_id") != nil else { continue }
+                let channel = try members.id("channel_id", names: &names)
+                states.append((channel, try members.optionalID("last_message_id", names: &names)))
+                answer.changes.append(.channel(.named(channel, guild: nil)))
+            }
+            answer.changes.append(.community(.readStates(states)))
+        }
+    }
+
+    /// Reads a part that may have a fault, which is an issue and takes nothing back of the other parts.
+    private mutating func attempt(
+        _ place: String,
+        context: inout FoldContext,
+        _ body: (inout GatewayAnswer, inout Names) throws(GatewayFault) -> Void
+    ) {
+        let count = changes.count
+        do throws(GatewayFault) {
+            try body(&self, &context.names)
+        } catch {
+            changes.removeSubrange(count...)
+            isReadable = false
+            context.issue("\(place): \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// What a path of a gateway's REST interface asks for, whatever stands before `users`, `guilds` or `channels`.
+struct GatewayRoute {
+    enum Subject {
+        case guilds, directChannels, readStates
+        case guild, guildChannels, roles, members, bans
+        case channel, messages, message, voices
+        case reactions(message: String, emoji: String)
+    }
+
+    let subject: Subject
+    /// The id of the guild or channel that the path names.
+    let place: String?
+    private let query: Substring
+
+    /// `nil` where the route says nothing of the state, or is not known.
+    init?(_ path: String) {
+        let halves = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        query = halves.count > 1 ? halves[1] : ""
+        let all = (halves.first ?? "").split(separator: "/")
+        guard let root = all.firstIndex(where: { ["users", "guilds", "channels"].contains($0) }) else { return nil }
+        let parts = all[root...].map(String.init)
+        let tail = parts.dropFirst(2).joined(separator: "/")
+        guard parts.count >= 2, let subject = Self.subject(parts[0], of: parts[1], tail, parts) else { return nil }
+        self.subject = subject
+        place = parts[0] == "users" ? nil : parts[1]
+    }
+
+    private static func subject(_ root: String, of id: String, _ tail: String, _ parts: [String]) -> Subject? {
+        switch (root, tail) {
+        case ("users", "guilds") where id == "@me": .guilds
+        case ("users", "channels") where id == "@me": .directChannels
+        case ("users", "read-states") where id == "@me": .readStates
+        case ("guilds", ""): .guild
+        case ("guilds", "channels"): .guildChannels
+        case ("guilds", "roles"): .roles
+        case ("guilds", "members"): .members
+        case ("guilds", "bans"): .bans
+        case ("guilds", "messages/search"): .messages
+        case ("channels", ""): .channel
+        case ("channels", "messages"): .messages
+        case ("channels", "voice/states"): .voices
+        case ("channels", _) where parts.count == 4 && parts[2] == "messages": .message
+        case ("channels", _) where parts.count == 6 && parts[2] == "messages" && parts[4] == "reactions":
+            .reactions(message: parts[3], emoji: decoded(parts[5]))
+        default: nil
+        }
+    }
+
+    /// Whether an answer with this many elements is the first page and the last one.
+    func isOnePage(_ count: Int, default limit: Int) -> Bool {
+        var limit = limit
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            switch parts.first {
+            case "limit": limit = parts.count > 1 ? Int(parts[1]) ?? limit : limit
+            case "offset" where parts.count > 1 && parts[1] == "0": break
+            case "offset", "after", "before", "around": return false
+            default: break
+            }
+        }
+        return count < limit
+    }
+
+    /// An element with the ids that the path says and it may leave out.
+    func completed(_ object: JSONObject) -> JSONObject {
+        var object = object
+        switch subject {
+        case .members, .bans, .guildChannels:
+            if object["guild_id"] == nil { object["guild_id"] = place.map { .string($0) } }
+            if object["user_id"] == nil, let user = object["user"]?["id"] { object["user_id"] = user }
+        case .messages:
+            if object["channel_id"] == nil { object["channel_id"] = place.map { .string($0) } }
+        default: break
+        }
+        return object
+    }
+
+    private static func decoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+            guard byte == UInt8(ascii: "%"), digits.count == 2 else {
+                bytes.append(byte)
+                continue
+            }
+            rest = rest.dropFirst(2)
+            bytes.append(UInt8(digits[0] * 16 + digits[1]))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,56 @@
+import EventLog
+
+/// Answers of PostgREST: `realtime.rest/1`, attributes `table`, `path` and `status`.
+extension RealtimeDecoder {
+    static let answerKind = "realtime.rest/1"
+
+    /// A row is what stood there when the answer was recorded: it takes its place among the changes by that time, as an
+    /// update that states every column; unless its `updated_at` says that it was read before what is known already
+    /// (an answer may come late), then it says nothing. What a page lacks may be on another page, and is not gone.
+    mutating func readAnswer(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        let status = envelope.attributes["status"]
+        guard status.map({ $0.utf8.count == 3 && $0.utf8.first == UInt8(ascii: "2") }) ?? true else { return }
+        guard let table = envelope.attributes["table"] ?? Self.table(ofPath: envelope.attributes["path"]) else {
+            return context.issue("rows: table is missing")
+        }
+        guard let rows = (try? JSONValue.parse(payload))?.array else { return context.issue("rows: no array") }
+        for (index, row) in rows.enumerated() {
+            guard let record = row.object, let id = RowChange.idText(record["id"]) else {
+                context.issue("rows: row \(index + 1): id is missing")
+                continue
+            }
+            let change = Self.change(of: record, id: id, table: table, context: &context)
+            apply(change, of: table, into: &changes, context: &context)
+        }
+    }
+
+    private static func change(
+        of record: JSONObject,
+        id: String,
+        table: String,
+        context: inout FoldContext
+    ) -> RowChange {
+        let said = JSONValue.object([
+            "answer": .string(context.event.sequence.description), "table": .string(table), "record": .object(record),
+        ])
+        return RowChange(
+            table: context.names.id(table),
+            id: context.names.id(id),
+            operation: .update,
+            committedAt: context.event.recordedAt,
+            identity: Hasher256.hash(said.canonicalBytes),
+            columns: record.members.map(\.name),
+            record: record,
+            isReading: true
+        )
+    }
+
+    private static func table(ofPath path: String?) -> String? {
+        path?.split(separator: "?", maxSplits: 1).first?.split(separator: "/").last.map(String.init)
+    }
+}

@@ -1,0 +1,106 @@
+public import EventLog
+
+/// A time in which changes may be missing.
+public struct Gap: Codable, Hashable, Sendable {
+    /// The part of the source that it is about; `nil` for all of it.
+    public let topic: String?
+    /// When the last thing came before it.
+    public let from: Timestamp
+    /// From when on nothing more is missed; `nil` while that goes on.
+    public internal(set) var to: Timestamp?
+    /// Why.
+    public let reason: String
+}
+
+/// The gaps that recorders tell of: `recorder.gap/1`, and payloads too large to keep (`recorder.oversize/1`).
+///
+/// A gap is closed by an event with the same topic, reason and beginning, and an end.
+struct RecorderGaps: StatePart {
+    static let kind = "recorder.gap/1"
+
+    private(set) var gaps: [Gap] = []
+    /// The last event that is accounted for: after a compaction, what was kept of earlier ones says nothing new.
+    private var upTo: UInt64 = 0
+
+    init() {}
+
+    mutating func read(_ payload: UnsafeRawBufferPointer, context: inout FoldContext) {
+        guard let value = try? JSONValue.parse(payload), let gap = Gap(value) else {
+            return context.issue("gap: it has another form")
+        }
+        guard take(context.event) else { return }
+        let open = gaps.lastIndex { $0.to == nil && $0.from == gap.from && $0.isNamed(as: gap) }
+        if let open { gaps[open].to = gap.to ?? gaps[open].to } else { gaps.append(gap) }
+    }
+
+    /// A payload was too large to keep.
+    mutating func readOversize(at event: EventReference) {
+        guard take(event) else { return }
+        gaps.append(Gap(topic: nil, from: event.recordedAt, to: event.recordedAt, reason: "oversize"))
+    }
+
+    private mutating func take(_ event: EventReference) -> Bool {
+        guard event.sequence.rawValue > upTo else { return false }
+        upTo = event.sequence.rawValue
+        return true
+    }
+
+    func collectNeeded(into sequences: inout Set<UInt64>) {}
+
+    func snapshot(names: Names) -> JSONValue { facts }
+
+    func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { facts }
+
+    private var facts: JSONValue {
+        if upTo == 0 { return .null }
+        return .object(["upTo": .string(String(upTo)), "gaps": .array(gaps.map(\.fact))])
+    }
+
+    mutating func load(facts: JSONValue, names: inout Names) throws {
+        guard !facts.isNull else { return }
+        guard let upTo = facts["upTo"]?.string.flatMap(UInt64.init), let list = facts["gaps"]?.array else {
+            throw ProjectionError.facts("gaps have another form")
+        }
+        self.upTo = upTo
+        gaps = try list.map { fact in
+            guard let gap = Gap(fact: fact) else { throw ProjectionError.facts("a gap has another form") }
+            return gap
+        }
+    }
+}
+
+extension Gap {
+    /// Reads the payload of a recorder's event.
+    fileprivate init?(_ value: JSONValue) {
+        guard let reason = value["reason"]?.string,
+            let from = value["from"]?.string.flatMap({ Timestamp(rfc3339: $0) })
+        else { return nil }
+        let to = value["to"]?.string.flatMap { Timestamp(rfc3339: $0) }
+        self.init(topic: value["topic"]?.string, from: from, to: to, reason: reason)
+    }
+
+    fileprivate func isNamed(as other: Gap) -> Bool {
+        Sameness.areSame(topic, other.topic) && Sameness.areSame(reason, other.reason)
+    }
+
+    /// The gap as a compaction stores it, times in microseconds.
+    var fact: JSONValue {
+        .object([
+            "topic": .text(topic),
+            "from": .int(from.microseconds),
+            "to": to.map { .int($0.microseconds) },
+            "reason": .string(reason),
+        ])
+    }
+
+    /// Reads what `fact` gave; `nil` for anything else.
+    init?(fact: JSONValue) {
+        guard let from = fact["from"]?.number?.int64, let reason = fact["reason"]?.string else { return nil }
+        self.init(
+            topic: fact["topic"]?.string,
+            from: Timestamp(microseconds: from),
+            to: fact["to"]?.number?.int64.map { Timestamp(microseconds: $0) },
+            reason: reason
+        )
+    }
+}

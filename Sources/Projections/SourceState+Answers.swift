@@ -1,0 +1,54 @@
+import EventLog
+
+extension SourceState {
+    /// Reads an answer of the gateway's REST routes, and takes away what its complete sets lack: channels and roles for
+    /// ever, as their ids are never used again; of a guild only the membership, as it can be joined again.
+    mutating func readAnswer(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+        let answer = GatewayAnswer(envelope, payload: payload, context: &context)
+        changes += answer.changes
+        for set in answer.wholeSets { changes += removals(by: set) }
+    }
+
+    private func removals(by set: GatewayAnswer.WholeSet) -> [Change] {
+        switch set {
+        case .guilds(let ids):
+            [.community(.membership(ids + known(.guilds) { $0.guild?.isJoined == true && isNew($1.first) }.map(\.first)))]
+        case .channels(let guild, let ids): deletions(of: channels.stated(in: guild), but: ids)
+        case .directChannels(let ids): deletions(of: channels.stated(in: nil), but: ids)
+        case .roles(let guild, let ids):
+            known(.roles) { $0.role?.guild == guild && !ids.contains($1.first) && !isNew($1.first) }
+                .map { .community(.roleDeleted(guild: guild, id: $0.first)) }
+        case .members(let guild, let ids):
+            known(.members) { $1.first == guild && !ids.contains($1.second) }
+                .map { .community(.memberRemoved(guild: guild, user: $0.second)) }
+        case .bans(let guild, let ids):
+            known(.bans) { $1.first == guild && !ids.contains($1.second) }
+                .map { .community(.ban(guild: guild, user: $0.second, present: false)) }
+        case .voices(let channel, let ids):
+            known(.voiceStates) { $0.voiceChannel == channel && !ids.contains($1.second) }
+                .map { .community(.voice(guild: $0.first, user: $0.second, channel: nil)) }
+        }
+    }
+
+    private func deletions(of known: [EntityID], but ids: Set<EntityID>) -> [Change] {
+        context.names.sorted(known.filter { !ids.contains($0) && !isNew($0) }).map {
+            .channel(.deleted($0, cause: .channelDeleted, permanence: .forever))
+        }
+    }
+
+    private func known(_ section: Section, where isMeant: (CommunityValue, EntityKey) -> Bool) -> [EntityKey] {
+        let keys = community.registers.compactMap { key, register in
+            key.section == section && register.value.map { isMeant($0, key) } == true ? key : nil
+        }
+        return context.names.sorted(keys)
+    }
+
+    /// Whether an id was made within a minute of the event at hand: the answer may be older than the thing.
+    ///
+    /// The id is a snowflake: milliseconds since 2025 above its lowest 22 bits.
+    private func isNew(_ id: EntityID) -> Bool {
+        guard let number = UInt64(context.names.text(id)) else { return false }
+        let made = Int64(number >> 22) / 1000 + 1_735_689_600
+        return (-60...60).contains(context.event.recordedAt.seconds.subtractingReportingOverflow(made).partialValue)
+    }
+}
