@@ -12,7 +12,7 @@ extension SourceState {
     private func removals(by set: GatewayAnswer.WholeSet) -> [Change] {
         switch set {
         case .guilds(let ids):
-            [.community(.membership(ids + known(.guilds) { $0.guild?.isJoined == true && isNew($1.first) }.map(\.first)))]
+            [.community(.membership(ids + newlyJoined))]
         case .channels(let guild, let ids): deletions(of: channels.stated(in: guild), but: ids)
         case .directChannels(let ids): deletions(of: channels.stated(in: nil), but: ids)
         case .roles(let guild, let ids):
@@ -28,6 +28,11 @@ extension SourceState {
             known(.voiceStates) { $0.voiceChannel == channel && !ids.contains($1.second) }
                 .map { .community(.voice(guild: $0.first, user: $0.second, channel: nil)) }
         }
+    }
+
+    /// The guilds that were joined, or made, too lately for every list to have them.
+    private var newlyJoined: [EntityID] {
+        known(.guilds) { $0.guild?.isJoined == true && isNew($1.first) }.map(\.first)
     }
 
     private func deletions(of known: [EntityID], but ids: Set<EntityID>) -> [Change] {
