@@ -18,7 +18,8 @@ import Testing
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 let copy = event.copied()
                 let text = String(decoding: copy.payload.prefix(40), as: UTF8.self)
-                lines.append("\(copy.envelope.sequence) \(copy.envelope.source) \(copy.leafHash.hex.prefix(16)) \(text)")
+                let leaf = copy.leafHash.hex.prefix(16)
+                lines.append("\(copy.envelope.sequence) \(copy.envelope.source) \(leaf) \(text)")
                 return true
             }
             return lines
