@@ -88,6 +88,12 @@ import Testing
             #"["GET /\r\nAuthorization: Bearer s3\r\nHost: h"]"#,
             #"["GET /\r\nAuthorization: Bearer [redacted]\r\nHost: h"]"#
         ),
+        Example(.realtimeFrame, #"{"api-_key":"s3","author_id":"7"}"#, #"{"api-_key":"[redacted]","author_id":"7"}"#),
+        Example(
+            .itemsMessage,
+            #"{"author_name":"Ada","proxy_author-ization":"Basic s3"}"#,
+            #"{"author_name":"Ada","proxy_author-ization":"[redacted]"}"#
+        ),
         Example(.realtimeFrame, #"{"id_token":"\#(webToken)"}"#, #"{"id_token":"[redacted]"}"#),
         Example(
             .serverSentEvent,

@@ -42,6 +42,8 @@ final class FakeRetrocast: Sendable {
         var goodToken = "tok-1"
         var fates: [Fate] = []
         var restFailures = 0
+        /// The ticks that the longest-lived connection has seen.
+        var ticksMax = 0
     }
 
     let state: Mutex<State>
@@ -204,6 +206,7 @@ extension FakeRetrocast {
             if now - connection.lastPong > .seconds(60 / speed) { return peer.drop() }
             if now - start > .seconds(41.25 / speed) * (ticks + 1) {
                 ticks += 1
+                state.withLock { $0.ticksMax = max($0.ticksMax, ticks) }
                 if now - connection.lastHeartbeat > .seconds(51.25 / speed) { return peer.drop() }
                 peer.send(#"{"op":1}"#)
             }
