@@ -17,6 +17,12 @@ struct GitChange: Equatable {
     /// After; `nil` if the path is gone.
     let to: Entry?
 
+    init(path: [UInt8], from: Entry?, to: Entry?) {
+        self.path = path
+        self.from = from
+        self.to = to
+    }
+
     /// Reads one raw entry of `git diff-tree`: `MODE MODE ID ID STATUS` without the leading colon.
     init?(rawEntry: [UInt8], path: [UInt8]) {
         let fields = rawEntry.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }

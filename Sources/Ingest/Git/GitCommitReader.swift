@@ -106,7 +106,7 @@ extension GitCommitReader {
     }
 
     /// Each path that is there after the commit and differs from a parent, once, in the order of the paths' bytes.
-    private static func files(of comparisons: [GitDocument.Comparison]) -> [GitChange] {
+    static func files(of comparisons: [GitDocument.Comparison]) -> [GitChange] {
         if comparisons.count == 1 { return comparisons[0].changes.filter { $0.to != nil } }
         var files: [[UInt8]: GitChange] = [:]
         for change in comparisons.lazy.flatMap(\.changes) where change.to != nil { files[change.path] = change }

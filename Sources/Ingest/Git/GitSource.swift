@@ -54,7 +54,7 @@ public struct GitSource: EventSource {
     }
 
     /// The tip that the log stands at: what the bookmark says, else the source's last event.
-    private static func recordedTip(_ history: RecordedHistory) throws -> String? {
+    static func recordedTip(_ history: RecordedHistory) throws -> String? {
         if let bookmark = history.bookmark {
             let id = String(decoding: bookmark, as: UTF8.self)
             if GitRepository.isObjectID(id) { return id }

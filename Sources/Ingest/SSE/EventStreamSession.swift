@@ -51,10 +51,10 @@ struct EventStreamSession {
             return true
         default:
             try await refused(stream.status, path: path, retryAfter: nil)
-            throw Self.error("the server answered with status \(stream.status)")
+            throw Self.error(.refused, "the server answered with status \(stream.status)")
         }
         guard Self.isEventStream(stream.headers["content-type"]) else {
-            throw Self.error("the answer's content type is not text/event-stream")
+            throw Self.error(.refused, "the answer's content type is not text/event-stream")
         }
         try await read(stream)
         return true
@@ -163,13 +163,16 @@ extension EventStreamSession {
         return essence.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined().lowercased() == "text/event-stream"
     }
 
-    private static func error(_ reason: String) -> IngestError {
-        IngestError(
-            .refused,
-            operation: "ingest sse",
-            object: "",
-            reason: reason,
-            advice: "check the address, and whether it needs a token"
-        )
+    /// What a run that does not try again says.
+    func unreachable(_ trouble: HTTPTrouble) -> IngestError {
+        Self.error(.io, trouble.description, advice: "try again later, or go on trying with --follow")
+    }
+
+    private static func error(
+        _ code: IngestError.Code,
+        _ reason: String,
+        advice: String = "check the address, and whether it needs a token"
+    ) -> IngestError {
+        IngestError(code, operation: "ingest sse", object: "", reason: reason, advice: advice)
     }
 }

@@ -51,6 +51,7 @@ public struct EventStreamSource: LiveSource {
                 guard try await session.take(stream, path: path) else { return }
             } catch let trouble as HTTPTrouble {
                 try await session.lost(trouble.description)
+                guard follows else { throw session.unreachable(trouble) }
             }
             guard follows else { return }
             try await session.wait()

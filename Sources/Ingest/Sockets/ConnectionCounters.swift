@@ -8,6 +8,7 @@ final class ConnectionCounters: Sendable {
         var rest: UInt64 = 0
         var http: UInt64 = 0
         var gaps: UInt64 = 0
+        var limits: UInt64 = 0
     }
 
     /// The connection's name in keys and attributes: `c` and its number.
@@ -22,6 +23,10 @@ final class ConnectionCounters: Sendable {
     func nextFrame() -> UInt64 { next(\.frames) }
 
     func nextGap() -> UInt64 { next(\.gaps) }
+
+    func nextLimit() -> UInt64 { next(\.limits) }
+
+    func nextHTTP() -> UInt64 { next(\.http) }
 
     private func next(_ path: WritableKeyPath<Counts, UInt64>) -> UInt64 {
         counts.withLock { counts in

@@ -21,3 +21,41 @@ extension ConnectionJournal {
         add(try frame.oversize(length: length, hash: hash))
     }
 }
+
+/// What servers say of a recorder's standing.
+extension ConnectionJournal {
+    /// A level of a rate limit that began.
+    mutating func limit(_ level: String, used: Int, reset: Int64, at time: Timestamp) throws {
+        let frame = FrameDraft(
+            recordedAt: time,
+            source: source,
+            kind: EventKind("recorder.limit/1" as StaticString),
+            key: "\(counters.name)/l/\(counters.nextLimit())",
+            attributes: Self.pairs(["level": level, "used": String(used), "reset": String(reset)], counters)
+        )
+        add(try frame.draft(payload: []))
+    }
+
+    /// An answer that says how the recorder may go on, with what it says of limits.
+    mutating func http(_ status: Int, path: String, headers: HTTPAccess.Headers, at time: Timestamp) throws {
+        reserve()
+        var members = ["status": String(status), "path": path]
+        members["retry-after"] = headers["retry-after"].flatMap { Int($0) }.map(String.init)
+        for name in ["remaining", "limit", "reset"] {
+            members[name] = headers["x-ratelimit-\(name)"].flatMap { Int($0) }.map(String.init)
+        }
+        let frame = FrameDraft(
+            recordedAt: time,
+            source: source,
+            kind: .recorderHTTP,
+            key: "\(counters.name)/h/\(counters.nextHTTP())",
+            attributes: Self.pairs(members, counters)
+        )
+        add(try frame.draft(payload: []))
+    }
+
+    private static func pairs(_ members: [String: String], _ counters: ConnectionCounters) -> [Attributes.Pair] {
+        members.map { Attributes.Pair(name: $0.key, value: $0.value) }
+            + [Attributes.Pair(name: "connection", value: counters.name)]
+    }
+}

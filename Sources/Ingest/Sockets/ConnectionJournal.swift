@@ -5,7 +5,7 @@ import EventLog
 /// Connections are counted through restarts, so that no key is ever used twice (C4): the last number stands in the
 /// bookmark, and in the latest key where the bookmark is lost. Used by one task.
 struct ConnectionJournal {
-    private let source: SourceName
+    let source: SourceName
     private let kind: EventKind
     /// The number of the connection that is open, or was last, or comes next.
     private(set) var number: UInt64
@@ -59,7 +59,7 @@ struct ConnectionJournal {
         waiting[waiting.count - 1].bookmark = bookmark.bytes
     }
 
-    private static func connectionNumber(in key: String) -> UInt64? {
+    static func connectionNumber(in key: String) -> UInt64? {
         key.split(separator: "/").lazy.filter { $0.first == "c" }.compactMap { UInt64($0.dropFirst()) }
             .first { $0 < UInt64.max }
     }
@@ -78,7 +78,9 @@ extension ConnectionJournal {
 
     /// The connection ended.
     mutating func close(_ closure: WebSocketClosure, at time: Timestamp) throws {
-        let pairs = [pair("link", "close"), pair("code", String(closure.code)), pair("reason", closure.reason)]
+        // What is no WebSocket has no code.
+        let code = closure.code == 0 ? [] : [pair("code", String(closure.code))]
+        let pairs = [pair("link", "close"), pair("reason", closure.reason)] + code
         try add(.recorderLink, "\(counters.name)/close", pairs, at: time)
     }
 
@@ -90,7 +92,7 @@ extension ConnectionJournal {
     }
 
     /// Takes the next number, unless it waits already.
-    private mutating func reserve() {
+    mutating func reserve() {
         guard !isReserved else { return }
         isReserved = true
         number += 1

@@ -107,3 +107,12 @@ extension RecordedGap {
         writer.end("}")
     }
 }
+
+extension RecordedGap {
+    /// Reads the event that opened a gap; `nil` for anything else.
+    init?(key: String, payload: [UInt8]) {
+        guard case .object(var members) = JSONTree(parsing: payload) else { return nil }
+        members["key"] = .string(key)
+        self.init(.object(members))
+    }
+}

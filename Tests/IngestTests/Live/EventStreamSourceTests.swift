@@ -118,11 +118,8 @@ import Testing
     func anAnswerThatIsNoEventStreamIsRefused(_ status: Int, headers: [String: String]) async throws {
         let bench = try LiveBench()
         let server = try await ScriptedServer.start { _ in .text(status, "data: x\n\n", headers) }
-        if status == 302 {
-            try await bench.record(source(server.url))
-        } else {
-            await #expect(throws: IngestError.self) { try await bench.record(source(server.url, follows: true)) }
-        }
+        let follows = status != 302
+        await #expect(throws: IngestError.self) { try await bench.record(source(server.url, follows: follows)) }
         await server.stop()
         await bench.stop()
         #expect(try bench.texts("sse.event/1").isEmpty)

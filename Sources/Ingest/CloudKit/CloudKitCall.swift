@@ -1,0 +1,128 @@
+import EventLog
+
+/// The calls that a recorder makes, as JSON.
+enum CloudKitCall {
+    /// The most records that one answer may hold.
+    private static let resultsLimit: Int64 = 200
+
+    /// What is asked of one record type.
+    struct Query: Sendable {
+        let type: String
+        let field: String
+        let comparator: String
+        let value: Int64
+        let valueType: String
+        var sortsByField = false
+
+        /// The sessions whose time is at or after an instant, as the phone asks for them.
+        static func sessions(since time: Timestamp) -> Query {
+            Query(
+                type: "Session",
+                field: "timestamp",
+                comparator: "GREATER_THAN_OR_EQUALS",
+                value: time.microseconds / 1_000,
+                valueType: "TIMESTAMP",
+                sortsByField: true
+            )
+        }
+
+        /// The prompts that are answered, or not: an unfiltered query needs an index that the app does not have.
+        static func prompts(responded: Bool) -> Query {
+            Query(
+                type: "Prompt",
+                field: "responded",
+                comparator: "EQUALS",
+                value: responded ? 1 : 0,
+                valueType: "INT64"
+            )
+        }
+    }
+
+    /// The body of `records/query`.
+    static func body(_ query: Query, marker: String?) -> [UInt8] {
+        var json = JSONWriter()
+        json.begin("{")
+        json.name("query")
+        json.begin("{")
+        json.name("recordType")
+        json.string(query.type)
+        json.name("filterBy")
+        json.begin("[")
+        writeFilter(query, &json)
+        json.end("]")
+        if query.sortsByField { writeSort(query, &json) }
+        json.end("}")
+        json.name("resultsLimit")
+        json.number(resultsLimit)
+        if let marker {
+            json.name("continuationMarker")
+            json.string(marker)
+        }
+        json.end("}")
+        return json.bytes
+    }
+
+    /// The body of `records/lookup`.
+    static func lookup(_ names: [String]) -> [UInt8] {
+        var json = JSONWriter()
+        json.begin("{")
+        json.name("records")
+        json.begin("[")
+        for name in names {
+            json.begin("{")
+            json.name("recordName")
+            json.string(name)
+            json.end("}")
+        }
+        json.end("]")
+        json.end("}")
+        return json.bytes
+    }
+
+    private static func writeFilter(_ query: Query, _ json: inout JSONWriter) {
+        json.begin("{")
+        json.name("fieldName")
+        json.string(query.field)
+        json.name("comparator")
+        json.string(query.comparator)
+        json.name("fieldValue")
+        json.begin("{")
+        json.name("value")
+        json.number(query.value)
+        json.name("type")
+        json.string(query.valueType)
+        json.end("}")
+        json.end("}")
+    }
+
+    private static func writeSort(_ query: Query, _ json: inout JSONWriter) {
+        json.name("sortBy")
+        json.begin("[")
+        json.begin("{")
+        json.name("fieldName")
+        json.string(query.field)
+        json.name("ascending")
+        json.literal(false)
+        json.end("}")
+        json.end("]")
+    }
+}
+
+/// What an answer says of one record.
+struct CloudKitRecord: Equatable {
+    let name: String
+    /// Changes with every save; `nil` where the record is not there.
+    let tag: String?
+    /// Whether the answer says that there is no such record.
+    let isMissing: Bool
+
+    /// Reads the records of an answer; `nil` where it is no such answer.
+    static func all(in json: JSONTree) -> [CloudKitRecord]? {
+        json["records"]?.elements?.compactMap { element in
+            guard let name = element["recordName"]?.string else { return nil }
+            let isMissing =
+                element["serverErrorCode"]?.string == "NOT_FOUND" || element["deleted"] == .bool(true)
+            return CloudKitRecord(name: name, tag: element["recordChangeTag"]?.string, isMissing: isMissing)
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import EventLog
+import Logging
+
+/// One run of a recorder of CloudKit records. Used by one task.
+final class CloudKitSession {
+    /// A record as the log has it.
+    private struct Known {
+        var tag: String?
+        /// It left what is asked for by its age, and is still there.
+        var isOutside = false
+    }
+
+    /// The answer to one call.
+    private struct Answer {
+        let status: Int
+        let body: [UInt8]
+        let json: JSONTree
+    }
+
+    private let recording: Recording
+    private let url: String
+    private let follows: Bool
+    private var tokens: CloudKitTokens
+    private var journal: ConnectionJournal
+    private var backoff: Backoff
+    private var known: [String: [String: Known]] = [:]
+    private var isOpen = false
+    private var lastTrouble: Int?
+
+    private static let failuresMax = 5
+    private static let pagesMax = 10_000
+    private static let lookupMax = 200
+    private static let waitSecondsMax: Int64 = 3_600
+
+    init(_ recording: Recording, url: String, tokens: CloudKitTokens, follows: Bool) throws {
+        self.recording = recording
+        self.url = url
+        self.tokens = tokens
+        self.follows = follows
+        backoff = Backoff(max: .seconds(60), random: recording.random)
+        journal = try ConnectionJournal(source: recording.source, kind: .cloudKitRecords, history: recording.history)
+        try remember(recording.history)
+    }
+
+    /// Cost: reads the whole log once.
+    private func remember(_ history: RecordedHistory) throws {
+        try history.forEachEvent { event in
+            guard event.envelope.kind == .cloudKitRecords, let type = event.envelope.attributes["type"],
+                let records = JSONTree(parsing: event.payload).flatMap({ CloudKitRecord.all(in: $0) })
+            else { return }
+            for record in records { note(record, type) }
+        }
+    }
+
+    private func note(_ record: CloudKitRecord, _ type: String) {
+        known[type, default: [:]][record.name] = record.isMissing ? nil : Known(tag: record.tag)
+    }
+
+    func begin() async throws {
+        try journal.beginRun(topics: [nil], asksForPast: false, closes: "snapshot", at: recording.clock.now())
+        try await append()
+    }
+
+    func stop() async throws {
+        try close("recorder stopped")
+        try journal.endRun(topics: [nil], closes: "snapshot", at: recording.clock.now())
+        try await append()
+    }
+
+    /// Looks once at all records, and records what is different.
+    func look(window: Duration) async throws {
+        let now = recording.clock.now()
+        let since = Timestamp(microseconds: now.microseconds - window.components.seconds * 1_000_000)
+        try await scan("Session", [.sessions(since: since)])
+        try await scan("Prompt", [.prompts(responded: false), .prompts(responded: true)])
+        journal.noteAlive(at: recording.clock.now())
+        try journal.closeGaps(by: "snapshot", at: recording.clock.now()) { _ in true }
+        try await append()
+    }
+}
+
+// MARK: - Scans
+
+extension CloudKitSession {
+    /// All pages of some queries; recorded where a record is new, different or gone.
+    private func scan(_ type: String, _ queries: [CloudKitCall.Query]) async throws {
+        var pages: [(answer: Answer, number: Int, isLast: Bool)] = []
+        for query in queries { pages += try await self.pages(query) }
+        let records = pages.flatMap { CloudKitRecord.all(in: $0.answer.json) ?? [] }
+        let seen = Set(records.map(\.name))
+        let isDifferent = records.contains { record in
+            let last = known[type]?[record.name]
+            return last == nil || last?.tag != record.tag
+        }
+        if isDifferent {
+            for page in pages { try record(page.answer, op: "query", type, page: page.number, isLast: page.isLast) }
+        }
+        for record in records { note(record, type) }
+        let absent = (known[type] ?? [:]).filter { !seen.contains($0.key) && !$0.value.isOutside }.keys.sorted()
+        try await confirm(absent, type)
+        try await append()
+    }
+
+    private func pages(_ query: CloudKitCall.Query) async throws -> [(answer: Answer, number: Int, isLast: Bool)] {
+        var pages: [(answer: Answer, number: Int, isLast: Bool)] = []
+        var marker: String?
+        repeat {
+            let answer = try await call("query", CloudKitCall.body(query, marker: marker))
+            marker = answer.json["continuationMarker"]?.string
+            let isLast = marker == nil || pages.count + 1 >= Self.pagesMax
+            pages.append((answer, pages.count + 1, isLast))
+            if isLast { break }
+        } while true
+        return pages
+    }
+
+    /// Asks for records that were not in a whole scan: a record can leave what is asked for without being deleted.
+    private func confirm(_ absent: [String], _ type: String) async throws {
+        for start in stride(from: 0, to: absent.count, by: Self.lookupMax) {
+            let names = Array(absent[start..<min(absent.count, start + Self.lookupMax)])
+            let answer = try await call("lookup", CloudKitCall.lookup(names))
+            let records = CloudKitRecord.all(in: answer.json) ?? []
+            if records.contains(where: { $0.isMissing || $0.tag != known[type]?[$0.name]?.tag }) {
+                try record(answer, op: "lookup", type)
+            }
+            for record in records {
+                note(record, type)
+                known[type]?[record.name]?.isOutside = true
+            }
+        }
+    }
+
+    private func record(
+        _ answer: Answer,
+        op: String,
+        _ type: String,
+        page: Int? = nil,
+        isLast: Bool = false
+    ) throws {
+        var pairs = [
+            Attributes.Pair(name: "op", value: op), Attributes.Pair(name: "type", value: type),
+            Attributes.Pair(name: "status", value: String(answer.status)),
+            Attributes.Pair(name: "connection", value: journal.counters.name),
+        ]
+        if let page { pairs.append(Attributes.Pair(name: "page", value: String(page))) }
+        if isLast { pairs.append(Attributes.Pair(name: "last", value: "true")) }
+        try journal.observation(answer.body, pairs, at: recording.clock.now())
+    }
+}
+
+// MARK: - Calls
+
+extension CloudKitSession {
+    /// The answer to a call that did what was asked for.
+    ///
+    /// - Throws: `IngestError` with code `refused` where asking again would not help.
+    private func call(_ name: String, _ body: [UInt8]) async throws -> Answer {
+        while true {
+            let request = HTTPAccess.Request(
+                method: "POST",
+                url: "\(url)/records/\(name)?\(try await tokens.parameters())",
+                headers: [
+                    (name: "Content-Type", value: "application/json"), (name: "Accept", value: "application/json"),
+                ],
+                body: body
+            )
+            let answer: HTTPAccess.Answer
+            do {
+                answer = try await recording.http.ask(request)
+            } catch let trouble as HTTPTrouble {
+                try await failed(trouble.description, nil, name, wait: nil)
+                continue
+            }
+            if let done = try await take(answer, name) { return done }
+        }
+    }
+
+    private func take(_ answer: HTTPAccess.Answer, _ name: String) async throws -> Answer? {
+        let json = JSONTree(parsing: answer.body)
+        let token = answer.headers["x-apple-cloudkit-web-auth-token"] ?? json?["webAuthToken"]?.string
+        if let token { try tokens.renew(token) }
+        switch answer.status {
+        case 200:
+            guard let json, CloudKitRecord.all(in: json) != nil else {
+                try await failed("the answer holds no records", answer, name, wait: nil)
+                return nil
+            }
+            try await succeeded()
+            return Answer(status: 200, body: Self.withoutToken(answer.body, token), json: json)
+        case 408, 429, 500...599:
+            let told = json?["retryAfter"]?.integer ?? answer.headers["retry-after"].flatMap { Int64($0) }
+            try await failed("status \(answer.status)", answer, name, wait: told)
+            return nil
+        default:
+            try record(answer, name)
+            try close("refused")
+            try await append()
+            throw Self.error(
+                .refused,
+                "CloudKit answered with status \(answer.status)",
+                "sign in again, and give the new tokens"
+            )
+        }
+    }
+
+    private func succeeded() async throws {
+        backoff.reset()
+        lastTrouble = nil
+        guard !isOpen else { return }
+        isOpen = true
+        recording.log.info("connected")
+        try journal.open(at: recording.clock.now())
+        try await append()
+    }
+
+    private func failed(_ reason: String, _ answer: HTTPAccess.Answer?, _ name: String, wait: Int64?) async throws {
+        recording.log.notice("no answer", metadata: ["reason": "\(reason)"])
+        if let answer { try record(answer, name) }
+        try close(reason)
+        let time = recording.clock.now()
+        if !journal.openGaps.contains(where: { $0.to == nil }) {
+            try journal.openGap("unreachable", from: journal.lastInbound ?? time, closes: "snapshot", at: time)
+        }
+        try await append()
+        guard follows || backoff.count < Self.failuresMax else {
+            throw Self.error(.io, "CloudKit gave no answer that can be used (\(reason))", "try again later")
+        }
+        let own = backoff.next()
+        let told = Duration.seconds(min(max(0, wait ?? 0), Self.waitSecondsMax))
+        try await recording.clock.sleep(max(own, told))
+    }
+
+    private func record(_ answer: HTTPAccess.Answer, _ name: String) throws {
+        guard lastTrouble != answer.status else { return }
+        lastTrouble = answer.status
+        try journal.http(answer.status, path: "records/\(name)", headers: answer.headers, at: recording.clock.now())
+    }
+
+    private func close(_ reason: String) throws {
+        guard isOpen else { return }
+        isOpen = false
+        try journal.close(WebSocketClosure(code: 0, reason: reason), at: recording.clock.now())
+    }
+
+    private func append() async throws {
+        try await recording.append(journal.take())
+    }
+
+    /// The token that an answer gives is a secret wherever it stands.
+    private static func withoutToken(_ body: [UInt8], _ token: String?) -> [UInt8] {
+        guard let token, let range = body.firstRange(of: Array(token.utf8)) else { return body }
+        return Array(body[..<range.lowerBound]) + Secrets.substitute
+            + withoutToken(Array(body[range.upperBound...]), token)
+    }
+
+    private static func error(_ code: IngestError.Code, _ reason: String, _ advice: String) -> IngestError {
+        IngestError(code, operation: "ingest cloudkit", object: "", reason: reason, advice: advice)
+    }
+}
+
+extension EventKind {
+    static let cloudKitRecords = EventKind("cloudkit.records/1" as StaticString)
+}

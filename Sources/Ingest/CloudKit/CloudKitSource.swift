@@ -1,0 +1,94 @@
+public import EventLog
+
+/// Records CloudKit's `Session` and `Prompt` records over its web services, by asking again and again: the default zone
+/// that they live in has no feed of changes.
+public struct CloudKitSource: LiveSource {
+    /// Where the records are.
+    public struct Container: Sendable {
+        let url: String
+
+        /// Names a container.
+        ///
+        /// - Parameters:
+        ///   - environment: `development` or `production`.
+        ///   - api: the base of the web services.
+        /// - Throws: `IngestError` with code `invalidArgument`.
+        public init(
+            _ name: String,
+            environment: String = "production",
+            api: String = "https://api.apple-cloudkit.com"
+        ) throws {
+            let place = try HTTPAddress(api, operation: "ingest cloudkit")
+            let isName = name.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || byte == 0x2E || byte == 0x2D
+            }
+            guard isName, name.hasPrefix("iCloud."), ["development", "production"].contains(environment) else {
+                throw IngestError(
+                    .invalidArgument,
+                    operation: "ingest cloudkit",
+                    object: name,
+                    reason: "the container's name or environment is wrong",
+                    advice: "give one such as iCloud.com.example.app, and development or production"
+                )
+            }
+            url = "\(place.origin)\(place.path == "/" ? "" : place.path)/database/1/\(name)/\(environment)/private"
+        }
+    }
+
+    /// The recorder's name in the log.
+    public let name: SourceName
+    private let container: Container
+    private let apiToken: TokenSource
+    private let webToken: TokenSource
+    private let webTokenFile: String?
+    private let window: Duration
+    private let interval: Duration
+    private let follows: Bool
+
+    /// Makes a source.
+    ///
+    /// - Parameters:
+    ///   - apiToken: `ckAPIToken`, from the dashboard.
+    ///   - webToken: `ckWebAuthToken`, from signing in; good for one request, each answer gives the next.
+    ///   - webTokenFile: where the next token is kept for the next run; `nil` for nowhere.
+    ///   - window: how old sessions may be that are asked for.
+    ///   - interval: the pause between two looks.
+    public init(
+        _ container: Container,
+        name: SourceName,
+        apiToken: TokenSource,
+        webToken: TokenSource,
+        webTokenFile: String? = nil,
+        window: Duration = .seconds(1_800),
+        interval: Duration = .seconds(5),
+        follows: Bool
+    ) {
+        self.container = container
+        self.name = name
+        self.apiToken = apiToken
+        self.webToken = webToken
+        self.webTokenFile = webTokenFile
+        self.window = window
+        self.interval = interval
+        self.follows = follows
+    }
+
+    /// Records until it is cancelled, or until everything was looked at once.
+    public func run(_ recording: Recording) async throws {
+        let tokens = CloudKitTokens(api: apiToken, web: webToken, webFile: webTokenFile)
+        let session = try CloudKitSession(recording, url: container.url, tokens: tokens, follows: follows)
+        do {
+            try await session.begin()
+            while true {
+                try await session.look(window: window)
+                guard follows else { break }
+                try await recording.clock.sleep(interval)
+            }
+            try await session.stop()
+        } catch {
+            try await session.stop()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// The two secrets of a CloudKit recorder. The second is used once: each answer gives the next one, which is kept in
+/// the file that the first came from, so that a restart goes on signed in.
+struct CloudKitTokens {
+    private let api: TokenSource
+    private let web: TokenSource
+    private let webFile: String?
+    private var next: String?
+
+    init(api: TokenSource, web: TokenSource, webFile: String?) {
+        (self.api, self.web, self.webFile) = (api, web, webFile)
+    }
+
+    /// The parameters of a URL.
+    mutating func parameters() async throws -> String {
+        let key = try await api.fresh()
+        let token = if let next { next } else { try await web.fresh() }
+        return "ckAPIToken=\(Self.encoded(key))&ckWebAuthToken=\(Self.encoded(token))"
+    }
+
+    /// Takes the token that an answer gave.
+    mutating func renew(_ token: String) throws {
+        guard token != next, let token = try? TokenSource.checked(token, origin: "answer") else { return }
+        next = token
+        guard let webFile else { return }
+        let temporary = "\(webFile).new"
+        let isWritten = FileManager.default.createFile(
+            atPath: temporary,
+            contents: Data("\(token)\n".utf8),
+            attributes: [.posixPermissions: 0o600]
+        )
+        guard isWritten, rename(temporary, webFile) == 0 else {
+            throw IngestError(
+                .io,
+                operation: "keep token",
+                object: webFile,
+                reason: "the file cannot be written, and without it the next run is not signed in",
+                advice: "let the recorder write the file and its directory"
+            )
+        }
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+}

@@ -1,0 +1,237 @@
+import EventLog
+import Foundation
+import Logging
+
+/// One branch of a repository on GitHub, as far as it is recorded. Used by one task.
+final class GitHubBranch {
+    let client: GitHubClient
+    let recording: Recording
+    let path: String
+    private var branch: String?
+    private var etag: String?
+    /// The tip that the log stands at.
+    private var tip: String?
+    /// Commits that this run appended.
+    private var appended: Set<String> = []
+    private var trees = RecentValues<GitHubTree>(countMax: 256)
+    private var commitTrees = RecentValues<String>(countMax: 10_000)
+    private var proof = GitHubCommitProof()
+
+    init(_ repository: GitHubSource.Repository, client: GitHubClient, recording: Recording) throws {
+        self.client = client
+        self.recording = recording
+        path = "/repos/\(repository.owner)/\(repository.name)"
+        branch = repository.branch
+        tip = try GitSource.recordedTip(recording.history)
+    }
+
+    /// Looks once where the branch stands, and records what is new.
+    ///
+    /// - Throws: as `GitHubClient.get`; `IngestError` with code `noSuchBranch` where this is to be the only look.
+    func look(isOnlyLook: Bool) async throws {
+        let name = try await branchName()
+        let target = "\(path)/git/ref/heads/\(Self.encoded(name))"
+        let answer = try await client.get(target, etag: etag)
+        switch answer.status {
+        case 200: break
+        case 304: return try await client.caughtUp()
+        default:
+            etag = nil
+            try await client.noteMissing(answer, target)
+            guard isOnlyLook else { return }
+            throw client.error(.noSuchBranch, "there is no branch \"\(name)\"", "use --branch with one that is there")
+        }
+        guard let new = JSONTree(parsing: answer.body)?["object"]?["sha"]?.string, GitRepository.isObjectID(new) else {
+            throw client.error(.refused, "the answer names no commit", "check the address of the API (--api)")
+        }
+        if new != tip { try await catchUp(to: new) }
+        tip = new
+        etag = answer.headers["etag"]
+        try await client.caughtUp()
+    }
+
+    private func branchName() async throws -> String {
+        if let branch { return branch }
+        guard let name = try await client.json(path)?["default_branch"]?.string else {
+            throw client.error(.refused, "there is no such repository", "check its name and the token's rights")
+        }
+        branch = name
+        return name
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/")
+        return text.addingPercentEncoding(withAllowedCharacters: plain) ?? text
+    }
+}
+
+// MARK: - What is new
+
+extension GitHubBranch {
+    private func catchUp(to new: String) async throws {
+        let isNew = try !holds(new)
+        let commits = try await newCommits(to: new)
+        let isForward = try await leads(commits, to: new)
+        let endsAtTip = isNew && isForward
+        for commit in commits {
+            let payload = try await document(commit)
+            let isLast = endsAtTip && commit.id == new
+            try await append(.gitCommit, key: commit.id, payload, bookmark: isLast ? new : nil)
+            appended.insert(commit.id)
+        }
+        if !endsAtTip, let old = tip { try await rewrite(from: old, to: new) }
+    }
+
+    /// Whether appending the commits alone leaves the log at the tip.
+    private func leads(_ commits: [GitHubCommit], to new: String) async throws -> Bool {
+        guard let old = tip else { return true }
+        if commits.contains(where: { $0.parents.contains(old) }) { return true }
+        let comparison = try await client.json("\(path)/compare/\(old)...\(new)?per_page=1")
+        return comparison?["status"]?.string == "ahead"
+    }
+
+    private func holds(_ id: String) throws -> Bool {
+        try appended.contains(id) || recording.history.holds(EventKey(id))
+    }
+
+    private func rewrite(from old: String, to new: String) async throws {
+        let oldTree = try await client.json("\(path)/git/commits/\(old)").flatMap { GitHubCommit($0) }?.tree
+        let diff = try await GitHubTreeDiff(from: oldTree, to: tree(of: new), read: readTree)
+        var document = GitDocument()
+        document.addRewrite(from: old, to: new, fromIsMissing: oldTree == nil, changes: diff.changes)
+        try await addFiles(diff.changes.filter { $0.to != nil }, sizes: diff.sizes, to: &document)
+        try await recording.flush()
+        var number = 1
+        while try recording.history.holds(EventKey("rewrite/\(old)/\(new)/\(number)")) { number += 1 }
+        try await append(.gitRewrite, key: "rewrite/\(old)/\(new)/\(number)", document.bytes, bookmark: new)
+    }
+
+    private func append(_ kind: EventKind, key: String, _ payload: [UInt8], bookmark: String?) async throws {
+        let time = recording.clock.now()
+        let frame = FrameDraft(recordedAt: time, source: recording.source, kind: kind, key: key)
+        try await recording.append([
+            .draft(try frame.draft(payload: payload), bookmark: bookmark.map { Array($0.utf8) })
+        ])
+    }
+}
+
+// MARK: - Commits
+
+extension GitHubBranch {
+    /// The commits behind a tip that the log does not hold, parents first, in git's topological order.
+    private func newCommits(to new: String) async throws -> [GitHubCommit] {
+        var found: [String: GitHubCommit] = [:]
+        var wanted: Set<String> = try holds(new) ? [] : [new]
+        var page = 1
+        while !wanted.isEmpty, let listed = try await list(from: new, page: page) {
+            for commit in listed where found[commit.id] == nil { found[commit.id] = commit }
+            try settle(&wanted, found)
+            page += 1
+        }
+        // What the list does not reach: it is sorted by date, and dates may lie.
+        while let id = wanted.first {
+            guard let commit = try await client.json("\(path)/git/commits/\(id)").flatMap({ GitHubCommit($0) }) else {
+                throw client.error(.brokenRepository, "commit \(id) cannot be read", "try again later")
+            }
+            found[id] = commit
+            try settle(&wanted, found)
+        }
+        for commit in found.values { commitTrees[commit.id] = commit.tree }
+        return CommitOrder.parentsFirst(from: new, in: found)
+    }
+
+    /// Replaces each wanted commit that was found by its parents that are neither found nor held.
+    private func settle(_ wanted: inout Set<String>, _ found: [String: GitHubCommit]) throws {
+        var stack = wanted.filter { found[$0] != nil }
+        var seen = stack
+        while let id = stack.popFirst() {
+            wanted.remove(id)
+            for parent in found[id]?.parents ?? [] where seen.insert(parent).inserted {
+                if try holds(parent) { continue }
+                if found[parent] != nil { stack.insert(parent) } else { wanted.insert(parent) }
+            }
+        }
+    }
+
+    /// A page of the list, newest first; `nil` after the last one.
+    private func list(from new: String, page: Int) async throws -> [GitHubCommit]? {
+        let json = try await client.json("\(path)/commits?sha=\(new)&per_page=100&page=\(page)")
+        guard let elements = json?.elements, !elements.isEmpty else { return nil }
+        return elements.compactMap { GitHubCommit($0) }
+    }
+
+    private func document(_ commit: GitHubCommit) async throws -> [UInt8] {
+        let (object, isProved) = proof.object(commit)
+        if !isProved {
+            recording.log.debug("a commit's bytes could not be proved", metadata: ["commit": "\(commit.id)"])
+        }
+        var comparisons: [GitDocument.Comparison] = []
+        var sizes: [String: Int] = [:]
+        for parent in commit.parents.isEmpty ? [nil] : commit.parents.map(Optional.some) {
+            let parentTree = if let parent { try await tree(of: parent) } else { String?.none }
+            let diff = try await GitHubTreeDiff(from: parentTree, to: commit.tree, read: readTree)
+            comparisons.append(GitDocument.Comparison(parent: parent, changes: diff.changes))
+            sizes.merge(diff.sizes) { first, _ in first }
+        }
+        var document = GitDocument()
+        document.addCommit(commit.id, object)
+        document.addParents(comparisons, missing: [])
+        try await addFiles(GitCommitReader.files(of: comparisons), sizes: sizes, to: &document)
+        return document.bytes
+    }
+}
+
+// MARK: - Trees and blobs
+
+extension GitHubBranch {
+    private func tree(of commit: String) async throws -> String {
+        if let tree = commitTrees[commit] { return tree }
+        guard let found = try await client.json("\(path)/git/commits/\(commit)").flatMap({ GitHubCommit($0) }) else {
+            throw client.error(.brokenRepository, "commit \(commit) cannot be read", "try again later")
+        }
+        commitTrees[commit] = found.tree
+        return found.tree
+    }
+
+    private func readTree(_ id: String) async throws -> GitHubTree {
+        if let tree = trees[id] { return tree }
+        guard let tree = try await client.json("\(path)/git/trees/\(id)").flatMap({ GitHubTreeEntry.tree($0) }) else {
+            throw client.error(.brokenRepository, "directory \(id) cannot be read whole", "record a clone: ingest git")
+        }
+        trees[id] = tree
+        return tree
+    }
+
+    /// Fetches the blobs that the document may hold, and adds the files to it.
+    private func addFiles(_ files: [GitChange], sizes: [String: Int], to document: inout GitDocument) async throws {
+        var blobs: [String: [UInt8]] = [:]
+        var room = EnvelopeLimits.payloadBytesMax
+        for entry in files.compactMap(\.to) where !entry.isSubmodule && blobs[entry.object] == nil {
+            guard let size = sizes[entry.object], size <= room else { continue }
+            let bytes = try await blob(entry.object)
+            guard Self.isText(bytes) else { continue }
+            room -= bytes.count
+            blobs[entry.object] = bytes
+        }
+        var entries = files.compactMap(\.to).filter { !$0.isSubmodule }[...]
+        try document.addFiles(files) { sizeMax in
+            let entry = entries.popFirst()
+            let size = entry.flatMap { sizes[$0.object] } ?? 0
+            return (size, size > sizeMax ? nil : entry.flatMap { blobs[$0.object] })
+        }
+    }
+
+    private func blob(_ id: String) async throws -> [UInt8] {
+        let json = try await client.json("\(path)/git/blobs/\(id)")
+        let text = json?["encoding"]?.string == "base64" ? json?["content"]?.string : nil
+        if let data = text.flatMap({ Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }) {
+            let bytes = Array(data)
+            if GitObjectHash.id(type: "blob", bytes) == id { return bytes }
+        }
+        throw client.error(.brokenRepository, "file \(id) cannot be read whole", "try again later")
+    }
+
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { UTF8Text.firstFault(in: $0) == $0.count && !UTF8Text.containsNUL($0) }
+    }
+}

@@ -1,0 +1,256 @@
+import EventLog
+import Logging
+
+/// Asks GitHub's REST API, keeping its rules: waits when it says so, pauses when little of the limit is left, and
+/// records what it says of the recorder's standing. Used by one task.
+final class GitHubClient {
+    private let recording: Recording
+    private let base: String
+    private let token: TokenSource?
+    private let follows: Bool
+    private var journal: ConnectionJournal
+    private var backoff: Backoff
+    private var tokenNow: String?
+    private var level = GitHubRate.Level.normal
+    private var pausedUntil: Int64?
+    private var isOpen = false
+    private var lastTrouble: Int?
+    private var limitCount = 0
+
+    /// The most failures in a row before a run that does not follow gives up.
+    private static let failuresMax = 5
+    /// The longest wait that GitHub may ask for.
+    private static let waitSecondsMax: Int64 = 3_700
+    private static let backoffMax = Duration.seconds(60)
+    private static let secondaryWait: Int64 = 60
+
+    init(_ recording: Recording, base: String, token: TokenSource?, follows: Bool) throws {
+        self.recording = recording
+        self.base = base
+        self.token = token
+        self.follows = follows
+        backoff = Backoff(max: Self.backoffMax, random: recording.random)
+        let past = try RecordedPast(recording.history)
+        let history = past.journalHistory(recording.history)
+        journal = try ConnectionJournal(source: recording.source, kind: .gitCommit, history: history)
+    }
+
+    /// The answer to a GET; 304, 404, 409 and 422 are answers too.
+    ///
+    /// - Throws: `IngestError` with code `refused` where the token does not do, and, unless following, where there is
+    ///   no answer again and again.
+    func get(_ target: String, etag: String? = nil) async throws -> HTTPAccess.Answer {
+        var hasRefreshed = false
+        while true {
+            try await waitForReset()
+            guard let answer = try await attempt(target, etag: etag) else { continue }
+            try await note(answer)
+            switch answer.status {
+            case 200, 304, 404, 409, 410, 422, 451:
+                try await succeeded(answer.status)
+                return answer
+            case 401 where !hasRefreshed && token != nil:
+                hasRefreshed = true
+                tokenNow = nil
+            case 403, 429:
+                guard let wait = waitAsTold(answer) else { throw try await refused(answer, target) }
+                try await limited(answer, target, seconds: wait)
+            case 408, 500...599:
+                try await failed("status \(answer.status)", answer, target)
+            default: throw try await refused(answer, target)
+            }
+        }
+    }
+
+    /// The JSON of an answer that must be 200; `nil` for 404.
+    func json(_ target: String) async throws -> JSONTree? {
+        while true {
+            let answer = try await get(target)
+            if answer.status == 404 || answer.status == 409 { return nil }
+            if answer.status == 200, let json = JSONTree(parsing: answer.body) { return json }
+            if answer.status != 200 { throw try await refused(answer, target) }
+            try await failed("the answer is no JSON", answer, target)
+        }
+    }
+}
+
+// MARK: - Requests
+
+extension GitHubClient {
+    /// Nothing where there was no answer; it was waited then.
+    private func attempt(_ target: String, etag: String?) async throws -> HTTPAccess.Answer? {
+        do {
+            return try await recording.http.ask(try await request(target, etag: etag))
+        } catch let trouble as HTTPTrouble {
+            try await failed(trouble.description, nil, target)
+            return nil
+        }
+    }
+
+    private func request(_ target: String, etag: String?) async throws -> HTTPAccess.Request {
+        var headers = [
+            (name: "Accept", value: "application/vnd.github+json"),
+            (name: "User-Agent", value: "eventlog-logtool"),
+            (name: "X-GitHub-Api-Version", value: "2022-11-28"),
+        ]
+        if let etag { headers.append((name: "If-None-Match", value: etag)) }
+        if let token {
+            let value = if let tokenNow { tokenNow } else { try await token.fresh() }
+            tokenNow = value
+            headers.append((name: "Authorization", value: "Bearer \(value)"))
+        }
+        return HTTPAccess.Request(url: base + target, headers: headers)
+    }
+
+    /// How long GitHub wants to be left alone; `nil` where an answer is a refusal and no limit.
+    private func waitAsTold(_ answer: HTTPAccess.Answer) -> Int64? {
+        if let seconds = answer.headers["retry-after"].flatMap({ Int64($0) }) { return max(0, seconds) }
+        if let rate = GitHubRate(answer.headers), rate.remaining == 0 {
+            return max(1, rate.reset - recording.clock.now().seconds + 1)
+        }
+        let isLimit = answer.status == 429 || Self.speaksOfLimits(answer.body)
+        // Without a time: at least a minute, and longer each time.
+        return isLimit ? Self.secondaryWait << min(Int64(limitCount), 5) : nil
+    }
+
+    private static func speaksOfLimits(_ body: [UInt8]) -> Bool {
+        let message = JSONTree(parsing: body)?["message"]?.string?.lowercased() ?? ""
+        return message.contains("rate limit") || message.contains("abuse")
+    }
+}
+
+// MARK: - What the answers say of the recorder's standing
+
+extension GitHubClient {
+    private func note(_ answer: HTTPAccess.Answer) async throws {
+        guard let rate = GitHubRate(answer.headers) else { return }
+        pausedUntil = rate.level == .paused ? rate.reset : nil
+        guard rate.level != level else { return }
+        level = rate.level
+        let text = "\(rate.used) % of the rate limit is used"
+        if level == .normal { recording.log.notice("\(text)") } else { recording.log.warning("\(text)") }
+        try journal.limit(level.rawValue, used: rate.used, reset: rate.reset, at: recording.clock.now())
+        try await append()
+    }
+
+    /// Above 95 % nothing is asked until the hour is over.
+    private func waitForReset() async throws {
+        guard let reset = pausedUntil else { return }
+        pausedUntil = nil
+        let seconds = min(max(0, reset - recording.clock.now().seconds + 1), Self.waitSecondsMax)
+        guard seconds > 0 else { return }
+        try openGap("rate limit")
+        try await append()
+        try await recording.clock.sleep(.seconds(seconds))
+    }
+
+    private func limited(_ answer: HTTPAccess.Answer, _ target: String, seconds: Int64) async throws {
+        limitCount += 1
+        pausedUntil = nil
+        recording.log.warning("limited", metadata: ["status": "\(answer.status)", "seconds": "\(seconds)"])
+        try record(answer, target)
+        try openGap("rate limit")
+        try await append()
+        try await recording.clock.sleep(.seconds(min(seconds, Self.waitSecondsMax)))
+    }
+
+    private func succeeded(_ status: Int) async throws {
+        backoff.reset()
+        limitCount = 0
+        if status < 400 { lastTrouble = nil }
+        guard follows, !isOpen else { return }
+        isOpen = true
+        recording.log.info("connected")
+        try journal.open(at: recording.clock.now())
+        try await append()
+    }
+
+    private func failed(_ reason: String, _ answer: HTTPAccess.Answer?, _ target: String) async throws {
+        recording.log.notice("no answer", metadata: ["reason": "\(reason)"])
+        if let answer, answer.status >= 400 { try record(answer, target) }
+        try close(reason)
+        try openGap("unreachable")
+        try await append()
+        guard follows || backoff.count < Self.failuresMax else {
+            throw error(.io, "GitHub gave no answer that can be used (\(reason))", "try again later")
+        }
+        try await recording.clock.sleep(backoff.next())
+    }
+
+    private func refused(_ answer: HTTPAccess.Answer, _ target: String) async throws -> IngestError {
+        try record(answer, target)
+        try close("refused")
+        try await append()
+        let reason = "GitHub answered with status \(answer.status) to \(Self.path(target))"
+        return error(.refused, reason, "check the repository's name and the token's rights (--token-env)")
+    }
+
+    func error(_ code: IngestError.Code, _ reason: String, _ advice: String) -> IngestError {
+        IngestError(code, operation: "ingest github", object: recording.source.rawValue, reason: reason, advice: advice)
+    }
+
+    /// Once for each change of what is wrong.
+    private func record(_ answer: HTTPAccess.Answer, _ target: String) throws {
+        guard lastTrouble != answer.status else { return }
+        lastTrouble = answer.status
+        try journal.http(
+            answer.status,
+            path: Self.path(target),
+            headers: answer.headers,
+            at: recording.clock.now()
+        )
+    }
+
+    private func close(_ reason: String) throws {
+        guard isOpen else { return }
+        isOpen = false
+        try journal.close(WebSocketClosure(code: 0, reason: reason), at: recording.clock.now())
+    }
+
+    private static func path(_ target: String) -> String { String(target.prefix { $0 != "?" }) }
+}
+
+// MARK: - Runs and gaps
+
+extension GitHubClient {
+    /// Appends what the recorder has to say, without the bookmark, which is the branch's tip here.
+    private func append() async throws {
+        let items = journal.take().map { item -> SourceItem in
+            if case .draft(let draft, _) = item { .draft(draft) } else { item }
+        }
+        try await recording.append(items)
+    }
+
+    private func openGap(_ reason: String) throws {
+        guard follows, !journal.openGaps.contains(where: { $0.to == nil }) else { return }
+        let time = recording.clock.now()
+        try journal.openGap(reason, from: journal.lastInbound ?? time, closes: "replay", at: time)
+    }
+
+    func beginRun() async throws {
+        guard follows else { return }
+        try journal.beginRun(topics: [nil], asksForPast: false, closes: "replay", at: recording.clock.now())
+        try await append()
+    }
+
+    /// Everything up to the branch's tip is recorded.
+    func caughtUp() async throws {
+        journal.noteAlive(at: recording.clock.now())
+        guard !journal.openGaps.isEmpty else { return }
+        try journal.closeGaps(by: "replay", at: recording.clock.now()) { _ in true }
+        try await append()
+    }
+
+    /// Says that the branch is not there, once.
+    func noteMissing(_ answer: HTTPAccess.Answer, _ target: String) async throws {
+        try record(answer, target)
+        try await append()
+    }
+
+    func stop() async throws {
+        guard follows else { return }
+        try close("recorder stopped")
+        try journal.endRun(topics: [nil], closes: "replay", at: recording.clock.now())
+        try await append()
+    }
+}

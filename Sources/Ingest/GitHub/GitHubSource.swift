@@ -1,0 +1,93 @@
+public import EventLog
+import Foundation
+
+/// Records the commits of one branch over GitHub's REST API: the same events, byte for byte, that `GitSource` makes of a
+/// clone, in the same order.
+///
+/// The branch's tip is asked for again and again (with its ETag, so that no change costs nothing); what is new is found
+/// by walking parents, so that a change and its undoing between two looks are both there.
+public struct GitHubSource: LiveSource {
+    /// Which repository, and how to reach it.
+    public struct Repository: Sendable {
+        let owner: String
+        let name: String
+        let branch: String?
+        let api: String
+
+        /// Names a repository.
+        ///
+        /// - Parameters:
+        ///   - name: `OWNER/NAME`.
+        ///   - branch: `nil` for the repository's default branch.
+        ///   - api: the base of the REST API.
+        /// - Throws: `IngestError` with code `invalidArgument`.
+        public init(_ name: String, branch: String? = nil, api: String = "https://api.github.com") throws {
+            let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, parts.allSatisfy(Self.isName) else {
+                throw IngestError(
+                    .invalidArgument,
+                    operation: "ingest github",
+                    object: name,
+                    reason: "it is not the name of a repository",
+                    advice: "give OWNER/NAME, such as ada/chat"
+                )
+            }
+            let place = try HTTPAddress(api, operation: "ingest github")
+            (owner, self.name, self.branch) = (parts[0], parts[1], branch)
+            self.api = place.origin + (place.path == "/" ? "" : place.path)
+        }
+
+        private static func isName(_ text: String) -> Bool {
+            !text.isEmpty && text != "." && text != ".."
+                && text.utf8.allSatisfy { byte in
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                        || byte == 0x2D || byte == 0x5F || byte == 0x2E
+                }
+        }
+    }
+
+    /// The recorder's name in the log.
+    public let name: SourceName
+    private let repository: Repository
+    private let token: TokenSource?
+    private let follows: Bool
+    private let interval: Duration
+
+    /// Makes a source.
+    ///
+    /// - Parameters:
+    ///   - token: `nil` asks without one: GitHub then allows 60 requests an hour.
+    ///   - follows: whether to go on asking.
+    ///   - interval: the pause between two looks.
+    public init(
+        _ repository: Repository,
+        name: SourceName,
+        token: TokenSource? = nil,
+        follows: Bool,
+        interval: Duration = .seconds(10)
+    ) {
+        self.repository = repository
+        self.name = name
+        self.token = token
+        self.follows = follows
+        self.interval = interval
+    }
+
+    /// Records until it is cancelled, or until everything up to the branch's tip is recorded.
+    public func run(_ recording: Recording) async throws {
+        let client = try GitHubClient(recording, base: repository.api, token: token, follows: follows)
+        let branch = try GitHubBranch(repository, client: client, recording: recording)
+        do {
+            try await client.beginRun()
+            while true {
+                try await branch.look(isOnlyLook: !follows)
+                guard follows else { break }
+                try await recording.clock.sleep(interval)
+            }
+            try await client.stop()
+        } catch {
+            try await client.stop()
+            throw error
+        }
+    }
+}

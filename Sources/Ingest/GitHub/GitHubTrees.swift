@@ -1,0 +1,68 @@
+/// What a tree of git's database holds under one name.
+struct GitHubTreeEntry: Equatable {
+    let mode: String
+    let id: String
+    /// Of a blob.
+    let size: Int?
+
+    var isTree: Bool { mode == "040000" }
+    var entry: GitChange.Entry { GitChange.Entry(mode: mode, object: id) }
+}
+
+/// One directory: entries by the bytes of their names.
+typealias GitHubTree = [[UInt8]: GitHubTreeEntry]
+
+extension GitHubTreeEntry {
+    /// Reads the answer of `git/trees`; `nil` where it is none, or not whole.
+    static func tree(_ json: JSONTree) -> GitHubTree? {
+        guard let elements = json["tree"]?.elements, json["truncated"] != .bool(true) else { return nil }
+        var tree: GitHubTree = [:]
+        for element in elements {
+            guard let name = element["path"]?.string, let mode = element["mode"]?.string,
+                let id = element["sha"]?.string
+            else { return nil }
+            let size = element["size"]?.integer.flatMap { Int(exactly: $0) }
+            tree[Array(name.utf8)] = GitHubTreeEntry(mode: mode, id: id, size: size)
+        }
+        return tree
+    }
+}
+
+/// The difference of two trees, found by reading only the directories that differ.
+struct GitHubTreeDiff {
+    private(set) var changes: [GitChange] = []
+    /// The sizes of the blobs that are new, by id.
+    private(set) var sizes: [String: Int] = [:]
+
+    /// - Parameter read: gives a directory by its id.
+    init(from old: String?, to new: String, read: (String) async throws -> GitHubTree) async throws {
+        try await compare(old, new, prefix: [], read: read)
+        changes.sort { $0.path.lexicographicallyPrecedes($1.path) }
+    }
+
+    private mutating func compare(
+        _ old: String?,
+        _ new: String?,
+        prefix: [UInt8],
+        read: (String) async throws -> GitHubTree
+    ) async throws {
+        guard old != new else { return }
+        let before = if let old { try await read(old) } else { GitHubTree() }
+        let after = if let new { try await read(new) } else { GitHubTree() }
+        for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
+            let (from, to) = (before[name], after[name])
+            guard from?.mode != to?.mode || from?.id != to?.id else { continue }
+            let path = prefix + name
+            add(path, from: from, to: to)
+            let (oldTree, newTree) = (from.flatMap { $0.isTree ? $0.id : nil }, to.flatMap { $0.isTree ? $0.id : nil })
+            try await compare(oldTree, newTree, prefix: path + [0x2F], read: read)
+        }
+    }
+
+    private mutating func add(_ path: [UInt8], from: GitHubTreeEntry?, to: GitHubTreeEntry?) {
+        let (old, new) = (from.flatMap { $0.isTree ? nil : $0 }, to.flatMap { $0.isTree ? nil : $0 })
+        guard old != nil || new != nil else { return }
+        changes.append(GitChange(path: path, from: old?.entry, to: new?.entry))
+        if let new, let size = new.size { sizes[new.id] = size }
+    }
+}
