@@ -1,0 +1,60 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Projections
+
+/// What recorders store beside frames: REST answers, rows that were read, records, gaps.
+@Suite struct AnswerTests {
+    @Test(arguments: 1...30 as ClosedRange<UInt64>)
+    func keptEventsAndFactsGiveTheRetainedState(seed: UInt64) throws {
+        var traffic = AnswerTraffic(seed: seed)
+        let events = traffic.events(240)
+        var workspace = Workspace()
+        for event in events.prefix(180) { Self.apply(event, to: &workspace) }
+        var retained = workspace.retained(by: RetentionPolicy(messagesPerChannel: 2))
+        let needed = retained.neededSequences
+        let held = Set(events.prefix(180).map(\.envelope.sequence.rawValue)).intersection(needed)
+        var refolded = try Workspace(facts: retained.facts(keeping: held))
+        for event in events.prefix(180) where held.contains(event.envelope.sequence.rawValue) {
+            Self.apply(event, to: &refolded)
+        }
+        refolded.sequence = retained.sequence
+        refolded.clock = retained.clock
+        try #require(Self.difference(retained, refolded) == nil, "seed \(seed)")
+        for event in events.suffix(60) {
+            Self.apply(event, to: &retained)
+            Self.apply(event, to: &refolded)
+        }
+        #expect(Self.difference(retained, refolded) == nil, "seed \(seed), after more events")
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func noBytesAtAllStopADecoder(seed: UInt64) {
+        var traffic = AnswerTraffic(seed: seed)
+        var random = SeededGenerator(seed: seed)
+        var workspace = Workspace()
+        for event in traffic.events(300) {
+            var payload = event.payload
+            for _ in 0..<Int.random(in: 0...3, using: &random) where !payload.isEmpty {
+                let index = Int.random(in: 0..<payload.count, using: &random)
+                if Bool.random(using: &random) { payload[index] = UInt8.random(in: 0...255, using: &random) }
+                if Int.random(in: 0...3, using: &random) == 0 { payload.removeSubrange(index...) }
+            }
+            payload.withUnsafeBytes { workspace.apply(event.envelope, payload: $0) }
+        }
+        #expect(!workspace.issues.isEmpty)
+    }
+
+    private static func apply(_ event: RecordedGateway.Event, to workspace: inout Workspace) {
+        event.payload.withUnsafeBytes { workspace.apply(event.envelope, payload: $0) }
+    }
+
+    private static func difference(_ left: Workspace, _ right: Workspace) -> String? {
+        let (left, right) = (left.snapshotBytes, right.snapshotBytes)
+        if left == right { return nil }
+        let same = zip(left, right).prefix { $0 == $1 }.count
+        let texts = [left, right].map { String(decoding: $0.dropFirst(max(0, same - 150)).prefix(300), as: UTF8.self) }
+        return texts.joined(separator: "\n is not \n")
+    }
+}
