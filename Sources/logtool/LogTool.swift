@@ -13,7 +13,12 @@ struct LogTool: ParsableCommand {
         abstract: "Keeps every remote change of chats, items and statuses in a log, and replays them.",
         version: ProgramIdentity.version,
         groupedSubcommands: [
-            CommandGroup(name: "Record", subcommands: [IngestCommand.self, ImportCommand.self, ExportCommand.self]),
+            CommandGroup(
+                name: "Record",
+                subcommands: [
+                    IngestCommand.self, RecordCommand.self, StatusCommand.self, ImportCommand.self, ExportCommand.self,
+                ]
+            ),
             CommandGroup(
                 name: "Look",
                 subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self, GapsCommand.self]

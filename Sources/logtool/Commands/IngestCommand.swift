@@ -6,7 +6,7 @@ import Ingest
 struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// The kinds of sources.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case git, capture, gateway, realtime
+        case git, capture, gateway, realtime, github, sse, status, cloudkit
     }
 
     static let configuration = CommandConfiguration(
@@ -15,6 +15,10 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         usage: """
             logtool ingest LOG git REPO [--branch B] [options]
             logtool ingest LOG capture FILE [--kind gateway|realtime|sse|items|status] [options]
+            logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
+            logtool ingest LOG sse URL [--follow] [options]
+            logtool ingest LOG status DIR [--pattern GLOB] [--poll DURATION] [--follow] [options]
+            logtool ingest LOG cloudkit CONTAINER --token-file FILE --api-token-env VAR [--follow] [options]
             logtool ingest LOG gateway URL [--token-env VAR|--token-file FILE] [--follow] [options]
             logtool ingest LOG realtime URL --table T … [--api-key-env VAR] [--token-env VAR] [--follow] [options]
             """,
@@ -30,17 +34,20 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             "logtool ingest chat.eventlog gateway wss://chat.example.org/gateway --token-env CHAT_TOKEN --follow",
             "a gateway, until interrupted"
         ),
+        Example("logtool ingest chat.eventlog github ada/chat --token-env GH_TOKEN --follow", "commits over the API"),
+        Example("logtool ingest list.eventlog sse https://host/subscribe/%23work --follow", "Server-Sent Events"),
+        Example("logtool ingest vibe.eventlog status /tmp --follow", "status files"),
         Example("zcat frames.gz | logtool ingest bug.eventlog capture - --kind sse", "the same from standard input"),
     ]
 
     @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
     var log: String
 
-    @Argument(help: ArgumentHelp("What to record: git, capture, gateway or realtime.", valueName: "source"))
+    @Argument(help: ArgumentHelp("What to record.", valueName: "source"))
     var kind: Kind
 
     @Argument(
-        help: ArgumentHelp("The repository, the URL or the file; - is standard input.", valueName: "address"),
+        help: ArgumentHelp("The repository, URL, directory or file; - is standard input.", valueName: "address"),
         completion: .file()
     )
     var address: String
@@ -52,13 +59,17 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup(title: "Options of capture") var capture: CaptureSourceOptions
     @OptionGroup(title: "Options of gateway") var gateway: GatewaySourceOptions
     @OptionGroup(title: "Options of realtime") var realtime: RealtimeSourceOptions
+    @OptionGroup(title: "Options of github, status and cloudkit") var polled: PolledSourceOptions
     @OptionGroup(title: "Options of live sources") var live: LiveSourceOptions
     @OptionGroup(title: "Options of the log") var write: WriteOptions
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if kind != .git && git.isGiven { throw ValidationError("--branch goes with git only") }
+        if kind != .git && kind != .github && git.isGiven {
+            throw ValidationError("--branch goes with git and github only")
+        }
+        if let fault = polled.fault(forKind: kind.rawValue) { throw ValidationError(fault) }
         if kind != .capture && capture.isGiven { throw ValidationError("--kind and --keep-going go with capture only") }
         if kind != .gateway && gateway.isGiven {
             throw ValidationError("--rest, --intents and --refresh-… go with gateway only")
@@ -93,7 +104,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 keepGoing: capture.keepGoing
             )
             summary = try record(source, progress: progress)
-        case .gateway, .realtime:
+        case .gateway, .realtime, .github, .sse, .status, .cloudkit:
             return try await recordLive()
         }
         progress.end()
@@ -104,12 +115,21 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         let source: any LiveSource =
             switch kind {
             case .realtime: try realtime.source(address, live, name: try sourceName())
-            default: try gateway.source(address, live, name: try sourceName())
+            case .gateway: try gateway.source(address, live, name: try sourceName())
+            default: try polledSource()
             }
         let run = LiveIngest(log: log, options: write.storeOptions, trustFile: live.caFile, isQuiet: output.quiet)
         let (summary, signal) = try await run.record(source)
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
         if let signal { throw ExitCode(128 + signal) }
+    }
+
+    private func polledSource() throws -> any LiveSource {
+        var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
+        (settings.name, settings.branch) = (name, git.branch)
+        (settings.tokenEnvironment, settings.tokenFile) = (live.tokenEnv, live.tokenFile)
+        polled.apply(to: &settings)
+        return try settings.makeSource(follows: live.follow)
     }
 
     private func sourceName() throws -> SourceName {

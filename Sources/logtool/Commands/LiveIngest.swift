@@ -27,13 +27,7 @@ struct LiveIngest {
     /// - Returns: what was done, and the signal that ended it.
     func record(_ source: any LiveSource) async throws -> (IngestSummary, signal: Int32?) {
         let store = try EventStore.openOrCreate(at: log, options: options)
-        let http = try HTTPAccess(trustFile: trustFile)
-        let tools = LiveTools(
-            clock: .machine { SystemClock.now },
-            random: { Double.random(in: 0..<1) },
-            http: http,
-            log: Logger(label: "logtool", factory: { _ in logHandler })
-        )
+        let tools = try LiveTools.machine(trustFile: trustFile, level: isQuiet ? .critical : .notice)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let result: Result<(IngestSummary, Int32?), any Error>
         do {
@@ -41,7 +35,7 @@ struct LiveIngest {
         } catch {
             result = .failure(error)
         }
-        try await http.shutdown()
+        try await tools.http.shutdown()
         return try result.get()
     }
 
@@ -71,12 +65,5 @@ struct LiveIngest {
             }
             return (IngestSummary(), signal)
         }
-    }
-
-    private var logHandler: any LogHandler {
-        guard !isQuiet else { return SwiftLogNoOpLogHandler() }
-        var handler = StreamLogHandler.standardError(label: "logtool")
-        handler.logLevel = .notice
-        return handler
     }
 }

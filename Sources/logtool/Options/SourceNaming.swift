@@ -3,6 +3,8 @@ enum SourceNaming {
     /// The kind and the last part of the address, `git-chat`, without what would read as part of an entity, a point or
     /// a profile.
     static func name(kind: String, address: String) -> String {
+        // What follows the path of a URL may be secret.
+        let address = address.contains("://") ? String(address.prefix { $0 != "?" && $0 != "#" }) : address
         let last = address.split(separator: "/").last { $0 != "." }.map(String.init) ?? ""
         let stem = withoutExtension(last)
         let readable = stem.unicodeScalars.map { scalar in

@@ -1,0 +1,68 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool status`: how the recorders of a log are doing, as the log itself tells.
+struct StatusCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show per source whether it is connected, how far behind, and what it missed.",
+        usage: "logtool status LOG [options]"
+    )
+
+    static let examples = [
+        Example("logtool status chat.eventlog", "is every recorder listening?"),
+        Example("logtool status chat.eventlog --json", "the same for scripts"),
+    ]
+
+    @OptionGroup var log: LogOptions
+    @OptionGroup var lists: JSONListOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let now = SystemClock.now
+        let sources = try log.open().read { try RecorderStatus.all(in: $0) }
+        let output = output.standardOutput
+        let documents = sources.map { JSONValue.object(Self.json($0, now: now)) }
+        switch lists.form {
+        case .document: try output.line(JSONValue.array(documents).lines)
+        case .lines: for document in documents { try output.line(document.text) }
+        case .text: for source in sources { try output.line(Self.text(source, now: now)) }
+        }
+        try output.flush()
+    }
+
+    private static func json(_ status: RecorderStatus, now: Timestamp) -> JSONObject {
+        var json: JSONObject = [
+            "source": .string(status.source.rawValue),
+            "connected": status.isConnected.map { .bool($0) },
+            "since": .text(status.linkChangedAt?.description),
+            "events": .int(status.events),
+            "lastEvent": .text(status.lastEvent?.description),
+            "lagSeconds": .int(status.lagSeconds(now)),
+            "gaps": .int(status.gaps),
+            "retries": .int(status.retries),
+        ]
+        if let rate = status.rate {
+            json["rateLimit"] = .object([
+                "level": .string(rate.level), "usedPercent": .int(rate.used), "reset": .text(rate.reset?.description),
+            ])
+        }
+        return json
+    }
+
+    private static func text(_ status: RecorderStatus, now: Timestamp) -> String {
+        var parts = [status.source.rawValue]
+        switch status.isConnected {
+        case true?: parts.append("connected since \(status.linkChangedAt.map(TimeText.full) ?? "?")")
+        case false?: parts.append("not connected since \(status.linkChangedAt.map(TimeText.full) ?? "?")")
+        case nil: parts.append("recorded")
+        }
+        parts.append("\(status.events) events")
+        if let last = status.lastEvent { parts.append("last \(status.lagSeconds(now)) s ago (\(TimeText.full(last)))") }
+        parts.append(status.gaps == 0 ? "no open gap" : "\(status.gaps) open gaps")
+        if status.retries > 0 { parts.append("\(status.retries) retries") }
+        if let rate = status.rate { parts.append("rate limit \(rate.level), \(rate.used) % used") }
+        return DisplayText.escaped(parts.joined(separator: "  "))
+    }
+}

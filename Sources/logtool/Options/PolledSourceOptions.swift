@@ -1,0 +1,53 @@
+import ArgumentParser
+
+/// What github, status and cloudkit need to know; tokens only by where they are, never themselves.
+struct PolledSourceOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("github, cloudkit: the base of the API.", valueName: "url"))
+    var api: String?
+
+    @Option(
+        name: .customLong("pattern"),
+        help: ArgumentHelp("status: which names; default: vibestatus-*.json; may be given often.", valueName: "glob")
+    )
+    var patterns: [String] = []
+
+    @Option(
+        help: ArgumentHelp("status: look so often instead of watching.", valueName: "duration"),
+        transform: DurationText.parse
+    )
+    var poll: Duration?
+
+    @Option(
+        help: ArgumentHelp("github, cloudkit: the pause between two looks; default: 10s, 5s.", valueName: "duration"),
+        transform: DurationText.parse
+    )
+    var interval: Duration?
+
+    @Option(help: ArgumentHelp("cloudkit: the variable that holds the API token.", valueName: "variable"))
+    var apiTokenEnv: String?
+
+    @Option(help: ArgumentHelp("cloudkit: development or production.", valueName: "name"))
+    var environment: String?
+
+    /// What is wrong with the options for a kind of source; `nil` if nothing is.
+    func fault(forKind kind: String) -> String? {
+        let given: [(name: String, isGiven: Bool, kinds: Set<String>)] = [
+            ("--api", api != nil, ["github", "cloudkit"]), ("--pattern", !patterns.isEmpty, ["status"]),
+            ("--poll", poll != nil, ["status"]), ("--interval", interval != nil, ["github", "cloudkit"]),
+            ("--api-token-env", apiTokenEnv != nil, ["cloudkit"]),
+            ("--environment", environment != nil, ["cloudkit"]),
+        ]
+        guard let wrong = given.first(where: { $0.isGiven && !$0.kinds.contains(kind) }) else { return nil }
+        return "\(wrong.name) goes with \(wrong.kinds.sorted().joined(separator: " and ")) only"
+    }
+
+    /// Puts what was given into settings.
+    func apply(to settings: inout SourceSettings) {
+        settings.api = api
+        settings.patterns = patterns
+        settings.polls = poll != nil
+        settings.interval = poll ?? interval
+        settings.keyEnvironment = apiTokenEnv
+        settings.environment = environment
+    }
+}

@@ -1,0 +1,14 @@
+import Ingest
+import Logging
+
+extension LiveTools {
+    /// What recorders share: this machine's clock and chance, and messages on standard error.
+    static func machine(trustFile: String?, level: Logger.Level) throws -> LiveTools {
+        LiveTools(
+            clock: .machine(now: { SystemClock.now }),
+            random: { Double.random(in: 0..<1) },
+            http: try HTTPAccess(trustFile: trustFile),
+            log: Logger(label: "logtool") { _ in StandardErrorLog(logLevel: level) }
+        )
+    }
+}

@@ -1,0 +1,121 @@
+import CoreMetrics
+import Synchronization
+
+/// Collects what swift-metrics is told, and writes it in Prometheus's text format (version 0.0.4).
+///
+/// Counters count up, recorders and gauges keep the last value, timers give a count and a sum in seconds.
+final class MetricsRegistry: MetricsFactory {
+    private struct Series {
+        var value = 0.0
+        var count: Int64 = 0
+    }
+
+    private enum Kind: String {
+        case counter, gauge, summary
+    }
+
+    private struct Name: Hashable {
+        let label: String
+        let dimensions: [String]
+    }
+
+    private struct Contents {
+        var kinds: [String: Kind] = [:]
+        var series: [Name: Series] = [:]
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// More series than that are not kept: a mistake must not fill memory.
+    private static let seriesMax = 10_000
+
+    /// Everything as text, sorted by name.
+    var text: String {
+        let contents = contents.withLock { $0 }
+        var lines: [String] = []
+        for (label, kind) in contents.kinds.sorted(by: { $0.key < $1.key }) {
+            lines.append("# TYPE \(label) \(kind.rawValue)")
+            let series = contents.series.filter { $0.key.label == label }
+            for (name, value) in series.sorted(by: { $0.key.dimensions.lexicographicallyPrecedes($1.key.dimensions) }) {
+                let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions.joined(separator: ","))}"
+                if kind == .summary {
+                    lines.append("\(label)_sum\(labels) \(value.value)")
+                    lines.append("\(label)_count\(labels) \(value.count)")
+                } else {
+                    lines.append("\(label)\(labels) \(value.value)")
+                }
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func change(
+        _ label: String,
+        _ dimensions: [(String, String)],
+        _ kind: Kind,
+        _ body: (inout Series) -> Void
+    ) {
+        let name = Name(
+            label: Self.legal(label),
+            dimensions: dimensions.map { "\(Self.legal($0))=\"\(Self.escaped($1))\"" }
+        )
+        contents.withLock { contents in
+            guard contents.series[name] != nil || contents.series.count < Self.seriesMax else { return }
+            contents.kinds[name.label] = contents.kinds[name.label] ?? kind
+            body(&contents.series[name, default: Series()])
+        }
+    }
+
+    private static func legal(_ text: String) -> String {
+        String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" })
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { result, character in
+            switch character {
+            case "\\": result += "\\\\"
+            case "\"": result += "\\\""
+            case "\n": result += "\\n"
+            default: result.append(character)
+            }
+        }
+    }
+}
+
+extension MetricsRegistry {
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        Handler { amount in self.change(label, dimensions, .counter) { $0.value += amount } }
+    }
+
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        Handler { amount in self.change(label, dimensions, .gauge) { $0.value = amount } }
+    }
+
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        Handler { amount in
+            self.change(label, dimensions, .summary) { series in
+                series.value += amount / 1e9
+                series.count += 1
+            }
+        }
+    }
+
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
+}
+
+/// Hands values on, whatever the metric's kind.
+private final class Handler: CounterHandler, RecorderHandler, TimerHandler {
+    private let take: @Sendable (Double) -> Void
+
+    init(_ take: @escaping @Sendable (Double) -> Void) {
+        self.take = take
+    }
+
+    func increment(by amount: Int64) { take(Double(amount)) }
+    func reset() {}
+    func record(_ value: Int64) { take(Double(value)) }
+    func record(_ value: Double) { take(value) }
+    func recordNanoseconds(_ duration: Int64) { take(Double(duration)) }
+}

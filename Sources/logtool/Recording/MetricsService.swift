@@ -1,0 +1,71 @@
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ServiceLifecycle
+
+/// Gives the metrics over HTTP: `GET /metrics`.
+final class MetricsService: Service {
+    private let host: String
+    private let port: Int
+    private let registry: MetricsRegistry
+    private let log: Logger
+
+    /// - Parameter address: `HOST:PORT`, or a port alone, which is one of 127.0.0.1.
+    /// - Throws: `Failure` where it is neither.
+    init(address: String, registry: MetricsRegistry, log: Logger) throws {
+        let parts = address.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let port = parts.last.flatMap({ Int($0) }), (0...65_535).contains(port) else {
+            throw Failure("give metrics: \"\(address)\" is no HOST:PORT, such as 127.0.0.1:9464")
+        }
+        host = parts.count == 2 && !parts[0].isEmpty ? String(parts[0]) : "127.0.0.1"
+        self.port = port
+        self.registry = registry
+        self.log = log
+    }
+
+    func run() async throws {
+        let registry = registry
+        let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
+                    try channel.pipeline.syncOperations.addHandler(MetricsHandler(registry))
+                }
+            }
+            .bind(host: host, port: port).get()
+        log.notice("giving metrics", metadata: ["port": "\(channel.localAddress?.port ?? port)"])
+        try? await gracefulShutdown()
+        try await channel.close()
+    }
+}
+
+/// Answers one request and closes.
+private final class MetricsHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let registry: MetricsRegistry
+
+    init(_ registry: MetricsRegistry) {
+        self.registry = registry
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(let head) = Self.unwrapInboundIn(data) else { return }
+        let isKnown = head.method == .GET && head.uri.prefix { $0 != "?" } == "/metrics"
+        let body = ByteBuffer(string: isKnown ? registry.text : "see /metrics\n")
+        var headers = HTTPHeaders([("Content-Type", "text/plain; version=0.0.4; charset=utf-8")])
+        headers.add(name: "Content-Length", value: String(body.readableBytes))
+        headers.add(name: "Connection", value: "close")
+        let status: HTTPResponseStatus = isKnown ? .ok : .notFound
+        context.write(
+            Self.wrapOutboundOut(.head(.init(version: .http1_1, status: status, headers: headers))),
+            promise: nil
+        )
+        context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        let channel = context.channel
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,187 @@
+import EventLog
+import Foundation
+import Ingest
+import Yams
+
+/// What `logtool record` is told by its file (docs/recording.md): logs, the sources of each, and whether metrics are
+/// given. It holds no token, only where tokens are.
+struct RecordConfiguration: Equatable, Sendable {
+    /// One source and the log that it goes to.
+    struct Entry: Hashable, Sendable {
+        let log: String
+        let settings: SourceSettings
+
+        /// The source's name in the log.
+        var name: String { (try? settings.makeSource(follows: true).name.rawValue) ?? settings.address }
+    }
+
+    var entries: [Entry] = []
+    /// Where metrics are given, `HOST:PORT`; `nil` for nowhere.
+    var metrics: String?
+    /// Certificates to check servers against.
+    var trustFile: String?
+
+    /// Reads a file.
+    ///
+    /// - Throws: `Failure` naming the file and what in it is wrong.
+    init(path: String) throws {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Failure("read configuration \"\(path)\": the file cannot be read")
+        }
+        try self.init(
+            text: String(decoding: data, as: UTF8.self),
+            path: path,
+            folder: URL(fileURLWithPath: path).deletingLastPathComponent()
+        )
+    }
+
+    /// Reads a text; paths in it are relative to a folder.
+    init(text: String, path: String, folder: URL) throws {
+        let reader = ConfigurationReader(path: path, folder: folder)
+        do {
+            try read(try reader.root(text), reader)
+        } catch let error as YamlError {
+            throw reader.failure("it is no YAML: \(error)")
+        }
+    }
+
+    private mutating func read(_ root: Node.Mapping, _ reader: ConfigurationReader) throws {
+        try reader.check(root, knows: ["metrics", "ca-file", "logs"], place: "the file")
+        metrics = try reader.text(root, "metrics", place: "the file")
+        trustFile = try reader.path(root, "ca-file", place: "the file")
+        for (index, log) in try reader.mappings(root, "logs", place: "the file").enumerated() {
+            let place = "logs[\(index)]"
+            try reader.check(log, knows: ["path", "sources"], place: place)
+            guard let path = try reader.path(log, "path", place: place) else {
+                throw reader.failure("\(place) has no path")
+            }
+            for (number, source) in try reader.mappings(log, "sources", place: place).enumerated() {
+                let settings = try reader.settings(source, place: "\(place).sources[\(number)]")
+                entries.append(Entry(log: path, settings: settings))
+            }
+        }
+        try checkNames(reader)
+    }
+
+    private func checkNames(_ reader: ConfigurationReader) throws {
+        guard !entries.isEmpty else { throw reader.failure("it names no source") }
+        var seen: Set<[String]> = []
+        for entry in entries {
+            let name = try entry.settings.makeSource(follows: true).name
+            guard name != .logtool else { throw reader.failure("the source name \"logtool\" is reserved") }
+            guard seen.insert([entry.log, name.rawValue]).inserted else {
+                throw reader.failure("the source \"\(name)\" stands twice in the log \(entry.log); name one with as")
+            }
+        }
+    }
+}
+
+/// Takes the file apart, refusing what it does not know.
+struct ConfigurationReader {
+    let path: String
+    let folder: URL
+
+    private static let known: Set<String> = [
+        "kind", "address", "as", "branch", "api", "token-env", "token-file", "api-key-env", "api-key-file", "rest",
+        "refresh-url", "refresh-file", "intents",
+        "tables", "patterns", "poll", "interval", "environment",
+    ]
+
+    func failure(_ reason: String) -> Failure {
+        Failure("read configuration \"\(path)\": \(reason)")
+    }
+
+    func root(_ text: String) throws -> Node.Mapping {
+        guard let mapping = try Yams.compose(yaml: text)?.mapping else {
+            throw failure("it is no mapping; see docs/recording.md")
+        }
+        return mapping
+    }
+
+    func check(_ mapping: Node.Mapping, knows names: Set<String>, place: String) throws {
+        for (key, _) in mapping {
+            let name = key.string ?? ""
+            if name.hasPrefix("token") && !names.contains(name) || name == "password" {
+                throw failure("\(place) holds a secret; name where it is with token-env or token-file")
+            }
+            guard names.contains(name) else { throw failure("\(place) has \"\(name)\", which means nothing here") }
+        }
+    }
+
+    func text(_ mapping: Node.Mapping, _ name: String, place: String) throws -> String? {
+        guard let node = mapping[Node(name)] else { return nil }
+        guard let text = node.scalar?.string else { throw failure("\(place): \(name) is no text") }
+        return text
+    }
+
+    /// A path, relative to the file's folder; a leading `~` is the home.
+    func path(_ mapping: Node.Mapping, _ name: String, place: String) throws -> String? {
+        guard let text = try text(mapping, name, place: place) else { return nil }
+        let expanded = (text as NSString).expandingTildeInPath
+        return expanded.hasPrefix("/") ? expanded : folder.appendingPathComponent(expanded).path
+    }
+
+    func mappings(_ mapping: Node.Mapping, _ name: String, place: String) throws -> [Node.Mapping] {
+        guard let node = mapping[Node(name)] else { throw failure("\(place) has no \(name)") }
+        guard let sequence = node.sequence else { throw failure("\(place): \(name) is no list") }
+        return try sequence.map { element in
+            guard let mapping = element.mapping else { throw failure("\(place): an element of \(name) is no mapping") }
+            return mapping
+        }
+    }
+
+    private func texts(_ mapping: Node.Mapping, _ name: String, place: String) throws -> [String] {
+        guard let node = mapping[Node(name)] else { return [] }
+        if let text = node.scalar?.string { return [text] }
+        guard let sequence = node.sequence else { throw failure("\(place): \(name) is no list") }
+        return try sequence.map { element in
+            guard let text = element.scalar?.string else { throw failure("\(place): an element of \(name) is no text") }
+            return text
+        }
+    }
+
+    func settings(_ mapping: Node.Mapping, place: String) throws -> SourceSettings {
+        try check(mapping, knows: Self.known, place: place)
+        guard let kind = try text(mapping, "kind", place: place).flatMap({ SourceSettings.Kind(rawValue: $0) }) else {
+            let kinds = SourceSettings.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw failure("\(place) has no kind that can be followed; there are \(kinds)")
+        }
+        guard let address = try text(mapping, "address", place: place) else {
+            throw failure("\(place) has no address")
+        }
+        var settings = SourceSettings(kind: kind, address: address)
+        if kind == .status { settings.address = try path(mapping, "address", place: place) ?? address }
+        settings.name = try text(mapping, "as", place: place)
+        settings.branch = try text(mapping, "branch", place: place)
+        settings.api = try text(mapping, "api", place: place)
+        settings.tokenEnvironment = try text(mapping, "token-env", place: place)
+        settings.tokenFile = try path(mapping, "token-file", place: place)
+        settings.keyEnvironment = try text(mapping, "api-key-env", place: place)
+        settings.keyFile = try path(mapping, "api-key-file", place: place)
+        settings.refreshURL = try text(mapping, "refresh-url", place: place)
+        settings.refreshFile = try path(mapping, "refresh-file", place: place)
+        settings.rest = try text(mapping, "rest", place: place)
+        settings.environment = try text(mapping, "environment", place: place)
+        settings.tables = try texts(mapping, "tables", place: place)
+        settings.patterns = try texts(mapping, "patterns", place: place)
+        try readNumbers(mapping, &settings, place: place)
+        return settings
+    }
+
+    private func readNumbers(_ mapping: Node.Mapping, _ settings: inout SourceSettings, place: String) throws {
+        if let text = try text(mapping, "intents", place: place) {
+            guard let number = UInt64(text) else { throw failure("\(place): intents is no number") }
+            settings.intents = number
+        }
+        if let text = try text(mapping, "interval", place: place) {
+            guard let interval = try? DurationText.parse(text) else {
+                throw failure("\(place): interval is no duration")
+            }
+            settings.interval = interval
+        }
+        if let text = try text(mapping, "poll", place: place) {
+            guard text == "true" || text == "false" else { throw failure("\(place): poll is neither true nor false") }
+            settings.polls = text == "true"
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Logging
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// Takes the process's signals: SIGINT and SIGTERM end it in good order, SIGHUP reads the configuration again.
+final class SignalService: Service {
+    private let signals: UnixSignalsSequence
+    private let onHangup: @Sendable () -> Void
+    private let stopCode = Mutex<Int32?>(nil)
+
+    init(signals: UnixSignalsSequence, onHangup: @escaping @Sendable () -> Void) {
+        self.signals = signals
+        self.onHangup = onHangup
+    }
+
+    /// The exit code of the signal that ended the process.
+    var code: Int32? { stopCode.withLock { $0 } }
+
+    /// Returns, and so begins the shutdown, with the first signal that asks for the end.
+    func run() async throws {
+        for await signal in signals.cancelOnGracefulShutdown() {
+            switch signal {
+            case .sighup: onHangup()
+            case .sigint: return stopCode.withLock { $0 = 130 }
+            default: return stopCode.withLock { $0 = 143 }
+            }
+        }
+    }
+}

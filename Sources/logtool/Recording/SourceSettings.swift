@@ -1,0 +1,114 @@
+import EventLog
+import Ingest
+
+/// What a live source is told, on the command line or in a file: never a token, only where one is.
+struct SourceSettings: Hashable, Sendable {
+    /// The kinds of sources that can be followed.
+    enum Kind: String, CaseIterable, Sendable {
+        case github, gateway, sse, status, cloudkit, realtime
+    }
+
+    var kind: Kind
+    var address: String
+    /// The source's name in the log.
+    var name: String?
+    var branch: String?
+    var api: String?
+    var tokenEnvironment: String?
+    var tokenFile: String?
+    /// The second secret: Supabase's key, CloudKit's API token.
+    var keyEnvironment: String?
+    var keyFile: String?
+    var rest: String?
+    var refreshURL: String?
+    var refreshFile: String?
+    var intents: UInt64?
+    var tables: [String] = []
+    var patterns: [String] = []
+    /// Whether status files are looked at again and again instead of watched.
+    var polls = false
+    var interval: Duration?
+    var environment: String?
+
+    /// The source, as it is to be run.
+    func makeSource(follows: Bool) throws -> any LiveSource {
+        let name = try SourceName(self.name ?? SourceNaming.name(kind: kind.rawValue, address: address))
+        switch kind {
+        case .github:
+            let base = api ?? "https://api.github.com"
+            let repository = try GitHubSource.Repository(address, branch: branch, api: base)
+            let pause = interval ?? .seconds(10)
+            return GitHubSource(repository, name: name, token: token, follows: follows, interval: pause)
+        case .sse: return try EventStreamSource(url: address, name: name, token: token, follows: follows)
+        case .status: return try status(name, follows: follows)
+        case .gateway: return try gateway(name, follows: follows)
+        case .realtime:
+            return try RealtimeSource(
+                url: address,
+                restBase: rest,
+                tables: tables,
+                apiKey: key,
+                token: token,
+                name: name,
+                follows: follows
+            )
+        case .cloudkit: return try cloudKit(name, follows: follows)
+        }
+    }
+
+    private func status(_ name: SourceName, follows: Bool) throws -> StatusSource {
+        let milliseconds = interval.map {
+            Int32(clamping: $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000)
+        }
+        let mode: StatusSource.Mode = polls ? .polling(milliseconds: milliseconds ?? 1_000) : .watching
+        return try StatusSource(
+            directory: address,
+            patterns: patterns.isEmpty ? ["vibestatus-*.json"] : patterns,
+            name: name,
+            mode: follows ? mode : .once
+        )
+    }
+
+    private func gateway(_ name: SourceName, follows: Bool) throws -> GatewaySource {
+        let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
+        guard token != nil || refresh != nil else {
+            throw Failure("record gateway: a token is needed; name where it is with --token-env or --token-file")
+        }
+        return try GatewaySource(
+            url: address,
+            restBase: rest,
+            intents: intents,
+            token: token ?? .none,
+            refresh: refresh,
+            name: name,
+            follows: follows
+        )
+    }
+
+    private func cloudKit(_ name: SourceName, follows: Bool) throws -> CloudKitSource {
+        guard let token, let key else {
+            throw Failure(
+                "record cloudkit: two tokens are needed; name where they are with --token-file and --api-token-env"
+            )
+        }
+        let base = api ?? "https://api.apple-cloudkit.com"
+        let container = try CloudKitSource.Container(address, environment: environment ?? "production", api: base)
+        return CloudKitSource(
+            container,
+            name: name,
+            apiToken: key,
+            webToken: token,
+            webTokenFile: tokenFile,
+            interval: interval ?? .seconds(5),
+            follows: follows
+        )
+    }
+
+    private var token: TokenSource? {
+        tokenFile.map { TokenSource.file($0) } ?? tokenEnvironment.map { TokenSource.environment($0) }
+    }
+
+    private var key: TokenSource? {
+        keyFile.map { TokenSource.file($0) } ?? keyEnvironment.map { TokenSource.environment($0) }
+    }
+}

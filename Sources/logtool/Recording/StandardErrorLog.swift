@@ -1,0 +1,24 @@
+import EventLog
+import Logging
+
+/// Writes swift-log's messages to standard error, one line each: time, level, message, then `name=value` by name.
+struct StandardErrorLog: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { _, given in given }
+        let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\(Self.quoted("\($0.value)"))" }.joined()
+        StandardError.line(DisplayText.escaped("\(SystemClock.now) \(event.level) \(event.message)\(pairs)"))
+    }
+
+    private static func quoted(_ text: String) -> String {
+        text.isEmpty || text.contains { $0 == " " || $0 == "=" || $0 == "\"" }
+            ? "\"\(text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "'"))\"" : text
+    }
+}

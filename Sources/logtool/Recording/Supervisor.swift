@@ -1,0 +1,73 @@
+import EventLog
+import Ingest
+import Logging
+import Metrics
+import ServiceLifecycle
+
+/// Keeps the recorders of a configuration running: each is started again when it fails, without disturbing the others.
+final class Supervisor: Service {
+    /// What it is to do next.
+    enum Order: Sendable {
+        /// Run these, and no others; those that run already go on.
+        case run(RecordConfiguration)
+    }
+
+    private let options: EventStore.Options
+    private let tools: LiveTools
+    private let orders: AsyncStream<Order>
+
+    /// The longest wait before a recorder that failed is started again.
+    private static let waitMax: Duration = .seconds(60)
+    /// A recorder that ran so long has not failed at once.
+    private static let settled: Duration = .seconds(120)
+
+    init(options: EventStore.Options, tools: LiveTools, orders: AsyncStream<Order>) {
+        self.options = options
+        self.tools = tools
+        self.orders = orders
+    }
+
+    /// Runs until a graceful shutdown; every recorder has ended on return, and what it took is durable.
+    func run() async throws {
+        var running: [RecordConfiguration.Entry: Task<Void, Never>] = [:]
+        for await order in orders.cancelOnGracefulShutdown() {
+            guard case .run(let configuration) = order else { continue }
+            let wanted = Set(configuration.entries)
+            for (entry, task) in running where !wanted.contains(entry) {
+                task.cancel()
+                await task.value
+                running[entry] = nil
+            }
+            for entry in configuration.entries where running[entry] == nil {
+                running[entry] = Task { await self.keep(entry) }
+            }
+            tools.log.notice("recording", metadata: ["sources": "\(running.count)"])
+        }
+        for task in running.values { task.cancel() }
+        for task in running.values { await task.value }
+        tools.log.notice("stopped")
+    }
+
+    private func keep(_ entry: RecordConfiguration.Entry) async {
+        var log = tools.log
+        log[metadataKey: "source"] = "\(entry.name)"
+        let restarts = Counter(label: "eventlog_restarts_total", dimensions: [("source", entry.name)])
+        var wait = Duration.seconds(1)
+        while !Task.isCancelled {
+            let start = tools.clock.elapsed()
+            do {
+                let source = try entry.settings.makeSource(follows: true)
+                let store = try EventStore.openOrCreate(at: entry.log, options: options)
+                _ = try await LiveRecorder.record(source, into: store, with: tools)
+                if Task.isCancelled { return }
+                log.notice("the remote has ended")
+            } catch {
+                log.error("failed", metadata: ["error": "\(error)"])
+            }
+            if tools.clock.elapsed() - start >= Self.settled { wait = .seconds(1) }
+            restarts.increment()
+            try? await tools.clock.sleep(wait + wait * (tools.random() * 0.1))
+            wait = min(wait * 2, Self.waitMax)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import CoreMetrics
+import EventLog
+import Foundation
+import Ingest
+import TestSupport
+import Testing
+
+@testable import logtool
+
+@Suite struct RecordCommandTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private func write(_ name: String, _ text: String) throws {
+        let url = URL(fileURLWithPath: folder.path(name))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    private func read(_ text: String) throws -> RecordConfiguration {
+        try RecordConfiguration(text: text, path: "c.yaml", folder: folder.url)
+    }
+
+    private func status(_ directory: String) -> String {
+        "{kind: status, address: \(directory), as: \(directory), poll: true, interval: 20ms}"
+    }
+
+    @Test func aFileNamesLogsAndSources() throws {
+        try write("d/x", "")
+        let configuration = try read(
+            """
+            metrics: 9464
+            logs:
+              - path: chat.eventlog
+                sources:
+                  - {kind: github, address: ada/chat, as: vibe, branch: b, token-env: GH}
+                  - {kind: status, address: d, patterns: [a, b], interval: 2s}
+              - path: /tmp/other.eventlog
+                sources:
+                  - {kind: sse, address: "https://h/x?token=1"}
+            """
+        )
+        #expect(configuration.metrics == "9464")
+        #expect(configuration.entries.map(\.name) == ["vibe", "status-d", "sse-x"])
+        #expect(
+            configuration.entries.map(\.log) == [
+                folder.path("chat.eventlog"), folder.path("chat.eventlog"), "/tmp/other.eventlog",
+            ]
+        )
+        #expect(configuration.entries[0].settings.tokenEnvironment == "GH")
+        #expect(configuration.entries[1].settings.patterns == ["a", "b"])
+    }
+
+    @Test(arguments: [
+        "", "[]", "a: [", "logs: []", "logs: 1", "logs: [{path: x}]", "logs: [{sources: []}]",
+        "logs: [{path: x, sources: [{kind: svn, address: y}]}]", "logs: [{path: x, sources: [{kind: sse}]}]",
+        "logs: [{path: x, sources: [{kind: sse, address: nonsense}]}]",
+        "logs: [{path: x, sources: [{kind: sse, address: 'http://h', token: abc}]}]",
+        "logs: [{path: x, sources: [{kind: sse, address: 'http://h', tokne-env: abc}]}]",
+        "logs: [{path: x, sources: [{kind: sse, address: 'http://h/a'}, {kind: sse, address: 'http://g/a'}]}]",
+        "logs: [{path: x, sources: [{kind: sse, address: 'http://h', as: logtool}]}]",
+        "logs: [{path: x, sources: [{kind: sse, address: 'http://h', interval: soon}]}]",
+    ])
+    func aFileThatCannotBeUsedIsRefused(_ text: String) throws {
+        try write("c.yaml", text)
+        let run = try ToolRun.run(["record", "--config", "c.yaml", "--check"], in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.errors.hasPrefix("logtool: "))
+        #expect(!run.errors.contains("abc"))
+    }
+
+    @Test(arguments: zip([SIGINT, SIGTERM], [Int32(130), 143]))
+    func aSignalEndsItWithEverythingDurable(_ signal: Int32, code: Int32) async throws {
+        for name in ["one", "two", "three"] { try write("\(name)/vibestatus-a.json", name) }
+        try write("c.yaml", "logs: [{path: L, sources: [\(status("one")), \(status("two"))]}]")
+        let process = Process()
+        process.executableURL = try ToolRun.executable
+        process.arguments = ["record", "--config", "c.yaml"]
+        process.currentDirectoryURL = folder.url
+        try Data().write(to: URL(fileURLWithPath: folder.path("err")))
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.path("err")))
+        try process.run()
+        try await wait { $0.contains("one") && $0.contains("two") }
+        try write("c.yaml", "logs: [{path: L, sources: [\(status("two")), \(status("three"))]}]")
+        kill(process.processIdentifier, SIGHUP)
+        try await wait { $0.contains("three") }
+        try write("c.yaml", "broken: [")
+        kill(process.processIdentifier, SIGHUP)
+        try write("two/vibestatus-a.json", "two again")
+        try await wait { $0.contains("two again") }
+        kill(process.processIdentifier, signal)
+        while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(process.terminationStatus == code)
+        let errors = try String(contentsOfFile: folder.path("err"), encoding: .utf8)
+        #expect(errors.contains("kept the old configuration"))
+        // The source that stood in both files went on in one connection.
+        let links = try events().filter {
+            $0.envelope.kind.rawValue == "recorder.link/1" && $0.envelope.source.rawValue == "two"
+        }
+        #expect(links.map { $0.envelope.key?.rawValue } == ["c1/open", "c1/close"])
+        let report = try ToolRun.run(["status", "L", "--json"], in: folder)
+        #expect(report.exitCode == 0)
+        #expect(report.output.contains(#""connected":false"#))
+    }
+
+    private func events() throws -> [RecordedEvent] {
+        guard let store = try? EventStore.open(at: folder.path("L")) else { return [] }
+        return try store.read { session in
+            var events: [RecordedEvent] = []
+            guard session.head > .zero else { return [] }
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                events.append(event.copied())
+                return true
+            }
+            return events
+        }
+    }
+
+    /// Waits for contents of status files.
+    private func wait(_ condition: ([String]) -> Bool) async throws {
+        for _ in 0..<2_000 {
+            let texts = try events().map { String(decoding: $0.payload, as: UTF8.self) }
+            if condition(texts) { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("the events did not come")
+    }
+
+    @Test func metricsAreWrittenAsPrometheusReadsThem() {
+        let registry = MetricsRegistry()
+        registry.makeCounter(label: "a_total", dimensions: [("source", "x\"y")]).increment(by: 3)
+        registry.makeTimer(label: "b.seconds", dimensions: []).recordNanoseconds(500_000_000)
+        registry.makeRecorder(label: "c", dimensions: [], aggregate: false).record(Int64(2))
+        #expect(
+            registry.text == """
+                # TYPE a_total counter
+                a_total{source="x\\"y"} 3.0
+                # TYPE b_seconds summary
+                b_seconds_sum 0.5
+                b_seconds_count 1
+                # TYPE c gauge
+                c 2.0
+
+                """
+        )
+    }
+}
