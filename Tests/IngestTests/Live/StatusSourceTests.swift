@@ -98,7 +98,9 @@ import Testing
         try FileManager.default.removeItem(atPath: path)
         try await wait("remove vibestatus-a.json ")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/hostname")
-        try put("vibestatus-z.json", "z")
+        // Moved into place: a file that is written there may be seen empty first.
+        try put("new", "z")
+        #expect(rename(files.path("new"), files.path("vibestatus-z.json")) == 0)
         try await wait("write vibestatus-z.json z")
         task.cancel()
         _ = try await task.value
@@ -143,7 +145,8 @@ import Testing
         while try count() < 20_001 { try await Task.sleep(for: .milliseconds(10)) }
         try FileManager.default.removeItem(atPath: files.url.path + "-away")
         try FileManager.default.createDirectory(at: files.url, withIntermediateDirectories: true)
-        try put("vibestatus-back.json", "back")
+        try put("new", "back")
+        #expect(rename(files.path("new"), files.path("vibestatus-back.json")) == 0)
         while try count() < 20_002 { try await Task.sleep(for: .milliseconds(10)) }
         task.cancel()
         _ = try await task.value
