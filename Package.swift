@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "Projections", targets: ["Projections"]),
         .library(name: "Ingest", targets: ["Ingest"]),
         .executable(name: "logtool", targets: ["logtool"]),
+        .library(name: "WriteTrace", type: .dynamic, targets: ["WriteTrace"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -92,6 +93,7 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(name: "WriteTrace", path: "Tests/WriteTrace"),
         .testTarget(
             name: "EventLogTests",
             dependencies: ["EventLog", "TestSupport"],

@@ -13,14 +13,16 @@ import Testing
         let path = directory.path("L")
         let reader = try EventStore.openOrCreate(at: path)
         let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
-        let rounds = isLong ? 1000 : 10
+        let rounds = isLong ? 1000 : 30
         var acknowledged = 0
         var lost = 0
         for round in 0..<rounds {
+            let reading = try Child(path, name: Self.readerName)
             let children = try (0..<2).map { try Child(path, name: "\(round)/\($0)") }
             let sequences = try children.enumerated().flatMap { index, child in
-                try child.killed(afterLines: 1 + (round * 7 + index * 5) % 23)
+                try child.killed(afterLines: 1 + (round * 7 + index * 5) % 9)
             }
+            _ = try reading.killed(afterLines: round % 3)
             acknowledged += sequences.count
             try reader.read { session in
                 #expect(session.head.rawValue.isMultiple(of: UInt64(Self.batchSize)))
@@ -28,6 +30,8 @@ import Testing
                     lost += 1
                 }
             }
+            // A check reads everything; the log grows with every round.
+            guard round % 5 == 4 else { continue }
             let report = try reader.verify()
             #expect(report.isIntact, "round \(round): \(report.damage.map(String.init(describing:)) ?? "")")
         }
@@ -42,6 +46,8 @@ import Testing
         let value = try #require(ProcessInfo.processInfo.environment[Self.logVariable])
         let parts = value.split(separator: "|").map(String.init)
         let store = try EventStore.open(at: parts[0])
+        if parts[1] == Self.readerName { return try Self.readWithoutEnd(store) }
+        if parts[1] == Self.stoppedName { return try Self.readWithAStop(store) }
         for batch in 0..<100_000 {
             let drafts = try (0..<Self.batchSize).map {
                 try DraftEvent.sample(batch, key: "\(parts[1])/\(batch)/\($0)")
@@ -50,6 +56,55 @@ import Testing
             FileHandle.standardError.write(Data("ACK \(result.first?.rawValue ?? 0)\n".utf8))
         }
     }
+
+    /// Reads the whole log again and again; every prefix that is seen is one of whole batches without a hole.
+    private static func readWithoutEnd(_ store: EventStore) throws {
+        for _ in 0..<100_000 {
+            let (head, seen) = try store.read { session in
+                var seen: UInt64 = 0
+                guard session.head > .zero else { return (session.head.rawValue, seen) }
+                try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                    seen += event.sequence.rawValue == seen + 1 ? 1 : 0
+                    return true
+                }
+                return (session.head.rawValue, seen)
+            }
+            guard seen == head, head.isMultiple(of: UInt64(batchSize)) else { return }
+            FileHandle.standardError.write(Data("ACK \(head)\n".utf8))
+        }
+    }
+
+    /// A reader that is stopped while the log is compacted goes on in what it read, and holds up nobody.
+    @Test func aSuspendedReaderGoesOnAfterACompaction() throws {
+        let directory = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: directory.path("L"))
+        _ = try store.append((1...300).map { try .sample($0, key: "k\($0)") })
+        let reader = try Child(store.path, name: Self.stoppedName)
+        reader.waitUntilStopped()
+        let dropped = Array(1...250) as [UInt64]
+        _ = try store.rewrite(.dropping(dropped, decidedAt: SequenceNumber(300))) { _ in }
+        #expect(try store.append([.sample(301)]).appended == 1)
+        #expect(try reader.continued().contains("READ 300"))
+        #expect(try store.verify().isIntact)
+        #expect(try store.statistics().readers == 0)
+    }
+
+    /// Stops itself within a read session, and reads on once it is continued.
+    private static func readWithAStop(_ store: EventStore) throws {
+        let count = try store.read { session in
+            raise(SIGSTOP)
+            var count = 0
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { _ in
+                count += 1
+                return true
+            }
+            return count
+        }
+        FileHandle.standardError.write(Data("READ \(count)\n".utf8))
+    }
+
+    private static let readerName = "reader"
+    private static let stoppedName = "stopped"
 
     private final class Child {
         private let process = Process()
@@ -65,6 +120,19 @@ import Testing
             process.standardOutput = FileHandle.nullDevice
             try process.run()
             pipe.fileHandleForWriting.closeFile()
+        }
+
+        func waitUntilStopped() {
+            var information = siginfo_t()
+            waitid(P_PID, id_t(process.processIdentifier), &information, WSTOPPED | WNOWAIT)
+        }
+
+        /// Lets the stopped process go on to its end; answers with what it said.
+        func continued() throws -> String {
+            kill(process.processIdentifier, SIGCONT)
+            let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            return text
         }
 
         /// Kills the process once it has acknowledged so many batches; answers with all that it acknowledged.
