@@ -164,6 +164,9 @@ extension Environment {
             guard attempt < 3 else { throw error }
             if error.isMapResized {
                 try changeMap(to: 0)
+            } else if code == MDB_PANIC {
+                // The meta page of a failed commit could not be written: LMDB refuses readers too until it is reopened.
+                try reopen()
             } else if code == MDB_READERS_FULL {
                 _ = clearDeadReaders()
             } else {
