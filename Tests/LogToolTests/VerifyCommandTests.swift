@@ -30,6 +30,37 @@ import Testing
         #expect(run.errors.contains("sequence 4"))
     }
 
+    /// What is cut off would be mapped and lie behind the file's end: pages are looked at before anything is opened.
+    @Test func aFileThatEndsEarlyEndsWith3() throws {
+        let file = try #require(dataFile)
+        let bytes = try Data(contentsOf: file)
+        for count in [0, 100, 4096, 8192, 12_288, bytes.count / 2] {
+            try bytes.prefix(count).write(to: file)
+            let run = try tool("verify", "L", "--json")
+            #expect(run.output.hasPrefix(#"{"intact":false,"#))
+            #expect(run.exitCode == 3, "cut to \(count) bytes: \(run.errors)")
+            #expect(run.errors.contains("page "))
+        }
+        try bytes.write(to: file)
+        #expect(try tool("verify", "L").exitCode == 0)
+    }
+
+    @Test func anEmptiedPageNeverStopsTheCheckByASignal() throws {
+        let file = try #require(dataFile)
+        let bytes = try Data(contentsOf: file)
+        var damaged = 0
+        for page in stride(from: 0, to: bytes.count, by: 4096) {
+            var altered = bytes
+            altered.replaceSubrange(page..<min(page + 4096, bytes.count), with: repeatElement(0, count: 4096))
+            try altered.write(to: file)
+            let code = try tool("verify", "L").exitCode
+            #expect(code == 3 || code == 0, "page \(page / 4096)")
+            if code == 3 { damaged += 1 }
+        }
+        print("emptied pages: \(bytes.count / 4096) tried, \(damaged) reported")
+        #expect(damaged >= 4)
+    }
+
     @Test func aKeptRootIsChecked() throws {
         try folder.write(tool("root", "L", "--json").output, to: "root.json")
         try folder.makeLog(messages: 5)

@@ -46,15 +46,14 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let kept = try keptRoot()
-        let store = try log.open()
-        let report = try store.verify()
+        let report = try EventStore.verify(at: log.path)
         let output = output.standardOutput
         try output.line(document.json ? JSONValue.object(Self.json(report)).text : Self.text(report))
         try output.flush()
         if let damage = report.damage {
             throw Failure("verify log at \"\(log.path)\": \(damage)", exitCode: Outcome.damaged)
         }
-        if let kept { try check(kept, in: store) }
+        if let kept { try check(kept, in: log.open()) }
     }
 
     private func keptRoot() throws -> KeptRoot? {
