@@ -27,8 +27,8 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Keep",
                 subcommands: [
-                    CompactCommand.self, VerifyCommand.self, RootCommand.self, ProveCommand.self, BackupCommand.self,
-                    RebuildCommand.self,
+                    CompactCommand.self, VerifyCommand.self, SalvageCommand.self, RootCommand.self, ProveCommand.self,
+                    BackupCommand.self, RebuildCommand.self,
                 ]
             ),
         ]

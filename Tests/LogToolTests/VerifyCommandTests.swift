@@ -30,6 +30,22 @@ import Testing
         #expect(run.errors.contains("sequence 4"))
     }
 
+    @Test func whatIsRightIsSalvaged() throws {
+        let file = try #require(dataFile)
+        var bytes = try Data(contentsOf: file)
+        let place = try #require(bytes.range(of: Data("message 2".utf8)))
+        bytes[place.lowerBound] = UInt8(ascii: "M")
+        bytes.replaceSubrange(0..<8192, with: Data(count: 8192))
+        try bytes.write(to: file)
+        let run = try tool("salvage", "L", "-o", "saved", "--json")
+        #expect(run.exitCode == 3)
+        #expect(run.output.hasPrefix(#"{"held":4,"dropped":0,"lost":[{"from":"4","to":"4"}],"head":"5""#))
+        #expect(try tool("verify", "saved").exitCode == 0)
+        #expect(try tool("replay", "saved").output.contains("message 3"))
+        #expect(try tool("salvage", "saved", "-o", "again").exitCode == 0)
+        #expect(try tool("salvage", "saved", "-o", "again").exitCode == 2)
+    }
+
     /// What is cut off would be mapped and lie behind the file's end: pages are looked at before anything is opened.
     @Test func aFileThatEndsEarlyEndsWith3() throws {
         let file = try #require(dataFile)

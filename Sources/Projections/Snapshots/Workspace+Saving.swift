@@ -86,6 +86,8 @@ private struct SavedSource: Codable {
         state.itemMessages = itemMessages
         state.statusFiles = statusFiles
         state.realtime = realtime
+        state.cloudRecords = cloudRecords
+        state.recorderGaps = recorderGaps
         state.channels = channels
         state.messages = messages
         state.community = community

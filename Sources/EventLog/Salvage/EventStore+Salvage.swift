@@ -1,0 +1,51 @@
+extension EventStore {
+    /// Makes a log of every event of a damaged one that still hashes right. The damaged one is read past LMDB and left as
+    /// it is.
+    ///
+    /// Memory: the whole of what is found.
+    ///
+    /// - Parameters:
+    ///   - path: The damaged log.
+    ///   - target: Where the new one goes; nothing may be there.
+    ///   - now: When the act is recorded that names what is lost.
+    /// - Throws: `EventLogError` with code `noLog` where no generation is, `io` where the files cannot be read,
+    ///   `invalidArgument` where something is at the target.
+    public static func salvage(_ path: String, to target: String, now: Timestamp) throws -> SalvageReport {
+        try EventLogError.wrapping("salvage", path) {
+            let directory = LogDirectory(path: path)
+            guard Directory.kind(of: path) == .directory, var number = try directory.generations().first else {
+                throw EventLogError(
+                    .noLog,
+                    operation: "salvage",
+                    object: path,
+                    reason: "there is no generation of a log",
+                    advice: "name the log's directory"
+                )
+            }
+            var parts = try SalvagedParts(directory.dataFile(number))
+            while let successor = parts.meta[MetaName.successor], successor.count == 4 {
+                let next = successor.reduce(0) { $0 << 8 | UInt32($1) }
+                guard next > number, Directory.kind(of: directory.generation(next)) == .directory else { break }
+                number = next
+                parts = try SalvagedParts(directory.dataFile(number))
+            }
+            let format = try? directory.format()
+            let identity = parts.meta[MetaName.identity] ?? format?.identity ?? systemRandomBytes(16)
+            var salvage = Salvage(parts, identity: identity, now: now)
+            let (header, pieces) = try salvage.pieces(newIdentity: systemRandomBytes(16))
+            guard Directory.kind(of: target) == .nothing else {
+                throw EventLogError(
+                    .invalidArgument,
+                    operation: "salvage to",
+                    object: target,
+                    reason: "something is there already",
+                    advice: "name a path where nothing is"
+                )
+            }
+            _ = try importLog(at: target, header: header) { log in
+                for piece in pieces { try log.add(piece) }
+            }
+            return salvage.report
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// Walks over all pages of an LMDB data file in their order, passing over the trees: whatever lies in a leaf page and can
+/// still be taken for an entry is handed out, also from pages that no tree leads to any more.
+struct PageScan {
+    private static let headerBytes = 16
+    private static let nodeHeaderBytes = 8
+    private let file: DataFile
+    private let pageBytes: Int
+    private let fileBytes: UInt64
+
+    init(_ file: DataFile) throws {
+        self.file = file
+        pageBytes = Int(file.metaPages().compactMap { $0 }.first?.pageSize ?? 4096)
+        fileBytes = try file.byteCount()
+    }
+
+    /// Hands out every entry. Whether it is one, and what of, is for the caller to find out.
+    func forEachEntry(_ body: (_ key: [UInt8], _ value: [UInt8]) -> Void) {
+        var page = [UInt8](repeating: 0, count: pageBytes)
+        for number in 2..<max(2, fileBytes / UInt64(pageBytes)) {
+            guard page.withUnsafeMutableBytes({ file.read($0, at: number * UInt64(pageBytes)) }) else { return }
+            // A leaf page; of a damaged header nothing else is asked.
+            guard word(page, 10) == 2 else { continue }
+            let lower = Int(word(page, 12))
+            let end = (Self.headerBytes...pageBytes).contains(lower) ? lower : Self.headerBytes
+            for slot in stride(from: Self.headerBytes, to: end - 1, by: 2) {
+                if let entry = entry(of: page, at: Int(word(page, slot))) { body(entry.key, entry.value) }
+            }
+        }
+    }
+
+    private func entry(of page: [UInt8], at offset: Int) -> (key: [UInt8], value: [UInt8])? {
+        guard offset >= Self.headerBytes, offset + Self.nodeHeaderBytes <= pageBytes else { return nil }
+        let size = Int(word(page, offset)) | Int(word(page, offset + 2)) << 16
+        let flags = word(page, offset + 4)
+        let valueStart = offset + Self.nodeHeaderBytes + Int(word(page, offset + 6))
+        guard valueStart <= pageBytes else { return nil }
+        let key = Array(page[(offset + Self.nodeHeaderBytes)..<valueStart])
+        if flags & 1 == 0 {
+            guard size <= pageBytes - valueStart else { return nil }
+            return (key, Array(page[valueStart..<valueStart + size]))
+        }
+        guard valueStart + 8 <= pageBytes else { return nil }
+        let number = page.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: valueStart, as: UInt64.self) }
+        return largeValue(at: number, size).map { (key, $0) }
+    }
+
+    /// A value with pages of its own.
+    private func largeValue(at number: UInt64, _ size: Int) -> [UInt8]? {
+        let (start, overflow) = number.multipliedReportingOverflow(by: UInt64(pageBytes))
+        guard !overflow, start < fileBytes, fileBytes - start >= UInt64(size + Self.headerBytes) else { return nil }
+        var value = [UInt8](repeating: 0, count: size)
+        let isRead = value.withUnsafeMutableBytes { file.read($0, at: start + UInt64(Self.headerBytes)) }
+        return isRead ? value : nil
+    }
+
+    private func word(_ page: [UInt8], _ offset: Int) -> UInt16 {
+        page.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
+    }
+}

@@ -1,0 +1,197 @@
+/// Makes the pieces of a log from the parts that are left of one.
+///
+/// Every sequence keeps its place. A lost event becomes a dropped one, under the leaf hash that its block of 256 proves,
+/// else under zeros; an act names all events that are not held, so that the new log is whole again and says what it lacks.
+struct Salvage {
+    private let parts: SalvagedParts
+    private let identity: [UInt8]
+    private let now: Timestamp
+    private var head: UInt64 = 0
+    private(set) var report = SalvageReport()
+    private var leafHashes: [Hash256] = []
+    /// The held events' records, by sequence − 1; `nil` for all others.
+    private var records: [[UInt8]?] = []
+    private var isDropped: [Bool] = []
+
+    init(_ parts: SalvagedParts, identity: [UInt8], now: Timestamp) {
+        self.parts = parts
+        self.identity = identity
+        self.now = now
+        head = parts.head
+        fill()
+        for block in 0..<UInt64(leafHashes.count) / TreeNode.leafCount { settle(block) }
+        tell()
+    }
+
+    private mutating func fill() {
+        leafHashes = Array(repeating: .zero, count: Int(head))
+        records = Array(repeating: nil, count: Int(head))
+        isDropped = Array(repeating: false, count: Int(head))
+        for run in parts.runs.values where run.level == 0 {
+            for (place, hash) in run.hashes.enumerated() {
+                leafHashes[Int(run.first) - 1 + place] = hash
+                isDropped[Int(run.first) - 1 + place] = true
+            }
+        }
+        for (sequence, found) in parts.events where !isDropped[Int(sequence) - 1] {
+            // Of two different ones at one place neither is believed, unless the block says which.
+            let right = found.filter { $0.record != nil }
+            guard let event = right.count == 1 ? right.first : right.isEmpty ? found.first : nil else { continue }
+            leafHashes[Int(sequence) - 1] = event.leafHash
+            records[Int(sequence) - 1] = event.record
+        }
+    }
+
+    /// Holds a full block against the root that the tree has for it.
+    private mutating func settle(_ block: UInt64) {
+        let range = Int(block * TreeNode.leafCount)..<Int((block + 1) * TreeNode.leafCount)
+        guard let node = parts.nodes[block] else { return forgetUnproved(range) }
+        if MerkleTree.root(of: leafHashes[range]) == node.root { return }
+        for index in range {
+            for event in parts.events[UInt64(index) + 1] ?? [] where event.leafHash != leafHashes[index] {
+                let former = leafHashes[index]
+                leafHashes[index] = event.leafHash
+                if MerkleTree.root(of: leafHashes[range]) == node.root {
+                    records[index] = event.record
+                    return
+                }
+                leafHashes[index] = former
+            }
+        }
+        forgetUnproved(range)
+    }
+
+    /// The leaf hash of an event whose own bytes do not fit it is only known where its block proves it.
+    private mutating func forgetUnproved(_ range: Range<Int>) {
+        for index in range where records[index] == nil && !isDropped[index] { leafHashes[index] = .zero }
+    }
+
+    private mutating func tell() {
+        let open = leafHashes.count - leafHashes.count % Int(TreeNode.leafCount)
+        forgetUnproved(open..<leafHashes.count)
+        report.head = SequenceNumber(head)
+        report.held = UInt64(records.count { $0 != nil })
+        report.dropped = UInt64(isDropped.count { $0 })
+        var first: UInt64?
+        for index in 0...records.count {
+            let isLost = index < records.count && records[index] == nil && !isDropped[index]
+            if isLost, first == nil { first = UInt64(index) + 1 }
+            guard !isLost, let start = first else { continue }
+            report.lost.append(SequenceNumber(start)...SequenceNumber(UInt64(index)))
+            first = nil
+        }
+        report.keepsIdentity = !leafHashes.contains(.zero)
+    }
+}
+
+// MARK: - Pieces
+
+extension Salvage {
+    /// What an import makes the new log of.
+    mutating func pieces(newIdentity: [UInt8]) throws -> (header: LogHeader, pieces: [LogPiece]) {
+        let needsAct = !report.lost.isEmpty || (report.dropped > 0 && parts.meta[MetaName.acts] == nil)
+        var pieces: [LogPiece] = []
+        var index = 0
+        while index < records.count {
+            if let event = event(at: index) {
+                pieces.append(.event(event))
+                index += 1
+            } else {
+                pieces.append(.dropped(run(from: &index, renumbered: needsAct)))
+            }
+        }
+        var leaves = leafHashes
+        if needsAct {
+            let act = try act()
+            pieces.append(.event(act))
+            leaves.append(act.leafHash)
+        }
+        pieces += DroppedKeys.chunks(of: parts.keys.sorted()).map { .keys($0.value) }
+        report.root = MerkleTree.root(of: leaves)
+        return (header(needsAct: needsAct, size: UInt64(leaves.count), newIdentity), pieces)
+    }
+
+    private func header(needsAct: Bool, size: UInt64, _ newIdentity: [UInt8]) -> LogHeader {
+        let stored = parts.meta[MetaName.acts].map { bytes in
+            stride(from: 0, to: bytes.count - 7, by: 8).map { start in
+                SequenceNumber(bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
+            }
+        }
+        let decidedAt = parts.meta[MetaName.decidedAt].map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
+        return LogHeader(
+            identity: report.keepsIdentity ? identity : newIdentity,
+            size: size,
+            root: report.root,
+            decidedAt: SequenceNumber(report.dropped > 0 ? decidedAt ?? head : 0),
+            acts: needsAct ? [SequenceNumber(size)] : stored ?? [],
+            facts: parts.facts
+        )
+    }
+
+    private func event(at index: Int) -> RecordedEvent? {
+        records[index]?.withUnsafeBytes { bytes in
+            guard let record = Record(bytes), let lane = parts.lanes[record.laneNumber] else { return nil }
+            return EventView(sequence: UInt64(index) + 1, record: record, lane: lane).copied()
+        }
+    }
+
+    /// Events that are not held, to the end of their run or of the lost ones, and not over the end of a block.
+    private func run(from index: inout Int, renumbered: Bool) -> DroppedRun {
+        let start = index
+        let known = parts.runs[UInt64(start) + 1]
+        let block = start - start % GapRun.hashCountMax + GapRun.hashCountMax
+        func goesOn(_ index: Int) -> Bool {
+            guard index < records.count, records[index] == nil, isDropped[index] == isDropped[start] else {
+                return false
+            }
+            if let known { return UInt64(index) + 1 <= known.last }
+            return index < block && parts.runs[UInt64(index) + 1] == nil
+        }
+        repeat { index += 1 } while goesOn(index)
+        let clock = known.map(\.clock) ?? Clock.none
+        let boundary = UInt64(index) / TreeNode.leafCount
+        let isWithin = UInt64(start) / TreeNode.leafCount != boundary && UInt64(index) % TreeNode.leafCount != 0
+        let atNode = isWithin ? parts.nodes[boundary - 1]?.clock ?? Clock.none : Clock.none
+        return DroppedRun(
+            first: SequenceNumber(UInt64(start) + 1),
+            leafHashes: Array(leafHashes[start..<index]),
+            rewrite: renumbered ? 1 : known?.rewrite ?? 1,
+            clock: clock == Clock.none ? nil : Timestamp(microseconds: clock),
+            clockAtNode: atNode == Clock.none ? nil : Timestamp(microseconds: atNode)
+        )
+    }
+
+    /// `logtool.salvage/1`: names every event that is not held whole.
+    private func act() throws -> RecordedEvent {
+        let missing = records.indices.filter { records[$0] == nil }.map { SequenceNumber(UInt64($0) + 1) }
+        let lost = report.lost.map { "{\"from\":\"\($0.lowerBound)\",\"to\":\"\($0.upperBound)\"}" }
+        let redacted = records.indices.compactMap { index -> String? in
+            guard let event = event(at: index), event.envelope.holding == .redacted else { return nil }
+            let hash = Hasher256.hash(event.payload).hex
+            return "{\"sequence\":\"\(index + 1)\",\"substituteHash\":\"\(hash)\"}"
+        }
+        let payload =
+            "{\"of\":\"\(hexText(identity))\",\"lost\":[\(lost.joined(separator: ","))],"
+            + "\"droppedHash\":\"\(RewritePlan.droppedHash(of: missing).hex)\","
+            + "\"redacted\":[\(redacted.joined(separator: ","))]}"
+        let lane = Lane(source: .logtool, kind: try EventKind("logtool.salvage/1"), attributes: .none)
+        let salt = systemRandomBytes(16)
+        let bytes = Array(payload.utf8)
+        let commitment = salt.withUnsafeBytes { salt in
+            bytes.withUnsafeBytes { LeafHash.commitment(salt: salt, payload: $0) }
+        }
+        let recordedAt = now.microseconds
+        return RecordedEvent(
+            envelope: Envelope(
+                sequence: SequenceNumber(head + 1),
+                recordedAt: Timestamp(microseconds: recordedAt),
+                source: lane.source,
+                kind: lane.kind
+            ),
+            payload: bytes,
+            salt: salt,
+            commitment: commitment,
+            leafHash: LeafHash.hash(recordedAt: recordedAt, lane: lane, key: nil, commitment: commitment)
+        )
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool salvage`: makes a log of what is left of a damaged one.
+struct SalvageCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "salvage",
+        abstract: "Make a log of every event of a damaged one that still hashes right, and list what is lost.",
+        usage: "logtool salvage LOG -o NEW [options]",
+        discussion: """
+            The damaged log is read page by page and left as it is. Every event keeps its sequence; a lost one becomes \
+            a dropped one, and an act names them all. Exit code 3 where anything is lost.
+            """
+    )
+
+    static let examples = [
+        Example("logtool verify chat.eventlog", "what is damaged?"),
+        Example("logtool salvage chat.eventlog -o saved.eventlog", "save what is right"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Where the new log goes; nothing may be there.", valueName: "new"),
+        completion: .directory
+    )
+    var target: String
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let report = try EventStore.salvage(log.path, to: target, now: SystemClock.now)
+        let output = output.standardOutput
+        try output.line(document.json ? Self.members(of: report).text : Self.text(of: report, target: target))
+        try output.flush()
+        if !report.lost.isEmpty { throw Outcome.damaged }
+    }
+
+    private static func members(of report: SalvageReport) -> JSONValue {
+        let lost = report.lost.map { range in
+            JSONValue.object([
+                "from": .string(range.lowerBound.description), "to": .string(range.upperBound.description),
+            ])
+        }
+        return .object([
+            "held": .int(report.held),
+            "dropped": .int(report.dropped),
+            "lost": .array(lost),
+            "head": .string(report.head.description),
+            "root": .string(Base64.encode(report.root.bytes)),
+            "keepsIdentity": .bool(report.keepsIdentity),
+        ])
+    }
+
+    private static func text(of report: SalvageReport, target: String) -> String {
+        let path = DisplayText.escaped(target)
+        var lines = ["\(counted(Int(report.held), "event")) of sequences 1 to \(report.head), in \(path)"]
+        if report.dropped > 0 { lines.append("\(counted(Int(report.dropped), "event")) had been dropped before") }
+        for range in report.lost {
+            let isOne = range.lowerBound == range.upperBound
+            lines.append("lost: \(isOne ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)")")
+        }
+        if report.lost.isEmpty { lines.append("nothing up to there is lost; later events would have left no trace") }
+        if !report.keepsIdentity { lines.append("a log of its own: proofs of the old one do not hold for it") }
+        return lines.joined(separator: "\n")
+    }
+}
