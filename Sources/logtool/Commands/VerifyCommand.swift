@@ -51,7 +51,10 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         try output.line(document.json ? JSONValue.object(Self.json(report)).text : Self.text(report))
         try output.flush()
         if let damage = report.damage {
-            throw Failure("verify log at \"\(log.path)\": \(damage)", exitCode: Outcome.damaged)
+            throw Failure(
+                "verify log at \"\(log.path)\": \(damage); save what is right with: logtool salvage LOG -o NEW",
+                exitCode: Outcome.damaged
+            )
         }
         if let kept { try check(kept, in: log.open()) }
     }
@@ -71,6 +74,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     }
 
     private static func text(_ report: VerifyReport) -> String {
+        if !report.isIntact, report.head == .zero { return "damaged: before any event could be read" }
         var counts = ["\(report.whole) whole"]
         if report.redacted > 0 { counts.append("\(report.redacted) redacted") }
         if report.dropped > 0 { counts.append("\(report.dropped) dropped") }
