@@ -90,7 +90,8 @@ extension DerivedStore {
         for attempt in 0..<10 {
             let before = file.metaPages()
             do {
-                return try PageCheck.run(file)
+                try PageCheck.run(file)
+                return
             } catch {
                 guard attempt < 9, file.metaPages() != before else { throw error }
             }

@@ -1,20 +1,20 @@
-/// One page of an LMDB data file, behind the meta pages (`mdb.c`, `MDB_page` and `MDB_node`).
+/// One page of an LMDB data file, behind the meta pages (`mdb.c`, `MDB_page` and `MDB_node`), where it lies in memory.
 struct DataPage {
     static let headerBytes = 16
     private static let nodeHeaderBytes = 8
 
-    let bytes: [UInt8]
+    let bytes: UnsafeRawBufferPointer
     let number: UInt64
 
     /// One entry of a page.
     struct Node {
-        let key: [UInt8]
+        let key: UnsafeRawBufferPointer
         /// The page below, of a branch page's entry.
         let child: UInt64
         /// The value's length, wherever it lies.
         let byteCount: Int
         /// The value, where it lies in the page.
-        let value: [UInt8]
+        let value: UnsafeRawBufferPointer
         /// The first page of a value that has pages of its own.
         let overflowPage: UInt64?
         /// The header of a table, where the value is one.
@@ -30,14 +30,15 @@ struct DataPage {
 
     private var flags: UInt16 { word(UInt16.self, 10) }
 
+    @inline(__always)
     private func word<Number: FixedWidthInteger>(_ type: Number.Type, _ offset: Int) -> Number {
-        bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
+        bytes.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
-    /// The entries in key order.
+    /// Lends the entries in key order. That they fill the page as LMDB fills it is known once the last was lent.
     ///
-    /// - Throws: `PageCheck.Damage` where one of them leaves the page, or they do not fill it as LMDB fills it.
-    func nodes() throws -> [Node] {
+    /// - Throws: `PageCheck.Damage` where one of them leaves the page, or they do not fill it; what `body` throws.
+    func forEachNode(_ body: (_ index: Int, Node) throws -> Void) throws {
         let (lower, upper) = (Int(word(UInt16.self, 12)), Int(word(UInt16.self, 14)))
         guard word(UInt16.self, 8) == 0, lower >= Self.headerBytes, lower.isMultiple(of: 2), lower <= upper,
             upper <= bytes.count
@@ -45,14 +46,22 @@ struct DataPage {
         let count = (lower - Self.headerBytes) / 2
         guard count >= (isBranch ? 2 : 1) else { throw damaged("it has too few entries") }
         var used = 0
-        let nodes = try (0..<count).map { index in
+        for index in 0..<count {
             let offset = Int(word(UInt16.self, Self.headerBytes + 2 * index))
             guard offset >= upper, offset.isMultiple(of: 2), offset + Self.nodeHeaderBytes <= bytes.count else {
                 throw damaged("an entry lies outside")
             }
-            return try node(at: offset, &used)
+            try body(index, node(at: offset, &used))
         }
         guard used == bytes.count - upper else { throw damaged("its entries overlap or leave room") }
+    }
+
+    /// The entries in key order.
+    ///
+    /// - Throws: as `forEachNode`.
+    func nodes() throws -> [Node] {
+        var nodes: [Node] = []
+        try forEachNode { nodes.append($1) }
         return nodes
     }
 
@@ -68,13 +77,14 @@ struct DataPage {
         }
         used += (Self.nodeHeaderBytes + keyCount + inPage + 1) & ~1
         let valueStart = keyStart + keyCount
+        let valueEnd = valueStart + (flags == 1 || isBranch ? 0 : inPage)
         return Node(
-            key: Array(bytes[keyStart..<valueStart]),
+            key: UnsafeRawBufferPointer(rebasing: bytes[keyStart..<valueStart]),
             child: isBranch ? UInt64(low) | UInt64(high) << 16 | UInt64(flags) << 32 : 0,
             byteCount: size,
-            value: flags == 1 || isBranch ? [] : Array(bytes[valueStart..<valueStart + inPage]),
+            value: UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueEnd]),
             overflowPage: !isBranch && flags == 1 ? word(UInt64.self, valueStart) : nil,
-            table: !isBranch && flags == 2 ? bytes.withUnsafeBytes { TreeHeader($0, at: valueStart) } : nil
+            table: !isBranch && flags == 2 ? TreeHeader(bytes, at: valueStart) : nil
         )
     }
 

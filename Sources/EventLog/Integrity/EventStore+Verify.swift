@@ -5,6 +5,11 @@ extension EventStore {
     ///
     /// - Throws: `EventLogError` where the log cannot be read at all; damage within it is what the report says.
     public func verify() throws -> VerifyReport {
+        try verify(afterPagesOf: [:])
+    }
+
+    /// - Parameter checked: of which transaction the pages of a generation have been checked just now.
+    private func verify(afterPagesOf checked: [UInt32: UInt64]) throws -> VerifyReport {
         try EventLogError.wrapping("verify log at", path) {
             let generation = try newestGeneration()
             let file = try DataFile(core.directory.dataFile(generation.number))
@@ -14,6 +19,7 @@ extension EventStore {
                     let isSettled = file.metaPages().contains { $0?.transaction == reader.view.transaction }
                     guard isSettled || attempt == 9 else { return nil as VerifyReport? }
                     var verification = Verification(reader, generation: generation.number)
+                    verification.checkedPages = checked[generation.number]
                     return verification.run(identity: identity, file: file)
                 }
                 if let report, report.damage == nil || attempt == 9 || !report.isDamageOfMetaPages { return report }
@@ -28,14 +34,18 @@ extension EventStore {
     public static func verify(at path: String) throws -> VerifyReport {
         let directory = LogDirectory(path: Directory.resolved(path) ?? path)
         guard try directory.format() != nil else { return try open(at: path).verify() }
+        var checked: [UInt32: UInt64] = [:]
         for number in try directory.generations() {
-            guard let damage = try directory.pageDamage(of: number) else { continue }
-            var report = VerifyReport()
-            report.generation = number
-            report.damage = .init(damage)
-            return report
+            do {
+                checked[number] = try directory.checkPages(of: number)
+            } catch let damage as PageCheck.Damage {
+                var report = VerifyReport()
+                report.generation = number
+                report.damage = .init(damage)
+                return report
+            }
         }
-        return try open(at: path).verify()
+        return try open(at: path).verify(afterPagesOf: checked)
     }
 }
 
@@ -44,18 +54,22 @@ extension LogDirectory {
         generation(number) + "/data.mdb"
     }
 
-    /// Damage of a generation's pages, or `nil`. Where another process commits meanwhile, pages may be used again while
-    /// they are read here; only a state that stays the newest counts.
-    fileprivate func pageDamage(of number: UInt32) throws -> PageCheck.Damage? {
+    /// Checks a generation's pages and answers of which transaction; `nil` where nothing is to check or all is in motion.
+    ///
+    /// Where another process commits meanwhile, pages may be used again while they are read here; only a state that stays
+    /// the newest counts.
+    ///
+    /// - Throws: `PageCheck.Damage`; `LMDBError` where the file cannot be read.
+    fileprivate func checkPages(of number: UInt32) throws -> UInt64? {
         for attempt in 0..<5 {
             guard Directory.fileSize(dataFile(number)) != nil else { return nil }
             let file = try DataFile(dataFile(number))
             let before = file.metaPages()
             do {
-                try PageCheck.run(file)
-                return nil
+                let transaction = try PageCheck.run(file)
+                return file.metaPages() == before ? transaction : nil
             } catch let damage as PageCheck.Damage {
-                guard attempt < 4, file.metaPages() != before else { return damage }
+                guard attempt < 4, file.metaPages() != before else { throw damage }
             }
         }
         return nil

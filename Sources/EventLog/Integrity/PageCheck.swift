@@ -8,17 +8,18 @@ struct PageCheck {
         let reason: String
     }
 
-    private let file: DataFile
+    private let reader: PageReader
     private let meta: MetaPage
     /// How many pages the file has. The newest ones of a state may be free ones that were never written.
     private let filePages: UInt64
     private var seen: PageSet
     private var claimed: UInt64 = 0
 
-    /// Checks the newest state of a file, or the state of one transaction.
+    /// Checks the newest state of a file, or the state of one transaction, and answers whose state that was.
     ///
     /// - Throws: `Damage`.
-    static func run(_ file: DataFile, transaction: UInt64? = nil) throws {
+    @discardableResult
+    static func run(_ file: DataFile, transaction: UInt64? = nil) throws -> UInt64 {
         let metas = try checkedMetas(file)
         let wanted = transaction ?? max(metas.0.transaction, metas.1.transaction)
         guard let meta = [metas.0, metas.1].first(where: { $0.transaction == wanted }) else {
@@ -29,6 +30,7 @@ struct PageCheck {
         let seen = PageSet(count: min(meta.lastPage + 1, filePages))
         var check = PageCheck(file: file, meta: meta, filePages: filePages, seen: seen)
         try check.walk()
+        return wanted
     }
 
     /// Whether each meta page has the transaction that wrote it: a commit notes the pages that it frees under its own
@@ -48,16 +50,14 @@ struct PageCheck {
         for _ in 0..<64 {
             let page = try read(number)
             guard let last = try page.nodes().last else { return nil }
-            if page.isLeaf {
-                return last.key.withUnsafeBytes { $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : nil }
-            }
+            if page.isLeaf { return last.key.count == 8 ? last.key.loadUnaligned(as: UInt64.self) : nil }
             number = last.child
         }
         return nil
     }
 
     private init(file: DataFile, meta: MetaPage, filePages: UInt64, seen: PageSet) {
-        self.file = file
+        reader = PageReader(file, pageBytes: meta.pageSize)
         self.meta = meta
         self.filePages = filePages
         self.seen = seen
@@ -139,50 +139,85 @@ extension PageCheck {
         try claim(number)
         let page = try read(number)
         guard page.isBranch == (levelsLeft > 1) else { throw Damage(page: number, reason: "it is on a wrong level") }
-        let nodes = try page.nodes()
-        // The first key of a branch page is not looked at: what lies below begins where the page begins.
-        try checkOrder(of: page.isBranch ? nodes.dropFirst() : nodes[...], number, role, bounds)
-        guard page.isBranch else {
-            count.leaves += 1
-            for node in nodes { try look(at: node, number, role, &count) }
-            return
+        if page.isLeaf && role == .table { return try walk(leaf: page, role, bounds, &count) }
+        // Other pages are read while this one is looked at, which takes the place of what was lent.
+        let copy = Array(page.bytes)
+        try copy.withUnsafeBytes { bytes in
+            let page = DataPage(bytes: bytes, number: number)
+            guard page.isBranch else { return try walk(leaf: page, role, bounds, &count) }
+            try walk(branch: page, levelsLeft: levelsLeft, role, bounds, &count)
         }
+    }
+
+    private mutating func walk(leaf page: DataPage, _ role: Role, _ bounds: Bounds, _ count: inout Count) throws {
+        count.leaves += 1
+        var order = KeyOrder(bounds.low, isNumeric: role == .free)
+        try page.forEachNode { _, node in
+            guard order.accepts(node.key) else { throw Damage(page: page.number, reason: "a key is out of order") }
+            try look(at: node, page.number, role, &count)
+        }
+        guard order.endsBefore(bounds.high) else { throw Damage(page: page.number, reason: "a key is out of order") }
+    }
+
+    private mutating func walk(
+        branch page: DataPage,
+        levelsLeft: Int,
+        _ role: Role,
+        _ bounds: Bounds,
+        _ count: inout Count
+    ) throws {
         count.branches += 1
+        let nodes = try page.nodes()
+        var order = KeyOrder(bounds.low, isNumeric: role == .free)
+        // The first key of a branch page is not looked at: what lies below begins where the page begins.
+        guard nodes.dropFirst().allSatisfy({ order.accepts($0.key) }), order.endsBefore(bounds.high) else {
+            throw Damage(page: page.number, reason: "a key is out of order")
+        }
         for (index, node) in nodes.enumerated() {
             let below = Bounds(
-                low: index == 0 ? bounds.low : node.key,
-                high: index + 1 < nodes.count ? nodes[index + 1].key : bounds.high
+                low: index == 0 ? bounds.low : Array(node.key),
+                high: index + 1 < nodes.count ? Array(nodes[index + 1].key) : bounds.high
             )
             try walk(node.child, levelsLeft: levelsLeft - 1, role, below, &count)
         }
     }
+}
 
-    private func checkOrder(
-        of nodes: ArraySlice<DataPage.Node>,
-        _ number: UInt64,
-        _ role: Role,
-        _ bounds: Bounds
-    ) throws {
-        var last: [UInt8]?
-        for node in nodes {
-            let isAboveLast = last.map { Self.ascends($0, node.key, role) } ?? true
-            let isAboveLow = bounds.low.map { $0 == node.key || Self.ascends($0, node.key, role) } ?? true
-            let isBelowHigh = bounds.high.map { Self.ascends(node.key, $0, role) } ?? true
-            guard (1...511).contains(node.key.count), isAboveLast, isAboveLow, isBelowHigh else {
-                throw Damage(page: number, reason: "a key is out of order")
-            }
-            last = node.key
-        }
+/// Whether the keys of a page ascend, from a lowest one on. They lie in the page, which must stay meanwhile.
+private struct KeyOrder {
+    private let low: [UInt8]?
+    private let isNumeric: Bool
+    private var last: UnsafeRawBufferPointer?
+
+    init(_ low: [UInt8]?, isNumeric: Bool) {
+        self.low = low
+        self.isNumeric = isNumeric
     }
 
-    private static func ascends(_ left: [UInt8], _ right: [UInt8], _ role: Role) -> Bool {
-        if role == .free, left.count == 8, right.count == 8 {
-            let numbers = [left, right].map { bytes in
-                bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-            }
-            return numbers[0] < numbers[1]
+    /// Whether a key may come next.
+    mutating func accepts(_ key: UnsafeRawBufferPointer) -> Bool {
+        guard (1...511).contains(key.count) else { return false }
+        if let last {
+            guard ascends(last, key) else { return false }
+        } else if let low {
+            guard low.withUnsafeBytes({ !ascends(key, $0) }) else { return false }
         }
-        return left.lexicographicallyPrecedes(right)
+        last = key
+        return true
+    }
+
+    /// Whether the last key lies below one, where there is one.
+    func endsBefore(_ high: [UInt8]?) -> Bool {
+        guard let last, let high else { return true }
+        return high.withUnsafeBytes { ascends(last, $0) }
+    }
+
+    /// The free list's keys are numbers in the machine's own byte order.
+    private func ascends(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        if isNumeric, left.count == 8, right.count == 8 {
+            return left.loadUnaligned(as: UInt64.self) < right.loadUnaligned(as: UInt64.self)
+        }
+        return precedesBytes(left, right)
     }
 }
 
@@ -204,7 +239,7 @@ extension PageCheck {
 
     /// Free pages: a count and page numbers that descend, in the machine's own byte order.
     private mutating func lookAtFreePages(_ node: DataPage.Node, _ number: UInt64) throws {
-        let freed = node.key.withUnsafeBytes { $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : .max }
+        let freed = node.key.count == 8 ? node.key.loadUnaligned(as: UInt64.self) : .max
         guard freed <= meta.transaction else {
             throw Damage(page: number, reason: "pages were freed by a transaction that is still to come")
         }
@@ -224,10 +259,10 @@ extension PageCheck {
     }
 
     private func value(of node: DataPage.Node) throws -> [UInt8] {
-        guard let first = node.overflowPage else { return node.value }
-        var bytes = [UInt8](repeating: 0, count: node.byteCount)
-        let isRead = bytes.withUnsafeMutableBytes { file.read($0, at: first * meta.pageSize + 16) }
-        guard isRead else { throw Damage(page: first, reason: "it lies behind the end of the file") }
+        guard let first = node.overflowPage else { return Array(node.value) }
+        guard let bytes = reader.bytes(node.byteCount, at: first * meta.pageSize + 16) else {
+            throw Damage(page: first, reason: "it lies behind the end of the file")
+        }
         return bytes
     }
 
@@ -236,10 +271,7 @@ extension PageCheck {
         guard first < filePages, pages <= filePages - first, first + pages <= meta.lastPage + 1 else {
             throw Damage(page: number, reason: "a large value lies behind the last page")
         }
-        let header = try readHeader(first)
-        guard header.isOverflow, header.overflowPages == pages else {
-            throw Damage(page: first, reason: "it does not begin a value of \(byteCount) bytes")
-        }
+        try checkHeader(of: first, pages: pages, byteCount: byteCount)
         for page in first..<first + pages { try claim(page) }
         return pages
     }
@@ -256,10 +288,10 @@ extension PageCheck {
         guard seen.insert(number) else { throw Damage(page: number, reason: "it is in use twice, or free and in use") }
     }
 
+    /// A branch or leaf page, valid until the next one is read.
     private func read(_ number: UInt64) throws -> DataPage {
         guard number <= meta.lastPage else { throw Damage(page: number, reason: "there is no such page") }
-        var bytes = [UInt8](repeating: 0, count: Int(meta.pageSize))
-        guard bytes.withUnsafeMutableBytes({ file.read($0, at: number * meta.pageSize) }) else {
+        guard let bytes = reader.page(number) else {
             throw Damage(page: number, reason: "it lies behind the end of the file")
         }
         let page = DataPage(bytes: bytes, number: number)
@@ -269,14 +301,19 @@ extension PageCheck {
         return page
     }
 
-    private func readHeader(_ number: UInt64) throws -> DataPage {
-        var bytes = [UInt8](repeating: 0, count: DataPage.headerBytes)
-        guard bytes.withUnsafeMutableBytes({ file.read($0, at: number * meta.pageSize) }) else {
+    private func checkHeader(of number: UInt64, pages: UInt64, byteCount: Int) throws {
+        guard let header = reader.header(of: number) else {
             throw Damage(page: number, reason: "it lies behind the end of the file")
         }
-        let page = DataPage(bytes: bytes, number: number)
-        guard page.hasOwnNumber else { throw Damage(page: number, reason: "it is not the page that belongs there") }
-        return page
+        try header.withUnsafeBytes { bytes in
+            let page = DataPage(bytes: bytes, number: number)
+            guard page.hasOwnNumber else {
+                throw Damage(page: number, reason: "it is not the page that belongs there")
+            }
+            guard page.isOverflow, page.overflowPages == pages else {
+                throw Damage(page: number, reason: "it does not begin a value of \(byteCount) bytes")
+            }
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 struct Verification {
     private let reader: LogReader
     private(set) var report = VerifyReport()
+    /// The transaction whose pages have been checked already, if one.
+    var checkedPages: UInt64?
     private var frontier = MerkleFrontier()
     private var nodeFrontier = MerkleFrontier()
     private var clock = Clock.none
@@ -24,7 +26,8 @@ struct Verification {
     /// Checks everything; stops at the first damage, which the report then names.
     mutating func run(identity: [UInt8], file: DataFile) -> VerifyReport {
         do {
-            try PageCheck.run(file, transaction: reader.view.transaction)
+            let transaction = reader.view.transaction
+            if checkedPages != transaction { try PageCheck.run(file, transaction: transaction) }
             try checkSmallTables(identity: identity)
             isAmongEvents = true
             try checkEvents()
@@ -61,17 +64,13 @@ extension Verification {
         let head = try reader.head()
         report.head = SequenceNumber(head)
         guard head > 0 else { return }
-        var lanes: [Lane] = reader.lanes.known
+        var lanes = LaneLookup(reader)
         try reader.forEachRecord(in: 0...UInt64.max) { sequence, record in
             try passGaps(before: sequence)
             guard sequence == expected else {
                 throw stop("it is neither held nor dropped", at: min(expected, sequence))
             }
-            if Int(record.laneNumber) >= lanes.count {
-                _ = try reader.lane(record.laneNumber)
-                lanes = reader.lanes.known
-            }
-            try check(record, lanes[Int(record.laneNumber)], sequence)
+            try check(record, lanes.lane(record.laneNumber), sequence)
             return true
         }
         try passGaps(before: head + 1)

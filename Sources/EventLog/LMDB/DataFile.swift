@@ -40,17 +40,20 @@ final class DataFile {
 
     /// Fills the buffer from an offset; false at the end of the file or on an error.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Bool {
+        readSome(buffer, at: offset) == buffer.count
+    }
+
+    /// Fills the buffer from an offset as far as the file reaches and can be read, and says how far.
+    func readSome(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
         var done = 0
         while done < buffer.count {
-            guard let place = off_t(exactly: offset + UInt64(done)), let start = buffer.baseAddress else {
-                return false
-            }
+            guard let place = off_t(exactly: offset + UInt64(done)), let start = buffer.baseAddress else { break }
             let count = pread(descriptor, start + done, buffer.count - done, place)
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
+            guard count > 0 else { break }
             done += count
         }
-        return true
+        return done
     }
 
     private func metaPage(at offset: Int) -> MetaPage? {

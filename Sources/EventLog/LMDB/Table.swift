@@ -33,19 +33,24 @@ func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) 
     return memcmp(start, other, left.count) == 0
 }
 
+/// Whether bytes stand before others in the order of LMDB's keys.
+func precedesBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard let start = left.baseAddress, let other = right.baseAddress else { return left.count < right.count }
+    let order = memcmp(start, other, min(left.count, right.count))
+    return order == 0 ? left.count < right.count : order < 0
+}
+
 extension UnsafeRawBufferPointer {
     /// Whether no byte has its highest bit.
     var isASCII: Bool {
         var bits: UInt64 = 0
-        var index = 0
-        while index + 8 <= count {
-            bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            index += 8
+        guard count >= 8 else {
+            for byte in self { bits |= UInt64(byte) }
+            return bits & 0x80 == 0
         }
-        while index < count {
-            bits |= UInt64(self[index])
-            index += 1
-        }
+        for index in stride(from: 0, to: count - 7, by: 8) { bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self) }
+        // The last eight bytes, of which some have been looked at.
+        bits |= loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         return bits & 0x8080_8080_8080_8080 == 0
     }
 

@@ -98,6 +98,11 @@ public struct Hasher256: Sendable {
 
     /// The hash of one run of bytes.
     public static func hash(_ bytes: [UInt8]) -> Hash256 {
+        bytes.withUnsafeBytes { hash($0) }
+    }
+
+    /// The hash of one run of bytes.
+    public static func hash(_ bytes: UnsafeRawBufferPointer) -> Hash256 {
         var hasher = Hasher256()
         hasher.update(bytes)
         return hasher.finalize()

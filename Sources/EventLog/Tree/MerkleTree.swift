@@ -14,9 +14,7 @@ public enum MerkleTree {
             room[0] = 1
             left.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[1..<33]).copyMemory(from: $0) }
             right.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[33...]).copyMemory(from: $0) }
-            var hasher = Hasher256()
-            hasher.update(UnsafeRawBufferPointer(room))
-            return hasher.finalize()
+            return Hasher256.hash(UnsafeRawBufferPointer(room))
         }
     }
 
