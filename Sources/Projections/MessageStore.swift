@@ -1,5 +1,16 @@
 import EventLog
 
+/// Where a message is looked for in a store.
+struct MessageSpot: BitwiseCopyable, Sendable {
+    /// The place of its channel.
+    let channel: Int
+    let hash: UInt64
+    /// What stood in the table's first bucket. Reading it early is what brings the bucket near.
+    let bucket: UInt64
+    /// The message's place, once it was found; found places stay.
+    var place: Int?
+}
+
 /// Where the messages of one source are kept: a cell for each, in the order in which they were first heard of.
 ///
 /// Most messages are what plain gateway frames make of them. These are *packed*: they hold no references, cost about a
@@ -42,9 +53,7 @@ struct MessageStore: Sendable {
     mutating func addedChannel(_ id: EntityID) -> Int {
         if let channel = channel(id) { return channel }
         channels.append(Channel(id: id))
-        channelTable.add(FastHash.mix(id.rawValue, 0), place: channels.count - 1) {
-            FastHash.mix(channels[$0].id.rawValue, 0)
-        }
+        channelTable.add(FastHash.mix(id.rawValue, 0), place: channels.count - 1)
         return channels.count - 1
     }
 
@@ -53,22 +62,45 @@ struct MessageStore: Sendable {
         channel(key.channel).flatMap { place(of: key.id, channel: $0) }
     }
 
-    @inline(__always)
     func place(of id: EntityID, channel: Int) -> Int? {
-        table.find(FastHash.mix(id.rawValue, UInt64(channel))) { place in
-            let cell = cells[place]
-            return cell.id == id && cell.channel == UInt32(channel)
-        }
+        place(of: id, at: spot(of: id, channel: channel))
+    }
+
+    /// The place of the message at a spot.
+    @inline(__always)
+    func place(of id: EntityID, at spot: MessageSpot) -> Int? {
+        table.find(spot.hash) { place in cells[place].id == id && cells[place].channel == UInt32(spot.channel) }
+    }
+
+    /// Where a message of a known channel is looked for.
+    @inline(__always)
+    func spot(of key: MessageKey) -> MessageSpot? {
+        channel(key.channel).map { spot(of: key.id, channel: $0) }
+    }
+
+    /// As `spot`; the channel is added if it is new.
+    @inline(__always)
+    mutating func addedSpot(of key: MessageKey) -> MessageSpot {
+        spot(of: key.id, channel: addedChannel(key.channel))
+    }
+
+    @inline(__always)
+    private func spot(of id: EntityID, channel: Int) -> MessageSpot {
+        let hash = FastHash.mix(id.rawValue, UInt64(channel))
+        return MessageSpot(channel: channel, hash: hash, bucket: table.bucket(hash))
     }
 
     /// Adds the cell of a message that is not there yet.
-    @inline(__always)
     mutating func add(_ cell: MessageCell) -> Int {
+        add(cell, at: spot(of: cell.id, channel: Int(cell.channel)))
+    }
+
+    /// Adds the cell of a message that is not there yet, at its spot.
+    @inline(__always)
+    mutating func add(_ cell: MessageCell, at spot: MessageSpot) -> Int {
         let place = cells.count
         cells.append(cell)
-        table.add(FastHash.mix(cell.id.rawValue, UInt64(cell.channel)), place: place) {
-            FastHash.mix(cells[$0].id.rawValue, UInt64(cells[$0].channel))
-        }
+        table.add(spot.hash, place: place)
         let channel = Int(cell.channel)
         let last = channels[channel].last
         if last == 0 {

@@ -4,11 +4,11 @@ import EventLog
 /// anything. Both ways give the same state.
 extension Messages {
     /// Applies a plain frame; false, and nothing has changed, where the message or its channel needs the long way.
-    mutating func takePlain(_ frame: PlainFrame, in context: inout FoldContext) -> Bool {
+    @inline(__always)
+    mutating func takePlain(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) -> Bool {
         let event = context.event
         guard event.isPackable, fates.fate(of: frame.channel) == nil else { return false }
-        let channel = store.addedChannel(frame.channel)
-        if let place = store.place(of: frame.id, channel: channel) {
+        if let place = spot.place ?? store.place(of: frame.id, at: spot) {
             guard store.cells[place].form == .packed,
                 store.newestSequence(of: store.cells[place]) <= event.sequence.rawValue
             else { return false }
@@ -19,16 +19,16 @@ extension Messages {
         circles.repeatKnown(in: &context)
         if !compacted.isEmpty, compacted.contains(frame.key) { return true }
         switch frame.happening {
-        case .written: addWritten(frame, channel: channel, in: &context)
-        case .deleted: addDeleted(frame, channel: channel, in: &context)
+        case .written: addWritten(frame, at: spot, in: &context)
+        case .deleted: addDeleted(frame, at: spot, in: &context)
         }
         return true
     }
 
-    private mutating func addWritten(_ frame: PlainFrame, channel: Int, in context: inout FoldContext) {
+    private mutating func addWritten(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
         var cell = MessageCell(
             id: frame.id,
-            channel: UInt32(channel),
+            channel: UInt32(spot.channel),
             form: .packed,
             happening: PackedHappening(
                 .created,
@@ -41,23 +41,23 @@ extension Messages {
         )
         cell.standing = .live
         cell.current = 0
-        let place = store.add(cell)
+        let place = store.add(cell, at: spot)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
         if frame.replyTo != .none { connect(place, frame.key, to: frame.replyTo, in: &context) }
     }
 
-    private mutating func addDeleted(_ frame: PlainFrame, channel: Int, in context: inout FoldContext) {
+    private mutating func addDeleted(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
         var cell = MessageCell(
             id: frame.id,
-            channel: UInt32(channel),
+            channel: UInt32(spot.channel),
             form: .packed,
             happening: PackedHappening(.deleted, at: context.event.sequence.rawValue, hasVersion: false),
             recordedAt: context.event.recordedAt.microseconds,
             version: .none
         )
         cell.standing = .deleted
-        _ = store.add(cell)
+        _ = store.add(cell, at: spot)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
     }

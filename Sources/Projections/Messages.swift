@@ -103,12 +103,14 @@ extension Messages {
         }
     }
 
+    @inline(__always)
     func touch(_ key: MessageKey, in context: inout FoldContext) {
         context.touch(EntityKey(.messages, key.channel, key.id))
         context.touch(EntityKey(.deletedMessages, key.channel, key.id))
     }
 
     func touchAnswers(to key: MessageKey, in context: inout FoldContext) {
+        guard context.notesTouched else { return }
         answers.forEachAnswer(to: key) { slot in
             guard store.replyTo(at: slot) == key.id else { return }
             context.touch(EntityKey(.messages, key.channel, store.cells[slot].id))

@@ -29,11 +29,9 @@ struct ReplayLanes {
         return lanes[number]?.isIncluded == true ? number : nil
     }
 
-    /// The frame of an event of an included lane; `nil` for one that goes the long way.
+    /// Whether events of an included lane may go the short way.
     @inline(__always)
-    func plainFrame(_ payload: UnsafeRawBufferPointer, lane: Int) -> PlainFrame? {
-        lanes[lane]?.mayBePlain == true ? PlainFrameScanner.frame(payload) : nil
-    }
+    func mayBePlain(_ lane: Int) -> Bool { lanes[lane]?.mayBePlain == true }
 
     @inline(never)
     private mutating func add(_ event: borrowing EventView, _ number: Int) {
@@ -60,15 +58,32 @@ struct ReplayedWorkspace {
 
     /// Applies a plain frame of a lane.
     @inline(__always)
-    mutating func apply(
-        _ frame: PlainFrame,
-        _ event: EventReference,
-        lane number: Int,
-        of lanes: [ReplayLanes.Lane?]
-    ) {
+    mutating func apply(_ step: UnsafePointer<ReplayBatch.Step>, _ lanes: [ReplayLanes.Lane?]) {
+        let number = step.pointee.lane
         if number >= sources.count || sources[number] == nil { add(number, lanes) }
         guard let source = sources[number], let lane = lanes[number] else { return }
-        workspace.applyPlain(frame, event, source: source, connection: lane.connection)
+        workspace.applyPlain(
+            step.pointee.frame,
+            step.pointee.event,
+            source: source,
+            connection: lane.connection,
+            spot: step.pointee.spot
+        )
+    }
+
+    /// Finds out where the messages of plain frames are looked for, and brings what stands there near: many frames wait
+    /// for memory together, each by itself would wait alone.
+    func findSpots(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
+        for index in steps.indices {
+            let lane = steps[index].lane
+            steps[index].spot = nil
+            guard lane < sources.count, let source = sources[lane] else { continue }
+            steps[index].spot = workspace.sources[source].messages.store.spot(of: steps[index].frame.key)
+        }
+        for index in steps.indices {
+            guard let spot = steps[index].spot, let source = sources[steps[index].lane] else { continue }
+            steps[index].spot?.place = workspace.sources[source].messages.store.place(of: steps[index].frame.id, at: spot)
+        }
     }
 
     /// Applies an event on the long way.

@@ -2,8 +2,8 @@ import EventLog
 
 /// One replay under way: the walk over the log, and the folding on this thread or on another.
 ///
-/// With two threads this one walks over the log and reads the frames, the other one folds what was read, batch by batch in
-/// the order of the log. The state is the same as with one.
+/// Unless somebody observes each event, events are read batch by batch and then folded in the order of the log: with two
+/// threads this one reads while the other one folds. The state is the same in all three cases.
 struct ReplayRun {
     /// From how many events on a second thread is worth its start.
     private static let aheadCountMin: UInt64 = 16_384
@@ -14,14 +14,18 @@ struct ReplayRun {
     private var byteCount = 0
     /// Without a second thread.
     private var here: ReplayedWorkspace
+    private let spare: ReplayBatch
     private let ahead: FoldingQueue?
 
     /// - Parameter count: how many events are to be folded at most.
     init(_ workspace: Workspace, _ options: ReplayOptions, isObserved: Bool, count: UInt64) {
         sequence = workspace.sequence
         lanes = ReplayLanes(options)
+        var workspace = workspace
+        workspace.notesTouched = isObserved || workspace.digestKeeper.isBuilt
         let usesTwo = !isObserved && options.decodesAhead && count - min(count, sequence.rawValue) >= Self.aheadCountMin
         ahead = usesTwo ? FoldingQueue(workspace) : nil
+        spare = ReplayBatch(count: 256)
         here = ReplayedWorkspace(usesTwo ? Workspace() : workspace)
     }
 
@@ -29,6 +33,7 @@ struct ReplayRun {
     var workspace: Workspace {
         var workspace = ahead?.workspace ?? here.workspace
         workspace.sequence = max(workspace.sequence, sequence)
+        workspace.notesTouched = true
         return workspace
     }
 
@@ -45,10 +50,10 @@ struct ReplayRun {
         _ observe: ((_ event: Envelope, inout Workspace) throws -> Bool)?
     ) throws -> Bool {
         let range = sequence.next...last
-        if let ahead {
-            try fold(session, range, ahead)
-        } else if try !fold(session, range, observe) {
-            return false
+        if let observe {
+            guard try fold(session, range, observe) else { return false }
+        } else {
+            try fold(session, range)
         }
         sequence = last
         return true
@@ -57,59 +62,52 @@ struct ReplayRun {
     private mutating func fold(
         _ session: borrowing ReadSession,
         _ range: ClosedRange<SequenceNumber>,
-        _ observe: ((_ event: Envelope, inout Workspace) throws -> Bool)?
+        _ observe: (_ event: Envelope, inout Workspace) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
         try session.forEachEvent(in: range) { event in
             guard let lane = lanes.included(event) else { return true }
             event.withPayload { payload in
-                byteCount += payload.count
-                if let frame = lanes.plainFrame(payload, lane: lane) {
-                    let reference = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
-                    here.apply(frame, reference, lane: lane, of: lanes.lanes)
-                } else {
-                    here.apply(event.envelope, payload: payload)
-                }
+                spare.add(event, payload: payload, lane: lane, mayBePlain: lanes.mayBePlain(lane))
+                spare.fold(into: &here, lanes.lanes)
             }
-            if let observe { goesOn = try here.withWorkspace { try observe(event.envelope, &$0) } }
+            goesOn = try here.withWorkspace { try observe(event.envelope, &$0) }
             if !goesOn { sequence = event.sequence }
             return goesOn
         }
         return goesOn
     }
 
-    private mutating func fold(
-        _ session: borrowing ReadSession,
-        _ range: ClosedRange<SequenceNumber>,
-        _ ahead: FoldingQueue
-    ) throws {
+    private mutating func fold(_ session: borrowing ReadSession, _ range: ClosedRange<SequenceNumber>) throws {
         do {
-            try read(session, range, ahead)
+            try read(session, range)
         } catch {
             // Batches hold addresses in the session's map, which may go after an error.
-            ahead.wait()
+            ahead?.wait()
             throw error
         }
     }
 
-    private mutating func read(
-        _ session: borrowing ReadSession,
-        _ range: ClosedRange<SequenceNumber>,
-        _ ahead: FoldingQueue
-    ) throws {
-        var batch = ahead.freeBatch()
+    private mutating func read(_ session: borrowing ReadSession, _ range: ClosedRange<SequenceNumber>) throws {
+        var batch = freeBatch()
         try session.forEachEvent(in: range) { event in
             guard let lane = lanes.included(event) else { return true }
             event.withPayload { payload in
                 byteCount += payload.count
-                batch.add(event, payload: payload, lane: lane, lanes)
+                batch.add(event, payload: payload, lane: lane, mayBePlain: lanes.mayBePlain(lane))
             }
             if batch.isFull {
-                ahead.fold(batch, lanes.lanes)
-                batch = ahead.freeBatch()
+                fold(batch)
+                batch = freeBatch()
             }
             return true
         }
-        ahead.fold(batch, lanes.lanes)
+        fold(batch)
+    }
+
+    private func freeBatch() -> ReplayBatch { ahead?.freeBatch() ?? spare }
+
+    private mutating func fold(_ batch: ReplayBatch) {
+        if let ahead { ahead.fold(batch, lanes.lanes) } else { batch.fold(into: &here, lanes.lanes) }
     }
 }

@@ -4,27 +4,28 @@ extension SourceState {
     /// Applies one plain frame of this source: as `apply` with the envelope that it came in. Not where gateway frames are
     /// read by rules of a client.
     @inline(__always)
-    mutating func applyPlain(_ frame: PlainFrame, _ event: EventReference, connection: String?) {
+    mutating func applyPlain(_ frame: PlainFrame, _ event: EventReference, connection: String?, spot: MessageSpot? = nil) {
         begin(event)
         context.rules = []
         if let mark = frame.mark, gateway.isRepeat(mark, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
         }
         if frame.guild != .none { name(frame.guild, with: frame.channel) }
-        if !takePlain(frame) { spread(frame.change) }
+        if !takePlain(frame, spot: spot) { spread(frame.change) }
         finish(remoteTime: frame.remoteTime)
     }
 
     /// Gives a frame to the folds that it concerns: the channels once for each channel, the messages.
     @inline(__always)
-    private mutating func takePlain(_ frame: PlainFrame) -> Bool {
-        let channel = messages.store.addedChannel(frame.channel)
+    private mutating func takePlain(_ frame: PlainFrame, spot: MessageSpot?) -> Bool {
+        let spot = spot ?? messages.store.addedSpot(of: frame.key)
+        let channel = spot.channel
         if !messages.store.channels[channel].isKnown {
             // Whatever the fold makes of a channel's name, it makes nothing more of the same name again.
             channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
             messages.store.channels[channel].isKnown = true
         }
-        return messages.takePlain(frame, in: &context)
+        return messages.takePlain(frame, at: spot, in: &context)
     }
 
     /// Tells the folds which guild a channel was named with, once for as long as that stays the same.

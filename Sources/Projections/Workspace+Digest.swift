@@ -21,7 +21,7 @@ struct DigestKeeper: Sendable {
     }
 
     private var digest = StateDigest()
-    private var isBuilt = false
+    private(set) var isBuilt = false
     private var pending: Set<Place> = []
     private var issuesSeen: [Int: Int] = [:]
     private var issueCounts: [Hash256: Int] = [:]

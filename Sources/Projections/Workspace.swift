@@ -13,6 +13,10 @@ public struct Workspace: Sendable {
     var sources: [SourceState] = []
     var indexes: [SourceName: Int] = [:]
     var digestKeeper = DigestKeeper()
+    /// Whether it is to be known afterwards which rows each event may have changed.
+    var notesTouched = true {
+        didSet { for index in sources.indices { sources[index].context.notesTouched = notesTouched } }
+    }
 
     /// How events are read otherwise than the remotes meant them.
     let rules: ReadingRules
@@ -51,12 +55,18 @@ public struct Workspace: Sendable {
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 
-    /// Applies one plain frame: as `apply`, without an envelope.
+    /// Applies one plain frame: as `apply`, without an envelope. `spot` is that of its message, where it is known.
     @inline(__always)
-    mutating func applyPlain(_ frame: PlainFrame, _ event: EventReference, source index: Int, connection: String?) {
+    mutating func applyPlain(
+        _ frame: PlainFrame,
+        _ event: EventReference,
+        source index: Int,
+        connection: String?,
+        spot: MessageSpot? = nil
+    ) {
         sequence = event.sequence
         if let known = clock, known >= event.recordedAt {} else { clock = event.recordedAt }
-        sources[index].applyPlain(frame, event, connection: connection)
+        sources[index].applyPlain(frame, event, connection: connection, spot: spot)
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 
@@ -85,6 +95,7 @@ public struct Workspace: Sendable {
         if let index = indexes[name] { return index }
         indexes[name] = sources.count
         sources.append(SourceState(name: name, rules: rules))
+        sources[sources.count - 1].context.notesTouched = notesTouched
         return sources.count - 1
     }
 }

@@ -1,7 +1,7 @@
 /// The place of an event in a log's one total order: 1, 2, 3, … (I1).
 ///
 /// A sequence number is given at append, never reused and never changed. `zero` is the place before the first event.
-public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable {
+public struct SequenceNumber: RawRepresentable, Hashable, Comparable, Sendable, BitwiseCopyable {
     /// The number itself; 0 is before the first event.
     public let rawValue: UInt64
 

@@ -2,7 +2,7 @@
 ///
 /// Used for `recordedAt` (microsecond precision) and for the times that remotes state (nanoseconds at most). Two
 /// timestamps compare as instants, whatever text or zone they came from.
-public struct Timestamp: Hashable, Comparable, Sendable {
+public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Whole seconds since 1970, rounded towards the past.
     public let seconds: Int64
     /// Nanoseconds within the second, 0 ..< 1,000,000,000.

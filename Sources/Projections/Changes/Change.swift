@@ -13,7 +13,7 @@ enum Change {
 }
 
 /// The event that a change came with.
-public struct EventReference: Codable, Hashable, Sendable {
+public struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
     /// The event's place in the log.
     public let sequence: SequenceNumber
     /// When the recorder received it.
@@ -36,14 +36,17 @@ struct FoldContext {
     var rules: ReadingRules = []
     /// The rows that this event may have changed, in order, perhaps repeated; read by the digest.
     var touched: [EntityKey] = []
+    /// Whether anybody reads `touched`.
+    var notesTouched = true
     /// When the remote says that the event at hand happened, where the decoder knows it better than its changes tell.
     var remoteTime: Timestamp?
     /// What this event could not be made sense of.
     var reasons: [String] = []
 
     /// Says that a row may have changed, appeared or gone.
+    @inline(__always)
     mutating func touch(_ key: EntityKey) {
-        touched.append(key)
+        if notesTouched { touched.append(key) }
     }
 
     /// Records an issue at the event at hand: lower case, no full stop, no secret, no text of the message.

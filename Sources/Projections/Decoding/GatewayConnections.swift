@@ -6,7 +6,7 @@ import EventLog
 /// without such a name are of the connection that started last in log order.
 struct GatewayConnections: Codable, Sendable {
     /// What makes two dispatches of one connection the same: `s`, and a hash of the bytes.
-    struct Mark: Codable, Hashable, Sendable {
+    struct Mark: Codable, Hashable, Sendable, BitwiseCopyable {
         let s: Int64
         let hash: UInt64
         let hashTail: UInt64

@@ -1,7 +1,7 @@
 /// A text of a JSON text as it stands between its quotes: well-formed UTF-8 with well-formed escapes. Borrows the bytes.
 ///
 /// A lone surrogate in an escape means U+FFFD, as it has no other text.
-struct JSONText {
+struct JSONText: BitwiseCopyable {
     /// The bytes between the quotes.
     let bytes: UnsafeRawBufferPointer
     /// Whether a backslash stands among them. Without one they are the text itself.
@@ -32,7 +32,20 @@ struct JSONText {
 
     /// Whether two texts mean the same bytes, however they are escaped.
     func saysSame(as other: JSONText) -> Bool {
-        withUTF8 { here in other.withUTF8 { there in here.isSame(there) } }
+        if differsPlainly(from: other) { return false }
+        return withUTF8 { here in other.withUTF8 { there in here.isSame(there) } }
+    }
+
+    /// Whether the first bytes that are not the same are no part of an escape, so that what they mean is not the same.
+    private func differsPlainly(from other: JSONText) -> Bool {
+        let count = min(bytes.count, other.bytes.count)
+        var index = 0
+        while count - index >= 8, bytes.word(index) == other.bytes.word(index) { index += 8 }
+        while index < count, bytes[index] == other.bytes[index] { index += 1 }
+        guard index < count else { return false }
+        // An escape has at most twelve bytes.
+        let before = bytes[max(0, index - 12)...index]
+        return !before.contains(UInt8(ascii: "\\")) && other.bytes[index] != UInt8(ascii: "\\")
     }
 
     private var unescaped: [UInt8] {

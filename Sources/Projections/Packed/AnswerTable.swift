@@ -42,9 +42,7 @@ struct AnswerTable: Sendable {
             answered[found].last = newest
         } else {
             answered.append(Answered(channel: key.channel, id: key.id, first: newest, last: newest))
-            table.add(Self.hash(key), place: answered.count - 1) {
-                Self.hash(MessageKey(channel: answered[$0].channel, id: answered[$0].id))
-            }
+            table.add(Self.hash(key), place: answered.count - 1)
         }
     }
 

@@ -28,17 +28,14 @@ struct AuthorTable: Sendable {
     @inline(never)
     private mutating func add(_ id: UInt64, _ name: JSONText?, _ hash: UInt64) -> Int {
         authors.append(Author(id: id, name: name.map { names.add($0) } ?? .empty, hasName: name != nil))
-        table.add(hash, place: authors.count - 1) { [authors, names] place in
-            let author = authors[place]
-            guard author.hasName else { return Self.hash(author.id, nil) }
-            return names.withText(author.name) { Self.hash(author.id, $0) }
-        }
+        table.add(hash, place: authors.count - 1)
         return authors.count - 1
     }
 
+    /// Few authors change their name, and fewer to one of the same length.
     @inline(__always)
     private static func hash(_ id: UInt64, _ name: JSONText?) -> UInt64 {
-        FastHash.mix(id, name.map { FastHash($0.bytes).low } ?? 1)
+        FastHash.mix(id, name.map { UInt64($0.bytes.count) } ?? .max)
     }
 
     func id(_ place: UInt32) -> UInt64 { authors[Int(place)].id }

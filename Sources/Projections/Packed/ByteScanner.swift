@@ -14,6 +14,10 @@ struct ByteScanner {
     @inline(__always)
     var current: UInt8 { offset < bytes.count ? bytes[offset] : 0 }
 
+    /// The byte after the one at the place reached; 0 beyond the end.
+    @inline(__always)
+    var second: UInt8 { bytes.count &- offset > 1 ? bytes[offset &+ 1] : 0 }
+
     var isAtEnd: Bool { offset == bytes.count }
 
     @inline(__always)
@@ -27,7 +31,7 @@ struct ByteScanner {
     mutating func take(_ byte: UInt8) -> Bool {
         skipSpace()
         guard current == byte else { return false }
-        offset += 1
+        offset &+= 1
         return true
     }
 
@@ -56,7 +60,7 @@ struct ByteScanner {
         skipPlain()
         guard current == UInt8(ascii: "\"") else { return nil }
         let name = start..<offset
-        offset += 1
+        offset &+= 1
         return take(UInt8(ascii: ":")) ? name : nil
     }
 
@@ -64,20 +68,19 @@ struct ByteScanner {
     @inline(__always)
     func holds(_ literal: StaticString, at start: Int) -> Bool {
         let count = literal.utf8CodeUnitCount
-        guard bytes.count - start >= count else { return false }
-        let wanted = UnsafeRawPointer(literal.utf8Start)
+        guard bytes.count &- start >= count else { return false }
+        let wanted = UnsafeRawBufferPointer(start: literal.utf8Start, count: count)
         var index = 0
-        while count - index >= 8 {
-            if bytes.word(start + index)
-                != UInt64(littleEndian: wanted.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            {
-                return false
-            }
-            index += 8
+        while count &- index >= 8 {
+            if bytes.word(start &+ index) != wanted.word(index) { return false }
+            index &+= 8
         }
+        if index == count { return true }
+        // The last eight bytes once more, some of them a second time.
+        if count > 8 { return bytes.word(start &+ count &- 8) == wanted.word(count &- 8) }
         while index < count {
-            if bytes[start + index] != wanted.load(fromByteOffset: index, as: UInt8.self) { return false }
-            index += 1
+            if bytes[start &+ index] != wanted[index] { return false }
+            index &+= 1
         }
         return true
     }
@@ -97,7 +100,7 @@ extension ByteScanner {
             let byte = current
             if byte == UInt8(ascii: "\"") {
                 let text = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
-                offset += 1
+                offset &+= 1
                 return JSONText(bytes: text, hasEscapes: hasEscapes)
             }
             if byte == UInt8(ascii: "\\") {
@@ -112,20 +115,25 @@ extension ByteScanner {
     /// Passes bytes of a text that mean themselves, eight at a time; see `JSONReader`.
     @inline(__always)
     private mutating func skipPlain() {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let tops: UInt64 = 0x8080_8080_8080_8080
-        while bytes.count - offset >= 8 {
-            let word = bytes.word(offset)
-            let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
-            let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-            let marks = ((word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word) & tops
+        while bytes.count &- offset >= 8 {
+            let marks = Self.marks(bytes.word(offset))
             if marks != 0 {
-                offset += marks.trailingZeroBitCount / 8
+                offset &+= marks.trailingZeroBitCount / 8
                 return
             }
-            offset += 8
+            offset &+= 8
         }
-        while isPlain(current) { offset += 1 }
+        while isPlain(current) { offset &+= 1 }
+    }
+
+    /// A word in which the lowest bit that is set is the top bit of the first byte that does not mean itself.
+    @inline(__always)
+    private static func marks(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let tops: UInt64 = 0x8080_8080_8080_8080
+        let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
+        let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+        return ((word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word) & tops
     }
 
     private func isPlain(_ byte: UInt8) -> Bool {
@@ -133,9 +141,9 @@ extension ByteScanner {
     }
 
     private mutating func skipEscape() -> Bool {
-        offset += 1
+        offset &+= 1
         let letter = current
-        offset += 1
+        offset &+= 1
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -143,7 +151,7 @@ extension ByteScanner {
         case UInt8(ascii: "u"):
             for _ in 0..<4 {
                 guard JSONText.hexDigit(current) != nil else { return false }
-                offset += 1
+                offset &+= 1
             }
             return true
         default: return false
@@ -152,6 +160,11 @@ extension ByteScanner {
 
     /// Passes one scalar of two bytes or more; see `JSONReader`.
     private mutating func skipScalar() -> Bool {
+        // The most frequent one first: two bytes.
+        if bytes.count &- offset >= 2, (0xC2...0xDF).contains(current), bytes[offset &+ 1] & 0xC0 == 0x80 {
+            offset &+= 2
+            return true
+        }
         let second: ClosedRange<UInt8>
         let length: Int
         switch current {
@@ -189,11 +202,11 @@ extension ByteScanner {
     mutating func id() -> UInt64? {
         skipSpace()
         guard current == UInt8(ascii: "\"") else { return wholeNumber() }
-        offset += 1
+        offset &+= 1
         let start = offset
         guard let value = digits(), current == UInt8(ascii: "\"") else { return nil }
         if bytes[start] == UInt8(ascii: "0"), offset > start + 1 { return nil }
-        offset += 1
+        offset &+= 1
         return value
     }
 
@@ -204,11 +217,11 @@ extension ByteScanner {
         var value: UInt64 = 0
         while bytes.count - offset >= 8, let eight = Self.eightDigits(bytes.word(offset)) {
             value = value &* 100_000_000 &+ eight
-            offset += 8
+            offset &+= 8
         }
         while case let digit = current &- 0x30, digit < 10 {
             value = value &* 10 &+ UInt64(digit)
-            offset += 1
+            offset &+= 1
         }
         let count = offset - start
         return count > 0 && count < 20 && value < 1 << 63 ? value : nil
@@ -240,9 +253,9 @@ extension ByteScanner {
         else { return nil }
         offset = start + 19
         guard let nanoseconds = fraction(), current == UInt8(ascii: "Z") else { return nil }
-        offset += 1
+        offset &+= 1
         guard current == UInt8(ascii: "\"") else { return nil }
-        offset += 1
+        offset &+= 1
         let clock = hour * 3600 + minute * 60 + second
         return PackedTime(seconds: date.daysSince1970 * 86_400 + clock, nanoseconds: nanoseconds)
     }
@@ -257,14 +270,14 @@ extension ByteScanner {
     @inline(__always)
     private mutating func fraction() -> Int64? {
         guard current == UInt8(ascii: ".") else { return 0 }
-        offset += 1
+        offset &+= 1
         var value: Int64 = 0
         var unit: Int64 = 1_000_000_000
         while case let digit = current &- 0x30, digit < 10 {
             guard unit > 1 else { return nil }
             unit /= 10
             value += Int64(digit) * unit
-            offset += 1
+            offset &+= 1
         }
         return unit < 1_000_000_000 ? value : nil
     }

@@ -2,8 +2,8 @@ import EventLog
 
 /// What a gateway's frame about one message says, where it is written as the server writes them: nothing in it that a
 /// packed message could not hold. Borrows the frame's bytes.
-struct PlainFrame {
-    enum Happening {
+struct PlainFrame: BitwiseCopyable {
+    enum Happening: BitwiseCopyable {
         case written
         case deleted
     }

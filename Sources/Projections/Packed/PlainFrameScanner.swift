@@ -31,25 +31,39 @@ struct PlainFrameScanner {
     }
 
     private var scanner: ByteScanner
-    private var frame = PlainFrame()
+    private let room: UnsafeMutablePointer<PlainFrame>
     private var seen: Members = []
     private var displayName: JSONText?
     private var userName: JSONText?
 
-    private init(_ bytes: UnsafeRawBufferPointer) {
+    private init(_ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutablePointer<PlainFrame>) {
         scanner = ByteScanner(bytes)
+        self.room = room
+        room.pointee = PlainFrame()
+    }
+
+    private var frame: PlainFrame {
+        @inline(__always) get { room.pointee }
+        @inline(__always) nonmutating _modify { yield &room.pointee }
     }
 
     static func frame(_ bytes: UnsafeRawBufferPointer) -> PlainFrame? {
-        guard bytes.count <= TextPool.countMax else { return nil }
-        var scanner = PlainFrameScanner(bytes)
-        return scanner.readFrame() ? scanner.frame : nil
+        var frame = PlainFrame()
+        return scan(bytes, into: &frame) ? frame : nil
+    }
+
+    /// Reads a frame into room that is there; whether it is a plain one. What the room holds otherwise means nothing.
+    @inline(__always)
+    static func scan(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutablePointer<PlainFrame>) -> Bool {
+        guard bytes.count <= TextPool.countMax else { return false }
+        var scanner = PlainFrameScanner(bytes, room)
+        return scanner.readFrame()
     }
 
     private mutating func readFrame() -> Bool {
         guard scanner.take(UInt8(ascii: "{")) else { return false }
         repeat {
-            guard let name = scanner.name(), readFrameMember(name) else { return false }
+            guard readNextFrameMember() else { return false }
         } while scanner.take(UInt8(ascii: ","))
         guard scanner.take(UInt8(ascii: "}")) else { return false }
         scanner.skipSpace()
@@ -65,7 +79,20 @@ struct PlainFrameScanner {
         return true
     }
 
+    /// Names written without white space are compared where they stand; all others are looked for.
     @inline(__always)
+    private mutating func readNextFrameMember() -> Bool {
+        switch scanner.second {
+        case UInt8(ascii: "d"): if scanner.takeLiteral("\"d\":") { return note(.d) && readData() }
+        case UInt8(ascii: "s"): if scanner.takeLiteral("\"s\":") { return note(.s) && readCounter() }
+        case UInt8(ascii: "t"): if scanner.takeLiteral("\"t\":") { return note(.t) && readEventName() }
+        case UInt8(ascii: "o"): if scanner.takeLiteral("\"op\":") { return note(.op) && scanner.wholeNumber() == 0 }
+        default: break
+        }
+        return scanner.name().map { readFrameMember($0) } ?? false
+    }
+
+    @inline(never)
     private mutating func readFrameMember(_ name: Range<Int>) -> Bool {
         if name.count == 1 {
             switch scanner.bytes[name.lowerBound] {
@@ -96,12 +123,35 @@ struct PlainFrameScanner {
     private mutating func readData() -> Bool {
         guard scanner.take(UInt8(ascii: "{")) else { return false }
         repeat {
-            guard let name = scanner.name(), readMember(name) else { return false }
+            guard readNextMember() else { return false }
         } while scanner.take(UInt8(ascii: ","))
         return scanner.take(UInt8(ascii: "}"))
     }
 
+    /// As `readNextFrameMember`.
     @inline(__always)
+    private mutating func readNextMember() -> Bool {
+        switch scanner.second {
+        case UInt8(ascii: "i"): if scanner.takeLiteral("\"id\":") { return note(.id) && readID() }
+        case UInt8(ascii: "c"):
+            if scanner.takeLiteral("\"content\":") { return note(.content) && readContent() }
+            if scanner.takeLiteral("\"channel_id\":") { return note(.channel) && readChannel() }
+            if scanner.takeLiteral("\"created_at\":") { return note(.createdAt) && readCreatedAt() }
+        case UInt8(ascii: "a"):
+            if scanner.takeLiteral("\"author_id\":") { return note(.author) && readAuthor() }
+            if scanner.takeLiteral("\"author_username\":") { return note(.userName) && readUserName() }
+            if scanner.takeLiteral("\"author_display_name\":") { return note(.displayName) && readDisplayName() }
+            if scanner.takeLiteral("\"attachments\":") { return note(.attachments) && readAttachments() }
+        case UInt8(ascii: "e"): if scanner.takeLiteral("\"edited_at\":") { return note(.editedAt) && readEditedAt() }
+        case UInt8(ascii: "m"):
+            if scanner.takeLiteral("\"message_reference\":") { return note(.reference) && readReference() }
+        case UInt8(ascii: "g"): if scanner.takeLiteral("\"guild_id\":") { return note(.guild) && readGuild() }
+        default: break
+        }
+        return scanner.name().map { readMember($0) } ?? false
+    }
+
+    @inline(never)
     private mutating func readMember(_ name: Range<Int>) -> Bool {
         let start = name.lowerBound
         switch name.count {
