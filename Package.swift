@@ -96,6 +96,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "WriteTrace", path: "Tests/WriteTrace"),
+        .executableTarget(
+            name: "StateTrace",
+            dependencies: ["EventLog", "Projections"],
+            path: "Tests/StateTrace",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "EventLogTests",
             dependencies: ["EventLog", "TestSupport"],
@@ -124,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "LogToolTests",
             dependencies: [
-                "logtool", "EventLog", "Projections", "Ingest", "TestSupport",
+                "logtool", "EventLog", "Projections", "Ingest", "StateTrace", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

@@ -12,7 +12,6 @@ import Testing
         var name: String
         var environment: [String: String] = [:]
         var log = "L"
-        var program: URL?
     }
 
     @Test func everyScenarioIsOneStateUnderAllCircumstances() throws {
@@ -27,7 +26,13 @@ import Testing
     func aRandomLogIsOneStateUnderAllCircumstances(seed: UInt64) throws {
         print("seed \(seed)")
         let folder = try TemporaryDirectory()
-        let lists = try EventStream.whole(of: Scenario.all, in: folder)
+        let events = Self.randomEvents(of: try EventStream.whole(of: Scenario.all, in: folder), seed: seed)
+        try Self.append(events, to: folder.path("L"), batch: 1_000)
+        try Self.append(events, to: folder.path("one-by-one"), batch: 1)
+        try expectOneDigestPerEvent(in: folder, label: "seed \(seed)")
+    }
+
+    private static func randomEvents(of lists: [[RecordedEvent]], seed: UInt64) -> [RecordedEvent] {
         var random = SeededGenerator(seed: seed)
         var events: [RecordedEvent] = []
         for number in 0..<12 {
@@ -35,9 +40,7 @@ import Testing
             events += stream.events.map { $0.renamed(source: "app\(number % 3)") }
         }
         events.shuffle(using: &random)
-        try Self.append(events, to: folder.path("L"), batch: 1_000)
-        try Self.append(events, to: folder.path("one-by-one"), batch: 1)
-        try expectOneDigestPerEvent(in: folder, label: "seed \(seed)")
+        return events
     }
 
     private static func append(_ events: [RecordedEvent], to path: String, batch: Int) throws {
@@ -45,6 +48,32 @@ import Testing
         for start in stride(from: 0, to: events.count, by: batch) {
             _ = try store.append(events[start..<min(start + batch, events.count)].map(\.draft))
         }
+    }
+
+    @Test func bothBuildsMakeTheSameStates() throws {
+        guard let release = Self.program(in: "release") else {
+            return print("note: no release build to compare with; make one with: swift build -c release --product StateTrace")
+        }
+        let debug = try #require(Self.program(in: "debug"))
+        let folder = try TemporaryDirectory()
+        let lists = try EventStream.whole(of: Scenario.all, in: folder)
+        for seed in 1...3 as ClosedRange<UInt64> {
+            print("seed \(seed)")
+            try Self.append(Self.randomEvents(of: lists, seed: seed), to: folder.path("L\(seed)"), batch: 1_000)
+        }
+        let logs = (1...3).map { "L\($0)" }
+        let runs = try [debug, release].map { try ToolRun.run(logs, in: folder, program: $0) }
+        #expect(runs.allSatisfy { $0.exitCode == 0 }, "\(runs.map(\.errors))")
+        #expect(runs[0].output.count > 10_000)
+        let lines = runs.map { $0.output.split(separator: "\n") }
+        let parted = zip(lines[0], lines[1]).enumerated().first { $0.element.0 != $0.element.1 }
+        #expect(parted == nil, "first parts at line \(parted?.offset ?? 0)")
+        #expect(lines[0].count == lines[1].count)
+    }
+
+    private static func program(in build: String) -> URL? {
+        let file = PackageRoot.url.appending(path: ".build/\(build)/StateTrace")
+        return FileManager.default.isExecutableFile(atPath: file.path) ? file : nil
     }
 
     private func expectOneDigestPerEvent(in folder: TemporaryDirectory, label: String) throws {
@@ -74,15 +103,14 @@ import Testing
         let run = try ToolRun.run(
             arguments,
             in: folder,
-            environment: circumstance.environment,
-            program: circumstance.program
+            environment: circumstance.environment
         )
         #expect(run.exitCode == 0, "\(circumstance.name): \(run.errors)")
         return run.output
     }
 
     private static var circumstances: [Circumstance] {
-        var all = [
+        [
             Circumstance(name: "as it is"),
             Circumstance(name: "another hash seed"),
             Circumstance(name: "no hash seed", environment: ["SWIFT_DETERMINISTIC_HASHING": "1"]),
@@ -90,15 +118,5 @@ import Testing
             Circumstance(name: "another locale", environment: ["LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"]),
             Circumstance(name: "appended one by one", log: "one-by-one"),
         ]
-        if let release { all.append(Circumstance(name: "release build", program: release)) }
-        return all
     }
-
-    /// `scripts/test` makes one; where there is none, there is nothing to compare with.
-    private static let release: URL? = {
-        let file = PackageRoot.url.appending(path: ".build/release/logtool")
-        if FileManager.default.isExecutableFile(atPath: file.path) { return file }
-        print("note: no release build to compare with; make one with: swift build -c release --product logtool")
-        return nil
-    }()
 }
