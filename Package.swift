@@ -38,12 +38,10 @@ let package = Package(
             pkgConfig: "lmdb",
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
         ),
-        .target(name: "CSHA256"),
         .target(
             name: "EventLog",
             dependencies: [
                 "CLMDB",
-                "CSHA256",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings

@@ -4,13 +4,11 @@ enum Checksum {
     static let byteCount = 8
 
     static func of(table: String, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt64 {
-        let name = table.utf8
-        return withUnsafeTemporaryAllocation(byteCount: name.count + 1 + key.count, alignment: 1) { head in
-            head.copyBytes(from: name)
-            head[name.count] = 0
-            UnsafeMutableRawBufferPointer(rebasing: head[(name.count + 1)...]).copyMemory(from: key)
-            return Hasher256.hash(UnsafeRawBufferPointer(head), value).words.0
-        }
+        var hasher = Hasher256()
+        hasher.update(Array(table.utf8) + [0])
+        hasher.update(key)
+        hasher.update(value)
+        return hasher.finalize().words.0
     }
 
     /// The value with its checksum behind it.

@@ -1,9 +1,5 @@
 internal import Crypto
 
-#if canImport(CSHA256)
-internal import CSHA256
-#endif
-
 /// A SHA-256 hash: 32 bytes.
 public struct Hash256: Hashable, Sendable {
     /// The four quarters of the hash, each big-endian, first to last.
@@ -26,10 +22,6 @@ public struct Hash256: Hashable, Sendable {
             UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
             UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
         )
-    }
-
-    init(words: (UInt64, UInt64, UInt64, UInt64)) {
-        self.words = words
     }
 
     /// The hash as 32 bytes.
@@ -111,27 +103,10 @@ public struct Hasher256: Sendable {
 
     /// The hash of one run of bytes.
     public static func hash(_ bytes: UnsafeRawBufferPointer) -> Hash256 {
-        hash(UnsafeRawBufferPointer(start: nil, count: 0), bytes)
-    }
-
-    /// The hash of a head of less than 64 bytes and what follows it: the fast way, without a context.
-    package static func hash(_ head: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer) -> Hash256 {
-        #if canImport(CSHA256)
-        if hasInstructions, head.count < 64 {
-            let digest = csha256_hash(head.baseAddress, head.count, rest.baseAddress, rest.count)
-            return Hash256(words: digest.words)
-        }
-        #endif
         var hasher = Hasher256()
-        hasher.update(head)
-        hasher.update(rest)
+        hasher.update(bytes)
         return hasher.finalize()
     }
-
-    #if canImport(CSHA256)
-    /// Whether the processor hashes by itself; else Crypto does.
-    private static let hasInstructions = csha256_is_supported()
-    #endif
 }
 
 extension Hash256 {
