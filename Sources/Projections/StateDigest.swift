@@ -20,10 +20,18 @@ struct StateDigest: Sendable {
     /// The digest of no rows.
     init() {}
 
+    /// The digest of rows, each given as its leaf, in any order. A key that comes twice counts once, the last time.
+    ///
+    /// Cost: one walk over the leaves in the order of their keys, where setting them one by one jumps about for each.
+    init(_ given: [Leaf]) {
+        leaves = Arena(Leaf.sorted(given))
+        top = link(over: 0..<leaves.count, depth: 0)
+    }
+
     /// Sets or, with `nil`, takes away the row under a key.
     mutating func set(key: Hash256, row: Hash256?) {
         if let row {
-            top = setting(key, row, below: top, depth: 0)
+            top = setting(Leaf(key: key, row: row), below: top, depth: 0)
         } else {
             top = removing(key, below: top, depth: 0)
         }
@@ -34,19 +42,35 @@ struct StateDigest: Sendable {
         top == .none ? Hasher256.hash([2]) : hash(of: top)
     }
 
-    private mutating func setting(_ key: Hash256, _ row: Hash256, below link: Link, depth: Int) -> Link {
+    /// The part of the trie for sorted leaves that share their first `depth` digits.
+    private mutating func link(over range: Range<Int>, depth: Int) -> Link {
+        guard let first = range.first else { return .none }
+        if range.count == 1 { return .leaf(first) }
+        let index = addBranch()
+        var start = first
+        while start < range.upperBound {
+            let slot = leaves[start].key.nibble(depth)
+            var end = start + 1
+            while end < range.upperBound, leaves[end].key.nibble(depth) == slot { end += 1 }
+            children[16 * index + slot] = link(over: start..<end, depth: depth + 1)
+            start = end
+        }
+        return .branch(index)
+    }
+
+    private mutating func setting(_ leaf: Leaf, below link: Link, depth: Int) -> Link {
         switch link.target {
         case .nothing:
-            return .leaf(leaves.insert(Leaf(key: key, row: row)))
+            return .leaf(leaves.insert(leaf))
         case .leaf(let index):
-            if leaves[index].key == key {
-                leaves[index].replaceRow(row)
+            if leaves[index].key == leaf.key {
+                leaves[index] = leaf
                 return link
             }
-            return setting(key, row, below: split(link, index, depth: depth), depth: depth)
+            return setting(leaf, below: split(link, index, depth: depth), depth: depth)
         case .branch(let index):
-            let slot = key.nibble(depth)
-            let child = setting(key, row, below: children[16 * index + slot], depth: depth + 1)
+            let slot = leaf.key.nibble(depth)
+            let child = setting(leaf, below: children[16 * index + slot], depth: depth + 1)
             children[16 * index + slot] = child
             branches[index] = nil
             return link
@@ -55,11 +79,16 @@ struct StateDigest: Sendable {
 
     /// Puts a branch above a leaf that is no longer alone at its place.
     private mutating func split(_ link: Link, _ leaf: Int, depth: Int) -> Link {
+        let index = addBranch()
+        children[16 * index + leaves[leaf].key.nibble(depth)] = link
+        return .branch(index)
+    }
+
+    private mutating func addBranch() -> Int {
         let index = branches.insert(nil)
         let end = 16 * index + 16
         if children.count < end { children.append(contentsOf: repeatElement(.none, count: end - children.count)) }
-        children[16 * index + leaves[leaf].key.nibble(depth)] = link
-        return .branch(index)
+        return index
     }
 
     private mutating func removing(_ key: Hash256, below link: Link, depth: Int) -> Link {
@@ -92,7 +121,7 @@ struct StateDigest: Sendable {
     private mutating func hash(of link: Link) -> Hash256 {
         switch link.target {
         case .nothing: return Hasher256.hash([2])
-        case .leaf(let index): return leaves[index].hash()
+        case .leaf(let index): return leaves[index].hash
         case .branch(let index):
             if let known = branches[index] { return known }
             let hash = hash(ofChildrenAt: 16 * index..<16 * index + 16)
@@ -104,8 +133,6 @@ struct StateDigest: Sendable {
     private mutating func hash(ofChildrenAt places: Range<Int>) -> Hash256 {
         var map: UInt16 = 0
         for place in places where children[place] != .none { map |= 0x8000 >> UInt16(place - places.lowerBound) }
-        // The children first: their hashing may need the same room.
-        for place in places where children[place] != .none { _ = hash(of: children[place]) }
         return withUnsafeTemporaryAllocation(byteCount: 3 + 16 * 32, alignment: 1) { room in
             room[0] = 1
             room[1] = UInt8(map >> 8)
@@ -121,18 +148,14 @@ struct StateDigest: Sendable {
 }
 
 extension Hash256 {
+    /// Whether it stands before another, by their bytes.
+    fileprivate func precedes(_ other: Hash256) -> Bool { words < other.words }
+
     fileprivate func store(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
         withBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset..<offset + 32]).copyMemory(from: $0) }
     }
 }
 
-extension Hasher256 {
-    fileprivate static func hash(_ bytes: UnsafeRawBufferPointer) -> Hash256 {
-        var hasher = Hasher256()
-        hasher.update(bytes)
-        return hasher.finalize()
-    }
-}
 
 /// Where a place of the trie leads.
 private struct Link: Equatable, Sendable {
@@ -162,31 +185,52 @@ private struct Link: Equatable, Sendable {
     }
 }
 
-private struct Leaf: Sendable {
-    let key: Hash256
-    private var row: Hash256
-    private var known: Hash256?
+extension StateDigest {
+    /// A row's key, and the hash over both.
+    struct Leaf: Sendable, BitwiseCopyable {
+        let key: Hash256
+        let hash: Hash256
 
-    init(key: Hash256, row: Hash256) {
-        self.key = key
-        self.row = row
-    }
-
-    mutating func replaceRow(_ row: Hash256) {
-        self.row = row
-        known = nil
-    }
-
-    mutating func hash() -> Hash256 {
-        if let known { return known }
-        let hash = withUnsafeTemporaryAllocation(byteCount: 65, alignment: 1) { room in
-            room[0] = 0
-            key.store(to: room, at: 1)
-            row.store(to: room, at: 33)
-            return Hasher256.hash(UnsafeRawBufferPointer(room))
+        init(key: Hash256, row: Hash256) {
+            self.key = key
+            hash = withUnsafeTemporaryAllocation(byteCount: 65, alignment: 1) { room in
+                room[0] = 0
+                key.store(to: room, at: 1)
+                row.store(to: room, at: 33)
+                return Hasher256.hash(UnsafeRawBufferPointer(room))
+            }
         }
-        known = hash
-        return hash
+
+        /// The leaves by key, each key once, as it was given last: spread by the first sixteen bits, then sorted in
+        /// each part.
+        fileprivate static func sorted(_ leaves: [Leaf]) -> [Leaf] {
+            var ends = [Int](repeating: 0, count: 1 << 16)
+            for leaf in leaves { ends[leaf.part] += 1 }
+            var sum = 0
+            for part in ends.indices {
+                sum += ends[part]
+                ends[part] = sum
+            }
+            var places = [Int](repeating: 0, count: leaves.count)
+            var starts = ends
+            for index in leaves.indices.reversed() {
+                starts[leaves[index].part] -= 1
+                places[starts[leaves[index].part]] = index
+            }
+            var sorted: [Leaf] = []
+            sorted.reserveCapacity(leaves.count)
+            for part in starts.indices where starts[part] < ends[part] {
+                let run = places[starts[part]..<ends[part]].map { (leaf: leaves[$0], place: $0) }
+                for (leaf, _) in run.sorted(by: { $0.leaf.key == $1.leaf.key ? $0.place < $1.place : $0.leaf.key.precedes($1.leaf.key) }) {
+                    if sorted.last?.key == leaf.key { sorted.removeLast() }
+                    sorted.append(leaf)
+                }
+            }
+            return sorted
+        }
+
+        /// The first sixteen bits of the key.
+        private var part: Int { Int(key.words.0 >> 48) }
     }
 }
 
@@ -194,6 +238,12 @@ private struct Leaf: Sendable {
 private struct Arena<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var free: [Int] = []
+
+    init(_ elements: [Element] = []) {
+        self.elements = elements
+    }
+
+    var count: Int { elements.count }
 
     subscript(index: Int) -> Element {
         get { elements[index] }

@@ -1,4 +1,6 @@
+import Dispatch
 public import EventLog
+import Synchronization
 
 extension Workspace {
     /// The digest of the state (C10), brought up to date: O(changed rows) since the last call, O(all rows) at the first.
@@ -25,7 +27,6 @@ struct DigestKeeper: Sendable {
     private var pending: Set<Place> = []
     private var issuesSeen: [Int: Int] = [:]
     private var issueCounts: [Hash256: Int] = [:]
-    private var writer = CanonicalWriter()
 
     /// Remembers rows that may have changed.
     mutating func note(_ touched: [EntityKey], source: Int) {
@@ -35,13 +36,15 @@ struct DigestKeeper: Sendable {
 
     /// Brings the digest up to date.
     mutating func update(from sources: [SourceState]) {
+        var writer = CanonicalWriter()
         if isBuilt {
-            for place in pending { set(place.key, in: sources[place.source]) }
+            for place in pending { set(place.key, in: sources[place.source], &writer) }
             for place in Set(pending.compactMap(Self.channelOfMessage)) {
                 setOrder(of: place.key, in: sources[place.source])
             }
         } else {
-            for source in sources { setAll(in: source) }
+            digest = StateDigest(sources.flatMap(Self.messageLeaves))
+            for source in sources { setAllButMessages(in: source, &writer) }
             isBuilt = true
         }
         pending.removeAll(keepingCapacity: true)
@@ -52,28 +55,32 @@ struct DigestKeeper: Sendable {
         digest.root()
     }
 
-    private mutating func setAll(in source: SourceState) {
-        setMessages(in: source)
+    private mutating func setAllButMessages(in source: SourceState, _ writer: inout CanonicalWriter) {
         for section in Section.allCases where section.isInDigest && section != .messages && section != .deletedMessages
         {
             guard let fold = source.fold(for: section) else { continue }
-            for key in fold.keys(in: section, names: source.context.names) { set(key, in: source) }
+            for key in fold.keys(in: section, names: source.context.names) { set(key, in: source, &writer) }
         }
         for channel in source.messages.channels(source.context.names) {
             setOrder(of: EntityKey(.channels, channel), in: source)
         }
     }
 
-    /// Every message is live, deleted or neither; the order in which rows are set does not matter.
-    private mutating func setMessages(in source: SourceState) {
-        for place in 0..<source.messages.store.count {
-            let key = source.messages.store.key(at: place)
-            switch source.messages.state(at: place) {
-            case .live: set(EntityKey(.messages, key.channel, key.id), in: source)
-            case .deleted: set(EntityKey(.deletedMessages, key.channel, key.id), in: source)
-            case .unknown, .compacted: break
+    /// The leaves of all messages, hashed by as many threads as there are processors. Their order does not matter.
+    private static func messageLeaves(of source: SourceState) -> [StateDigest.Leaf] {
+        let count = source.messages.store.count
+        let stride = 8192
+        let leaves = Mutex<[StateDigest.Leaf]>([])
+        DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
+            var writer = CanonicalWriter()
+            var list: [StateDigest.Leaf] = []
+            list.reserveCapacity(stride)
+            for place in part * stride..<min(count, (part + 1) * stride) {
+                if let leaf = source.digestLeaf(at: place, &writer) { list.append(leaf) }
             }
+            leaves.withLock { $0.append(contentsOf: list) }
         }
+        return leaves.withLock { $0 }
     }
 
     private static func channelOfMessage(_ place: Place) -> Place? {
@@ -87,7 +94,7 @@ struct DigestKeeper: Sendable {
         digest.set(key: source.digestKey("order", source.context.names.text(channel.first), ""), row: row)
     }
 
-    private mutating func set(_ key: EntityKey, in source: SourceState) {
+    private mutating func set(_ key: EntityKey, in source: SourceState, _ writer: inout CanonicalWriter) {
         guard key.section.isInDigest else { return }
         digest.set(key: source.digestKey(of: key, &writer), row: source.digestRow(of: key, &writer))
     }
@@ -170,6 +177,21 @@ extension SourceState {
         return Hasher256.hash(JSONValue.object(covered).canonicalBytes)
     }
 
+    /// The leaf of the message at a place; `nil` for one that has no row.
+    func digestLeaf(at place: Int, _ writer: inout CanonicalWriter) -> StateDigest.Leaf? {
+        let section: Section
+        switch messages.state(at: place) {
+        case .live: section = .messages
+        case .deleted: section = .deletedMessages
+        case .unknown, .compacted: return nil
+        }
+        let message = messages.store.key(at: place)
+        let key = EntityKey(section, message.channel, message.id)
+        let isPacked = rowRules.isEmpty && messages.store.cells[place].form == .packed
+        let row = isPacked ? digestRow(of: section, packedAt: place, &writer) : digestRow(of: key, &writer)
+        return row.map { StateDigest.Leaf(key: digestKey(of: key, &writer), row: $0) }
+    }
+
     /// SHA-256 over the row of a packed message; `nil` where it has none in this section.
     func digestRow(of section: Section, packedAt place: Int, _ writer: inout CanonicalWriter) -> Hash256? {
         writer.reset()
@@ -179,7 +201,7 @@ extension SourceState {
 }
 
 extension CanonicalWriter {
-    fileprivate var hash: Hash256 { Hasher256.hash(bytes) }
+    fileprivate var hash: Hash256 { withBytes { Hasher256.hash($0) } }
 
     /// A text with its length in front.
     fileprivate mutating func counted(_ text: String) {
@@ -189,19 +211,8 @@ extension CanonicalWriter {
 
     /// A number's digits with their count in front.
     fileprivate mutating func counted(_ number: UInt64) {
-        raw(number.digitCount)
-        self.number(number)
-    }
-}
-
-extension UInt64 {
-    fileprivate var digitCount: UInt32 {
-        var count: UInt32 = 1
-        var rest = self / 10
-        while rest > 0 {
-            count += 1
-            rest /= 10
-        }
-        return count
+        let digits = number.digitCount
+        raw(UInt32(digits))
+        self.number(number, digits: digits)
     }
 }

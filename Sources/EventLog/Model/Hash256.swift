@@ -1,9 +1,9 @@
 internal import Crypto
 
 /// A SHA-256 hash: 32 bytes.
-public struct Hash256: Hashable, Sendable {
+public struct Hash256: Hashable, Sendable, BitwiseCopyable {
     /// The four quarters of the hash, each big-endian, first to last.
-    let words: (UInt64, UInt64, UInt64, UInt64)
+    package let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// Makes a hash of its 32 bytes; `nil` for any other number of bytes.
     public init?(_ bytes: some Collection<UInt8>) {

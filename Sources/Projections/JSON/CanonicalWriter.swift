@@ -3,81 +3,122 @@ import EventLog
 /// Writes canonical JSON (RFC 8785) straight into bytes that are used again and again.
 ///
 /// The caller keeps to the rule: members in the order of their names' UTF-16 code units.
-struct CanonicalWriter {
-    private(set) var bytes: [UInt8] = []
+struct CanonicalWriter: ~Copyable {
+    private var room: UnsafeMutableRawBufferPointer
+    private var count = 0
 
-    init() {}
+    init() {
+        room = .allocate(byteCount: 1024, alignment: 8)
+    }
+
+    deinit {
+        room.deallocate()
+    }
+
+    /// Lends what was written to a closure.
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+    }
 
     /// Forgets what was written and keeps the room.
     mutating func reset() {
-        bytes.removeAll(keepingCapacity: true)
+        count = 0
     }
 
     /// Text that is written as it is: braces, and names with their quotes and colons.
     @inline(__always)
     mutating func raw(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        raw(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     mutating func raw(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { raw(UnsafeRawBufferPointer($0)) }
     }
 
     /// A number of 32 bits, big-endian.
     mutating func raw(_ number: UInt32) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        reserve(4)
+        room.storeBytes(of: number.bigEndian, toByteOffset: count, as: UInt32.self)
+        count &+= 4
+    }
+
+    @inline(__always)
+    private mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+        reserve(bytes.count)
+        UnsafeMutableRawBufferPointer(rebasing: room[count..<count &+ bytes.count]).copyMemory(from: bytes)
+        count &+= bytes.count
+    }
+
+    @inline(__always)
+    private mutating func byte(_ byte: UInt8) {
+        reserve(1)
+        room[count] = byte
+        count &+= 1
+    }
+
+    @inline(__always)
+    private mutating func reserve(_ more: Int) {
+        if room.count &- count < more { grow(more) }
+    }
+
+    @inline(never)
+    private mutating func grow(_ more: Int) {
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(2 * room.count, count + more), alignment: 8)
+        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: room[..<count]))
+        room.deallocate()
+        room = larger
     }
 
     /// A whole number, without quotes.
+    @inline(__always)
     mutating func number(_ number: UInt64) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var start = 20
-            var rest = number
-            repeat {
-                start -= 1
-                digits[start] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            } while rest > 0
-            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start..<20]))
+        self.number(number, digits: number.digitCount)
+    }
+
+    /// A whole number of so many digits.
+    mutating func number(_ number: UInt64, digits: Int) {
+        reserve(digits)
+        var (rest, place) = (number, count &+ digits)
+        while place &- count >= 2 {
+            let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
+            place &-= 2
+            room[place] = 0x30 &+ UInt8(truncatingIfNeeded: pair / 10)
+            room[place &+ 1] = 0x30 &+ UInt8(truncatingIfNeeded: pair % 10)
+            rest = quotient
         }
+        if place > count { room[count] = 0x30 &+ UInt8(truncatingIfNeeded: rest % 10) }
+        count &+= digits
     }
 
     /// A text that stood in a JSON text, with its quotes.
     mutating func string(_ text: JSONText) {
-        bytes.append(UInt8(ascii: "\""))
+        byte(UInt8(ascii: "\""))
         // Without escapes there is nothing in it that canonical JSON escapes.
-        if text.hasEscapes { appendUnescaped(text) } else { bytes.append(contentsOf: text.bytes) }
-        bytes.append(UInt8(ascii: "\""))
+        if text.hasEscapes { appendUnescaped(text) } else { raw(text.bytes) }
+        byte(UInt8(ascii: "\""))
     }
 
     /// An instant as `Timestamp.description`, with its quotes.
     mutating func time(_ time: Timestamp) {
         let secondOfDay = (time.seconds % 86_400 + 86_400) % 86_400
         let date = CivilDate(daysSince1970: (time.seconds - secondOfDay) / 86_400)
-        bytes.append(UInt8(ascii: "\""))
-        padded(UInt64(clamping: date.year), 4)
-        bytes.append(UInt8(ascii: "-"))
-        padded(UInt64(clamping: date.month), 2)
-        bytes.append(UInt8(ascii: "-"))
-        padded(UInt64(clamping: date.day), 2)
-        bytes.append(UInt8(ascii: "T"))
-        padded(UInt64(clamping: secondOfDay / 3600), 2)
-        bytes.append(UInt8(ascii: ":"))
-        padded(UInt64(clamping: secondOfDay / 60 % 60), 2)
-        bytes.append(UInt8(ascii: ":"))
-        padded(UInt64(clamping: secondOfDay % 60), 2)
-        bytes.append(UInt8(ascii: "."))
-        padded(UInt64(time.nanoseconds / 1000), 6)
+        byte(UInt8(ascii: "\""))
+        number(UInt64(clamping: date.year), digits: 4)
+        byte(UInt8(ascii: "-"))
+        number(UInt64(clamping: date.month), digits: 2)
+        byte(UInt8(ascii: "-"))
+        number(UInt64(clamping: date.day), digits: 2)
+        byte(UInt8(ascii: "T"))
+        number(UInt64(clamping: secondOfDay / 3600), digits: 2)
+        byte(UInt8(ascii: ":"))
+        number(UInt64(clamping: secondOfDay / 60 % 60), digits: 2)
+        byte(UInt8(ascii: ":"))
+        number(UInt64(clamping: secondOfDay % 60), digits: 2)
+        byte(UInt8(ascii: "."))
+        number(UInt64(time.nanoseconds / 1000), digits: 6)
         raw("Z\"")
-    }
-
-    private mutating func padded(_ number: UInt64, _ width: Int) {
-        var unit: UInt64 = 1
-        for _ in 1..<width { unit *= 10 }
-        while unit > 0 {
-            bytes.append(0x30 + UInt8(truncatingIfNeeded: number / unit % 10))
-            unit /= 10
-        }
     }
 
     /// Escapes are rare, and short ones are the same in canonical JSON: runs between them are copied whole.
@@ -86,6 +127,8 @@ struct CanonicalWriter {
         var start = 0
         var index = 0
         while index < source.count {
+            while source.count - index >= 8, !Self.hasBackslash(source.word(index)) { index += 8 }
+            guard index < source.count else { break }
             guard source[index] == UInt8(ascii: "\\"), index + 1 < source.count else {
                 index += 1
                 continue
@@ -95,18 +138,25 @@ struct CanonicalWriter {
                 index += 2
                 continue
             }
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: source[start..<index]))
+            raw(UnsafeRawBufferPointer(rebasing: source[start..<index]))
             let end = JSONText.escapeEnd(in: source, at: index)
             append(JSONText(bytes: UnsafeRawBufferPointer(rebasing: source[index..<end]), hasEscapes: true))
             index = end
             start = end
         }
-        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: source[start...]))
+        raw(UnsafeRawBufferPointer(rebasing: source[start...]))
+    }
+
+    @inline(__always)
+    private static func hasBackslash(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let marks = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+        return (marks &- ones) & ~marks & ones << 7 != 0
     }
 
     private mutating func append(_ escape: JSONText) {
         let quoted = JSONValue.string(escape.string).canonicalBytes
-        bytes.append(contentsOf: quoted[1..<quoted.count - 1])
+        quoted.withUnsafeBytes { raw(UnsafeRawBufferPointer(rebasing: $0[1..<$0.count - 1])) }
     }
 }
 
@@ -120,5 +170,19 @@ extension JSONText {
             bytes[end + 2] | 0x20 == UInt8(ascii: "d"), (hexDigit(bytes[end + 3]) ?? 0) / 4 == 3
         else { return end }
         return end + 6
+    }
+}
+
+extension UInt64 {
+    /// How many decimal digits it has.
+    var digitCount: Int {
+        var (count, limit) = (1, UInt64(10))
+        while self >= limit {
+            count += 1
+            let (next, overflows) = limit.multipliedReportingOverflow(by: 10)
+            if overflows { break }
+            limit = next
+        }
+        return count
     }
 }
