@@ -92,7 +92,8 @@ struct SourceState: Sendable {
         }
     }
 
-    private mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
+    /// Reads one event after `begin`: what it means is in `changes` then.
+    mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let family = EventFamily(kind: envelope.kind)
         context.rules = rules.forEvents(of: family)
         rowRules.formUnion(context.rules)

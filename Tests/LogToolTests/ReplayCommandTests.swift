@@ -51,6 +51,31 @@ import Testing
         #expect(run.exitCode == 0)
     }
 
+    @Test func oneChannelIsShownAloneWithOrWithoutItsSource() throws {
+        let whole = try JSONSerialization.jsonObject(with: Data(replay("--json").output.utf8)) as? [String: Any]
+        let channel = try #require((whole?["channels"] as? [[String: Any]])?.first)
+        let name = try #require(channel["id"] as? String)
+        let source = try #require(channel["source"] as? String)
+        for text in [name, "\(source)/\(name)", "channel:\(source)/\(name)"] {
+            let run = try replay("--channel", text, "--json")
+            let document = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+            #expect(document?["channel"] as? String == "channel:\(source)/\(name)")
+            #expect((document?["messages"] as? [Any])?.count == 3)
+            #expect(document?["digest"] == nil && document?["guilds"] == nil)
+        }
+        #expect(try replay("--channel", name).output.contains("general  3 messages"))
+        #expect(try replay("--channel", name, "--jsonl", "--only", "messages").output.split(separator: "\n").count == 4)
+    }
+
+    @Test func aChannelThatIsNotThereIsSaid() throws {
+        let run = try replay("--channel", "nobody", "--json")
+        #expect(run.exitCode == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains("nobody"))
+        #expect(try replay("--channel", "general", "--digest").exitCode == 2)
+        #expect(try replay("--channel", "").exitCode == 2)
+    }
+
     @Test func oneRowStandsOnALine() throws {
         let lines = try replay("--json").output.split(separator: "\n")
         #expect(lines.filter { $0.contains("\"content\"") }.count == 3)

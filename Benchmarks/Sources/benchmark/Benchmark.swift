@@ -12,15 +12,16 @@ struct Benchmark: ParsableCommand {
               benchmark append --events 1000000
               benchmark read replay --json figures.json
               benchmark --smoke
-            """
+            """,
+        version: "1"
     )
 
     /// A family of measurements.
     enum Family: String, ExpressibleByArgument, CaseIterable {
-        case append, single, read, verify, replay
+        case append, single, read, verify, replay, query
     }
 
-    @Argument(help: "What to measure: append, single, read, verify, replay; all if none is named.")
+    @Argument(help: "What to measure: append, single, read, verify, replay, query; all if none is named.")
     var families: [Family] = []
 
     @Option(help: "How many events.")
@@ -32,6 +33,12 @@ struct Benchmark: ParsableCommand {
     @Option(help: "The folder for the logs; they are removed afterwards.")
     var folder: String = FileManager.default.temporaryDirectory.path
 
+    @Option(help: "The logtool that `query` asks; without one this program does the same work.")
+    var program: String?
+
+    @Option(help: .hidden)
+    var answer: [String] = []
+
     @Flag(help: "Runs everything small, in under a minute, and judges nothing.")
     var smoke = false
 
@@ -40,6 +47,7 @@ struct Benchmark: ParsableCommand {
     }
 
     func run() throws {
+        if !answer.isEmpty { return try QueryBenchmark.answer(answer) }
         let count = smoke ? 20_000 : events
         let scratch = try Scratch(in: folder)
         var figures: [Figure] = []
@@ -57,6 +65,7 @@ struct Benchmark: ParsableCommand {
         case .read: try ReadBenchmark(count: count, scratch: scratch).run()
         case .verify: try VerifyBenchmark(count: count, scratch: scratch).run()
         case .replay: try ReplayBenchmark(count: count, scratch: scratch).run()
+        case .query: try QueryBenchmark(count: count, scratch: scratch, program: program).run()
         }
     }
 }

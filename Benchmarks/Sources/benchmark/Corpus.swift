@@ -113,7 +113,7 @@ struct Corpus {
         return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
     }
 
-    private static func channelID(_ channel: Int) -> UInt64 {
+    static func channelID(_ channel: Int) -> UInt64 {
         135_653_857_706_512_384 + UInt64(channel) << 22
     }
 

@@ -20,6 +20,11 @@ final class Scratch {
         return url.appending(path: "\(count)-\(name)").path
     }
 
+    /// A path for a file that is written again and again.
+    func file(_ name: String) -> String {
+        url.appending(path: name).path
+    }
+
     /// The bytes that the files of a folder occupy; zero where there is none.
     static func bytes(of folder: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -48,6 +48,22 @@ public struct DerivedTable: Sendable {
         }
     }
 
+    /// Stores values in one synced commit if what stands under a key is what the caller has read there (`nil`: nothing);
+    /// false, and nothing is stored, where another thread or process has changed it.
+    public func put(
+        _ entries: some Sequence<(key: [UInt8], value: [UInt8])>,
+        where key: [UInt8],
+        holds expected: [UInt8]?
+    ) throws -> Bool {
+        try wrapping {
+            try store.write { transaction in
+                guard try withValue(at: key, transaction.view, { Array($0) }) == expected else { return false }
+                for entry in entries { try put(entry.value, at: entry.key, transaction) }
+                return true
+            }
+        }
+    }
+
     /// Removes the entries of a range of keys, in commits of 10,000.
     public func remove(from first: [UInt8], to end: [UInt8]?) throws {
         try wrapping {

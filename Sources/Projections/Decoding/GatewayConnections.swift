@@ -102,6 +102,8 @@ struct GatewayConnections: Codable, Sendable {
     private var settled: UInt64 = 0
     /// The numbers that never came.
     private(set) var holes = SequenceHoles()
+    /// Whether no dispatch is held for a repeat, and none noted: it is only given what is known to be none.
+    var takesAll = false
     /// When the event at hand was recorded.
     var now = Timestamp(seconds: 0)
 
@@ -118,6 +120,7 @@ struct GatewayConnections: Codable, Sendable {
     /// Notes a dispatch; whether it repeats an earlier one.
     @inline(__always)
     mutating func isRepeat(_ mark: Mark, on name: String?, at sequence: SequenceNumber) -> Bool {
+        if takesAll { return false }
         let index = connections.lastIndex { $0.name == name }
         if let first = index.flatMap({ connections[$0].sequence(of: mark) }) { return first < sequence.rawValue }
         guard sequence.rawValue > settled else { return false }

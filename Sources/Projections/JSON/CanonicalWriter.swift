@@ -26,6 +26,11 @@ struct CanonicalWriter: ~Copyable {
         count = 0
     }
 
+    /// Takes back the last byte.
+    mutating func dropLast() {
+        if !bytes.isEmpty { bytes.removeLast() }
+    }
+
     /// Text that is written as it is: braces, and names with their quotes and colons.
     @inline(__always)
     mutating func raw(_ text: StaticString) {

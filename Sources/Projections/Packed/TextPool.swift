@@ -110,7 +110,7 @@ extension TextPool {
 
 extension JSONText {
     /// Whether every backslash begins an escape that is there to its end.
-    fileprivate var hasWholeEscapes: Bool {
+    var hasWholeEscapes: Bool {
         var index = 0
         while index < bytes.count {
             defer { index += 1 }

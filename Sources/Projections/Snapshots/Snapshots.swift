@@ -6,6 +6,8 @@ public struct SnapshotOptions: Sendable {
     public var build: String
     /// How many events lie between two kept states at least.
     public var eventsMin = 20_000
+    /// How many events are looked at anew each time, at most, before the index of channels takes them in.
+    public var channelEventsMin = 4096
 
     /// Options of a program; any change of it needs another text.
     public init(build: String) {
@@ -15,9 +17,10 @@ public struct SnapshotOptions: Sendable {
 
 /// States kept beside a log, from which a replay begins instead of the first event.
 ///
-/// A state is kept when the payloads folded since the last one are twice as many bytes as that was; so all states
-/// together are at most half the log. They are disposable: without them a replay gives the same.
+/// A state is kept when the payloads folded since the last one are five times as many bytes as that was; so all states
+/// together are at most a fifth of the log. They are disposable: without them a replay gives the same.
 struct Snapshots {
+    private static let bytesFactor = 5
     private let options: SnapshotOptions
     private let states: KeptStates
     /// Only a state of all events is worth keeping.
@@ -53,7 +56,8 @@ struct Snapshots {
     /// Notes that payloads were folded up to a sequence; whether that state is to be kept.
     mutating func isDue(at sequence: SequenceNumber, folded bytes: Int) -> Bool {
         foldedBytes += bytes
-        return keeps && sequence.rawValue - last.rawValue >= UInt64(options.eventsMin) && foldedBytes >= 2 * lastSize
+        let isFar = sequence.rawValue - last.rawValue >= UInt64(options.eventsMin)
+        return keeps && isFar && foldedBytes >= Self.bytesFactor * lastSize
     }
 
     /// Keeps a state that is due.

@@ -13,6 +13,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     static let examples = [
         Example("logtool replay chat.eventlog", "channels, threads, items and sessions as they are now"),
         Example("logtool replay chat.eventlog --at 2026-01-19T08:30:00Z --only messages", "the messages at a time"),
+        Example("logtool replay chat.eventlog --channel general --at head~100", "one channel, as it was"),
         Example("logtool replay chat.eventlog --json > state.json", "the state document"),
         Example("logtool replay chat.eventlog --digest --each", "one digest for each event"),
         Example("logtool replay chat.eventlog --without 17", "what if event 17 had never arrived"),
@@ -22,6 +23,12 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var log: LogOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var state: StateOptions
+
+    @Option(
+        help: ArgumentHelp("Only this channel: SOURCE/ID, or its id alone.", valueName: "channel"),
+        transform: ChannelArgument.parse
+    )
+    var channel: EntityReference?
 
     @Flag(help: "Print the state's digest in hex.")
     var digest = false
@@ -41,6 +48,9 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if step && digest { throw ValidationError("--step and --digest exclude each other") }
         if step && point.at != nil { throw ValidationError("--step takes --from and --to instead of --at") }
         if !step && (range.from != nil || range.to != nil) { throw ValidationError("--from and --to go with --step") }
+        if channel != nil && (step || digest) {
+            throw ValidationError("--channel goes with neither --step nor --digest")
+        }
         if digest && (lists.json || lists.jsonl) { throw ValidationError("--digest prints hex, no JSON") }
     }
 
@@ -53,12 +63,19 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         case (_, true, false):
             var state = try loader.workspace(for: query)
             try output.line(state.digest().hex)
-        default: try print(loader.document(for: query), to: output)
+        default: try printState(of: loader, to: output)
         }
         try output.flush()
     }
 
     private var query: StateQuery { state.query(at: point.at) }
+
+    private func printState(of loader: StateLoader, to output: StandardOutput) throws {
+        guard let channel else { return try print(loader.document(for: query), to: output) }
+        let state = try loader.channel(channel, for: query)
+        guard lists.json else { return try print(state.document(query.documentOptions), to: output) }
+        try state.writeLines(query.documentOptions) { try output.write($0) }
+    }
 
     private func print(_ document: JSONValue, to output: StandardOutput) throws {
         if lists.json {

@@ -25,3 +25,14 @@ enum EntityArgument {
         throw Failure("find \"\(reference)\": several things fit: \(shown)\(more)")
     }
 }
+
+/// Channels as options: as entities, `channel:` may be left out.
+enum ChannelArgument {
+    static func parse(_ text: String) throws -> EntityReference {
+        let isNamed = text.hasPrefix("channel:")
+        guard let reference = EntityReference(isNamed ? text : "channel:" + text) else {
+            throw ValidationError("\"\(text)\" names no channel: write SOURCE/ID")
+        }
+        return reference
+    }
+}

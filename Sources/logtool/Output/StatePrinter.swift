@@ -108,10 +108,9 @@ struct StatePrinter {
         let time = document["asOf"]?.string.map { ", as of \(TimeText.minute($0)) UTC" } ?? ""
         let profile = document.text("profile")
         let reading = profile.isEmpty || profile == "canonical" ? "" : ", as \(profile) reads it"
+        let digest = document["digest"]?.string.map { ", digest \($0)" } ?? ""
         try output.line()
-        try output.line(
-            quiet("sequence \(document.text("sequence"))\(time)\(reading), digest \(document.text("digest"))")
-        )
+        try output.line(quiet("sequence \(document.text("sequence"))\(time)\(reading)\(digest)"))
     }
 
     private func heading(_ title: String, _ notes: String) throws {

@@ -67,6 +67,30 @@ struct StateLoader {
         return state
     }
 
+    /// The state of one channel.
+    ///
+    /// - Throws: `Failure` with exit code 1 where the state has nothing of such a channel, with 2 and the matches where
+    ///   several fit.
+    func channel(_ name: EntityReference, for query: StateQuery) throws -> ChannelState {
+        let states = try store.read { session in
+            let last = try query.point?.resolve(in: session) ?? session.head
+            defer { progress?.end() }
+            return try Replay.channels(
+                named: name,
+                of: session,
+                through: last,
+                options: query.replayOptions,
+                progress: reporter(until: session.head)
+            )
+        }
+        guard let state = states.first else {
+            throw Failure("find \"\(name)\": the state has nothing of such a channel", exitCode: Outcome.no)
+        }
+        if states.count == 1 { return state }
+        let shown = states.map(\.reference.description).joined(separator: ", ")
+        throw Failure("find \"\(name)\": several channels fit: \(shown)")
+    }
+
     private func reporter(until last: SequenceNumber) -> ((SequenceNumber) -> Void)? {
         guard let progress, progress.isShown else { return nil }
         return { sequence in

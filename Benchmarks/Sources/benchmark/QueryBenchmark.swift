@@ -1,0 +1,108 @@
+import EventLog
+import Foundation
+import Projections
+
+/// The state of one channel at some sequence, as a whole process: from its start until it has written the document to a
+/// file and ended. Channels and sequences are drawn evenly by a seed; the first query, which makes the index, is apart.
+struct QueryBenchmark {
+    let count: Int
+    let scratch: Scratch
+    /// The logtool that is asked; without one this program does the same.
+    let program: String?
+    private let queries = 200
+    private static let build = "benchmark"
+
+    func run() throws -> [Figure] {
+        let path = scratch.fresh("query.eventlog")
+        try LogFilling.fill(try EventStore.openOrCreate(at: path), count: count, seed: 5)
+        let start = try median(of: 10) { try spawn(["--version"]) }
+        let first = try seconds { try ask(path, channel: 0, at: count) }
+        var generator = SplitMix(state: 11)
+        let times = try (0..<queries).map { _ in
+            let (channel, sequence) = (generator.below(400), 1 + generator.below(count))
+            return try seconds { try ask(path, channel: channel, at: sequence) }
+        }.sorted()
+        let largest = try median(of: 5) { try ask(path, channel: 0, at: count) }
+        let log = Double(Scratch.bytes(of: path + "/gen-000001"))
+        let derived = Double(Scratch.bytes(of: path + "/cache-000001"))
+        func milliseconds(_ name: String, _ time: Double, allowed: Double) -> Figure {
+            Figure("query, ms: \(name)", events: count, found: time * 1000, allowed: allowed)
+        }
+        return [
+            milliseconds("start of the program", start, allowed: 50),
+            milliseconds("median of \(queries)", times[queries / 2], allowed: 100),
+            milliseconds("99th percentile", times[queries * 99 / 100], allowed: 100),
+            milliseconds("slowest", times[queries - 1], allowed: 200),
+            milliseconds("the largest channel at the head", largest, allowed: 200),
+            milliseconds("the first one, a thousand events", first / Double(count) * 1000, allowed: 3),
+            Figure("query, derived data beside the log", events: count, found: derived / log, allowed: 0.6),
+        ]
+    }
+
+    /// The work of one query, for a process of its own.
+    static func answer(_ arguments: [String]) throws {
+        guard arguments.count == 3, let sequence = UInt64(arguments[2]),
+            let name = EntityReference("channel:" + arguments[1])
+        else { return }
+        var options = ReplayOptions()
+        options.snapshots = SnapshotOptions(build: build)
+        let store = try EventStore.open(at: arguments[0])
+        let states = try store.read {
+            try Replay.channels(named: name, of: $0, through: SequenceNumber(sequence), options: options)
+        }
+        for state in states {
+            try state.writeLines { bytes in try FileHandle.standardOutput.write(contentsOf: Data(bytes)) }
+        }
+    }
+
+    private func ask(_ log: String, channel: Int, at sequence: Int) throws {
+        let name = "gateway/\(Corpus.channelID(channel))"
+        if program == nil {
+            try spawn(["--answer", log, "--answer", name, "--answer", String(sequence)])
+        } else {
+            try spawn(["replay", log, "--channel", name, "--at", String(sequence), "--json"])
+        }
+    }
+
+    private func spawn(_ arguments: [String]) throws {
+        let output = scratch.file("state.json")
+        let own = CommandLine.arguments[0]
+        let status = Child.run(program ?? own, arguments, output: output)
+        guard status == 0 else { throw CocoaError(.executableLoad) }
+    }
+
+    private func median(of rounds: Int, _ body: () throws -> Void) throws -> Double {
+        Figure.median(try (0..<rounds).map { _ in try seconds(body) })
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func below(_ bound: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
+    }
+}
+
+/// Other programs, run without anything in between that would add to the time.
+private enum Child {
+    /// Runs a program to its end; its exit status.
+    static func run(_ program: String, _ arguments: [String], output: String) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        var copies: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { for copy in copies { free(copy) } }
+        var child: pid_t = 0
+        guard posix_spawnp(&child, program, &actions, nil, &copies, environ) == 0 else { return -1 }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 {}
+        return status
+    }
+}

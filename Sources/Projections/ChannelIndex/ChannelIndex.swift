@@ -1,0 +1,122 @@
+import EventLog
+
+/// The table `channels` of what is derived from a log: the events of each channel, so that the state of one channel needs
+/// no others.
+///
+/// Keys: `h` the head; `c`, u32 source: what a scan of the source goes on with; `j`, u32 source, u16 length and text of a
+/// channel's id, u64 sequence of the first entry: a block of that channel's entries; a length of `FFFF` and no text: of
+/// all channels. Only what lies up to the head counts; the head is written in one commit with what it covers, and only
+/// over the head that was read. What cannot be read is as good as none.
+struct ChannelIndex {
+    static let name = "channels"
+    /// The longest id that a key has room for; a source with a longer one is not divided.
+    static let idBytesMax = 400
+
+    struct Head: Codable {
+        struct Source: Codable {
+            var name: String
+            var isDivided: Bool
+        }
+
+        var sequence: UInt64
+        /// Of the event at `sequence`.
+        var leafHash: Hash256
+        var sources: [Source]
+    }
+
+    private let table: DerivedTable
+    /// The head as it was read, and its bytes; `nil` before the first.
+    private(set) var head: Head?
+    private var headBytes: [UInt8]?
+
+    /// Opens the index of a program's build; `nil` where nothing may be written beside the log.
+    init?(_ session: borrowing ReadSession, build: String) {
+        guard let table = try? session.derivedStore().table(Self.name, version: Self.version(build)) else { return nil }
+        self.table = table
+        headBytes = try? table.value(at: Self.headKey)
+        head = headBytes.flatMap { try? StateDecoder.value(Head.self, from: $0) }
+        let last = SequenceNumber(head?.sequence ?? 0)
+        // Another process may have gone further than what this session sees.
+        let isSeen = head != nil && last <= session.head
+        let isAnother = isSeen && (try? session.leafHash(at: last)) != head?.leafHash
+        if isAnother || (head == nil && headBytes != nil) { discard() }
+    }
+
+    static func version(_ build: String) -> UInt32 {
+        Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Throws away all of it.
+    mutating func discard() {
+        try? table.removeAll()
+        (head, headBytes) = (nil, nil)
+    }
+
+    /// The scan that goes on where the index ends; `nil` where what it needs cannot be read.
+    func scan() -> ChannelScan? {
+        guard let head else { return ChannelScan() }
+        var sources: [SourceScan] = []
+        for (index, source) in head.sources.enumerated() {
+            guard let bytes = try? table.value(at: Self.scanKey(index)), let name = try? SourceName(source.name),
+                let connections = try? StateDecoder.value(GatewayConnections.self, from: bytes)
+            else { return nil }
+            sources.append(SourceScan(name: name, isDivided: source.isDivided, connections: connections))
+        }
+        return ChannelScan(after: SequenceNumber(head.sequence), sources: sources)
+    }
+
+    /// The blocks of a channel (`nil`: of all channels) that begin at or before a sequence, oldest first.
+    func blocks(source: Int, channel: String?, through last: SequenceNumber) -> [[UInt8]]? {
+        var blocks: [[UInt8]] = []
+        let prefix = Self.prefix(source: source, channel: channel)
+        let end = min(last.rawValue, head?.sequence ?? 0) + 1
+        do {
+            try table.forEach(from: prefix, to: prefix + Self.bytes(end)) { _, block in
+                blocks.append(Array(block))
+                return true
+            }
+        } catch {
+            return nil
+        }
+        return blocks
+    }
+
+    /// Stores what a scan has found since the head that was read; false where another process did so first.
+    mutating func store(_ scan: ChannelScan, in session: borrowing ReadSession) throws -> Bool {
+        let head = Head(
+            sequence: scan.sequence.rawValue,
+            leafHash: try session.leafHash(at: scan.sequence),
+            sources: scan.sources.map { Head.Source(name: $0.name.rawValue, isDivided: $0.isDivided) }
+        )
+        let bytes = try StateEncoder.bytes(of: head)
+        var entries: [(key: [UInt8], value: [UInt8])] = [(Self.headKey, bytes)]
+        for (index, source) in scan.sources.enumerated() {
+            entries.append((Self.scanKey(index), try StateEncoder.bytes(of: source.connections)))
+        }
+        for block in scan.journals.blocks {
+            let channel = block.owner.channel.map { scan.sources[block.owner.source].text($0) }
+            let prefix = Self.prefix(source: block.owner.source, channel: channel)
+            entries.append((prefix + Self.bytes(block.first), block.bytes))
+        }
+        guard try table.put(entries, where: Self.headKey, holds: headBytes) else { return false }
+        (self.head, headBytes) = (head, bytes)
+        return true
+    }
+
+    // MARK: Keys
+
+    private static let headKey = Array("h".utf8)
+
+    private static func scanKey(_ source: Int) -> [UInt8] {
+        Array("c".utf8) + bytes(UInt32(source))
+    }
+
+    private static func prefix(source: Int, channel: String?) -> [UInt8] {
+        let id = channel.map { Array($0.utf8) }
+        return Array("j".utf8) + bytes(UInt32(source)) + bytes(UInt16(id?.count ?? 0xFFFF)) + (id ?? [])
+    }
+
+    private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+}

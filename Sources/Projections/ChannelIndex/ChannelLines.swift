@@ -1,0 +1,57 @@
+/// Writes one JSON object with a member a line, and of arrays an element a line, in pieces of some 64 KiB.
+struct ChannelLines: ~Copyable {
+    private static let pieceBytes = 1 << 16
+
+    private var writer = CanonicalWriter()
+    private let body: (UnsafeRawBufferPointer) throws -> Void
+    private var isFirstMember = true
+    private var isFirstRow = true
+
+    init(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) {
+        self.body = body
+    }
+
+    /// A member with its value as JSON.
+    mutating func member(_ name: String, _ value: String) throws {
+        begin(name)
+        writer.raw(value)
+        try flush(atLeast: Self.pieceBytes)
+    }
+
+    mutating func beginRows(_ name: String) throws {
+        begin(name)
+        writer.raw("[")
+        isFirstRow = true
+    }
+
+    /// One element; what `write` adds must be one JSON text.
+    @inline(__always)
+    mutating func row(_ write: (inout CanonicalWriter) -> Void) throws {
+        writer.raw(isFirstRow ? "\n  " : ",\n  ")
+        isFirstRow = false
+        write(&writer)
+        try flush(atLeast: Self.pieceBytes)
+    }
+
+    mutating func endRows() throws {
+        writer.raw("]")
+    }
+
+    mutating func end() throws {
+        writer.raw("}\n")
+        try flush(atLeast: 1)
+    }
+
+    private mutating func begin(_ name: String) {
+        writer.raw(isFirstMember ? "{" : ",\n ")
+        isFirstMember = false
+        writer.raw(JSONValue.string(name).canonicalText)
+        writer.raw(":")
+    }
+
+    private mutating func flush(atLeast count: Int) throws {
+        guard writer.bytes.count >= count else { return }
+        try writer.bytes.withUnsafeBytes { try body($0) }
+        writer.reset()
+    }
+}

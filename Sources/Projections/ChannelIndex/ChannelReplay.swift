@@ -1,0 +1,118 @@
+import EventLog
+
+/// The way to the state of one channel over the index of channels.
+struct ChannelReplay {
+    /// How many events are looked at before it is asked whether what was found is to be stored.
+    private static let chunkEvents: UInt64 = 65_536
+    /// So much is stored in one commit, about.
+    private static let storedBytesMin = 64 << 20
+    private static let attemptsMax = 4
+
+    private let options: SnapshotOptions
+    private var index: ChannelIndex
+    /// What comes after the index; `nil` where nothing does that is asked for.
+    private var tail: ChannelScan?
+
+    /// `nil` where no index can be kept.
+    init?(_ session: borrowing ReadSession, _ options: SnapshotOptions) {
+        guard let index = ChannelIndex(session, build: options.build) else { return nil }
+        self.options = options
+        self.index = index
+    }
+
+    /// Looks at what the index lacks up to the head, and stores it where that is worth it; false where the index cannot
+    /// be read or another process writes it again and again.
+    mutating func lookAhead(
+        _ session: borrowing ReadSession,
+        through last: SequenceNumber,
+        _ progress: ((SequenceNumber) -> Void)?
+    ) throws -> Bool {
+        for _ in 0..<Self.attemptsMax {
+            if last.rawValue <= index.head?.sequence ?? 0 { return true }
+            guard let scan = index.scan() else {
+                index.discard()
+                return false
+            }
+            if try look(scan, at: session, progress) { return true }
+            guard let newer = ChannelIndex(session, build: options.build) else { return false }
+            index = newer
+        }
+        return false
+    }
+
+    /// False where another process has stored something meanwhile.
+    private mutating func look(
+        _ scan: ChannelScan,
+        at session: borrowing ReadSession,
+        _ progress: ((SequenceNumber) -> Void)?
+    ) throws -> Bool {
+        var scan = scan
+        var stored = scan.sequence
+        while scan.sequence < session.head {
+            let end = min(session.head, SequenceNumber(scan.sequence.rawValue + Self.chunkEvents))
+            try scan.look(at: session, through: end)
+            progress?(end)
+            let count = end.rawValue - stored.rawValue
+            let isLast = end == session.head && count >= UInt64(options.channelEventsMin)
+            guard isLast || scan.journals.byteCount >= Self.storedBytesMin else { continue }
+            guard (try? index.store(scan, in: session)) ?? false else { return false }
+            scan.forgetJournals()
+            stored = end
+        }
+        tail = scan
+        return true
+    }
+
+    /// The channels that fit and of which the state at a sequence says anything; `nil` where the index cannot tell.
+    mutating func channels(
+        named name: EntityReference,
+        through last: SequenceNumber,
+        _ session: borrowing ReadSession
+    ) throws -> [ChannelState]? {
+        let sources = try self.sources()
+        let meant = name.channels(of: sources.map(\.name))
+        guard meant.allSatisfy({ sources[$0.source].isDivided }) else { return nil }
+        var states: [ChannelState] = []
+        for (source, id) in meant {
+            guard let fold = try fold(id, of: sources[source].name, source, through: last, session) else {
+                index.discard()
+                return nil
+            }
+            let clock = try session.clock(at: last)
+            if let state = ChannelState(id, of: fold, sequence: last, clock: clock) { states.append(state) }
+        }
+        return states
+    }
+
+    private func sources() throws -> [(name: SourceName, isDivided: Bool)] {
+        if let tail { return tail.sources.map { ($0.name, $0.isDivided) } }
+        return try (index.head?.sources ?? []).map { (try SourceName($0.name), $0.isDivided) }
+    }
+
+    /// The state of a source as far as it concerns one channel; `nil` where a block cannot be read.
+    private func fold(
+        _ id: String,
+        of name: SourceName,
+        _ source: Int,
+        through last: SequenceNumber,
+        _ session: borrowing ReadSession
+    ) throws -> SourceState? {
+        var fold = ChannelFold(name, channel: id)
+        guard let ofChannel = blocks(source, id, through: last),
+            let ofAll = blocks(source, nil, through: last)
+        else { return nil }
+        if ofChannel.isEmpty { return fold.state }
+        guard fold.addShared(ofAll, through: last) else { return nil }
+        for block in ofChannel {
+            guard try fold.apply(block, through: last, session) else { return nil }
+        }
+        try fold.finish(session)
+        return fold.state
+    }
+
+    private func blocks(_ source: Int, _ id: String?, through last: SequenceNumber) -> [[UInt8]]? {
+        guard let stored = index.blocks(source: source, channel: id, through: last) else { return nil }
+        guard let tail else { return stored }
+        return stored + tail.blocks(source: source, channel: id)
+    }
+}

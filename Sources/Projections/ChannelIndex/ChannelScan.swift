@@ -1,0 +1,97 @@
+import EventLog
+
+/// Walks over a log and puts every event with the channels that it can say anything of. Folds nothing.
+struct ChannelScan {
+    /// The last event that was looked at.
+    private(set) var sequence: SequenceNumber
+    private(set) var sources: [SourceScan]
+    /// What was found since it was last forgotten.
+    private(set) var journals = ChannelJournals()
+    private var indexes: [SourceName: Int] = [:]
+    private var lanes = ReplayLanes(ReplayOptions())
+    /// The source's place, by the number of the lane.
+    private var sourceOfLane: [Int?] = []
+
+    /// Goes on after an event up to which the sources were scanned.
+    init(after sequence: SequenceNumber = .zero, sources: [SourceScan] = []) {
+        self.sequence = sequence
+        self.sources = sources
+        for (index, source) in sources.enumerated() { indexes[source.name] = index }
+    }
+
+    /// Looks at the events after those looked at so far.
+    mutating func look(at session: borrowing ReadSession, through last: SequenceNumber) throws {
+        guard sequence < last else { return }
+        try session.forEachEvent(in: sequence.next...last) { event in
+            guard !event.isAct, let lane = lanes.included(event) else { return true }
+            let source = sourceIndex(event, lane)
+            event.withPayload { payload in
+                if lanes.mayBePlain(lane), let frame = PlainFrameScanner.frame(payload) {
+                    add(frame, event, source: source, connection: lanes.lanes[lane]?.connection)
+                } else {
+                    add(event.envelope, payload, source: source)
+                }
+            }
+            return true
+        }
+        sequence = last
+    }
+
+    /// What was found of a channel (`nil`: of all channels), oldest first.
+    func blocks(source: Int, channel: String?) -> [[UInt8]] {
+        guard let channel else { return journals.blocks(of: .init(source: source, channel: nil)) }
+        guard let id = sources[source].id(of: channel) else { return [] }
+        return journals.blocks(of: .init(source: source, channel: id))
+    }
+
+    /// Forgets what was found, as it is stored now.
+    mutating func forgetJournals() {
+        journals = ChannelJournals()
+    }
+
+    @inline(__always)
+    private mutating func add(
+        _ frame: PlainFrame,
+        _ event: borrowing EventView,
+        source: Int,
+        connection: String?
+    ) {
+        let reference = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
+        guard !sources[source].isRepeat(frame, reference, connection: connection), sources[source].isDivided
+        else { return }
+        journals.add(frame, reference, source: source)
+    }
+
+    private mutating func add(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer, source: Int) {
+        let sequence = envelope.sequence
+        let scope = sources[source].scope(of: envelope, payload: payload)
+        guard sources[source].isDivided else { return }
+        switch scope {
+        case .nothing, .undivided: break
+        case .channels(let channels):
+            for channel in channels { journals.add(.reference, at: sequence, of: channel, source: source) }
+        case .everything(let named):
+            journals.add(.reference, at: sequence, of: nil, source: source)
+            for channel in named { journals.add(.naming, at: sequence, of: channel, source: source) }
+        }
+    }
+
+    @inline(__always)
+    private mutating func sourceIndex(_ event: borrowing EventView, _ lane: Int) -> Int {
+        if lane < sourceOfLane.count, let source = sourceOfLane[lane] { return source }
+        return addLane(event, lane)
+    }
+
+    @inline(never)
+    private mutating func addLane(_ event: borrowing EventView, _ lane: Int) -> Int {
+        while sourceOfLane.count <= lane { sourceOfLane.append(nil) }
+        let name = event.source
+        if indexes[name] == nil {
+            indexes[name] = sources.count
+            sources.append(SourceScan(name: name))
+        }
+        let source = indexes[name] ?? 0
+        sourceOfLane[lane] = source
+        return source
+    }
+}

@@ -1,0 +1,111 @@
+import EventLog
+
+/// Writes a run of one channel's events, in sequence order, as one block of bytes for `JournalReader`.
+///
+/// Plain frames are written as what they say, so that nobody has to look for them all over the log; of every other event
+/// only the place is. Numbers are variable-length (LEB128, signed ones zigzag) and, but for authors, differences to the
+/// entry before. Layout of an entry: a tag, the sequence; of frames then the time of receipt, the id, the guild if it is
+/// another one; of written ones the author, its name, createdAt, editedAt, the id answered, the content.
+struct JournalWriter {
+    /// What an entry is: the lowest two bits of its tag; the others say what is there.
+    enum Form: UInt8 {
+        /// An event whose place is all that is said.
+        case reference
+        /// An event that is a reference in the list of all channels: here it only names the channel.
+        case naming
+        case written
+        case deleted
+    }
+
+    static let guildBit: UInt8 = 1 << 2
+    static let nameBit: UInt8 = 1 << 3
+    static let replyBit: UInt8 = 1 << 4
+    static let editedBit: UInt8 = 1 << 5
+    static let contentEscapesBit: UInt8 = 1 << 6
+    static let nameEscapesBit: UInt8 = 1 << 7
+
+    private(set) var bytes: [UInt8] = []
+    /// The sequence of the first entry; zero for an empty block.
+    private(set) var first: UInt64 = 0
+    private var last = JournalPlace()
+
+    init() {}
+
+    /// Adds an event by its place.
+    mutating func add(_ form: Form, at sequence: SequenceNumber) {
+        bytes.append(form.rawValue)
+        place(sequence.rawValue)
+    }
+
+    /// Adds a plain frame that repeats no other.
+    mutating func add(_ frame: PlainFrame, _ event: EventReference) {
+        let hasGuild = frame.guild != last.guild
+        bytes.append(Self.tag(of: frame) | (hasGuild ? Self.guildBit : 0))
+        place(event.sequence.rawValue)
+        var next = last
+        next.recordedAt = event.recordedAt.microseconds
+        next.id = Int64(bitPattern: frame.id.rawValue)
+        next.guildBits = Int64(bitPattern: frame.guild.rawValue)
+        signed(next.recordedAt &- last.recordedAt)
+        signed(next.id &- last.id)
+        if hasGuild { signed(next.guildBits &- last.guildBits) }
+        if frame.happening == .written { addWritten(frame, &next) }
+        last = next
+    }
+
+    private mutating func addWritten(_ frame: PlainFrame, _ next: inout JournalPlace) {
+        next.createdAt = frame.createdAt.rawValue
+        number(frame.author)
+        if let name = frame.authorName { text(name) }
+        signed(next.createdAt &- last.createdAt)
+        if frame.editedAt != .none { signed(frame.editedAt.rawValue &- frame.createdAt.rawValue) }
+        if frame.replyTo != .none { signed(Int64(bitPattern: frame.replyTo.rawValue &- frame.id.rawValue)) }
+        text(frame.content)
+    }
+
+    private static func tag(of frame: PlainFrame) -> UInt8 {
+        guard frame.happening == .written else { return Form.deleted.rawValue }
+        var tag = Form.written.rawValue
+        if let name = frame.authorName { tag |= nameBit | (name.hasEscapes ? nameEscapesBit : 0) }
+        if frame.replyTo != .none { tag |= replyBit }
+        if frame.editedAt != .none { tag |= editedBit }
+        if frame.content.hasEscapes { tag |= contentEscapesBit }
+        return tag
+    }
+
+    private mutating func place(_ sequence: UInt64) {
+        if first == 0 { first = sequence }
+        number(sequence &- last.sequence)
+        last.sequence = sequence
+    }
+
+    private mutating func signed(_ value: Int64) {
+        number(UInt64(bitPattern: value &<< 1 ^ value &>> 63))
+    }
+
+    @inline(__always)
+    private mutating func number(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    private mutating func text(_ text: JSONText) {
+        number(UInt64(text.bytes.count))
+        bytes.append(contentsOf: text.bytes)
+    }
+}
+
+/// What the entry before an entry said.
+struct JournalPlace {
+    var sequence: UInt64 = 0
+    var recordedAt: Int64 = 0
+    var id: Int64 = 0
+    var guildBits = Int64(bitPattern: EntityID.none.rawValue)
+    var createdAt: Int64 = 0
+
+    var guild: EntityID { EntityID(saved: UInt64(bitPattern: guildBits)) }
+}

@@ -1,0 +1,74 @@
+import EventLog
+
+/// Finds the scopes of one source's events, in sequence order, without folding them.
+///
+/// It remembers what the decoder does, so that it knows repeats of frames exactly as a fold does (I18), and no message.
+struct SourceScan {
+    private var state: SourceState
+    /// Whether all events so far were told apart by channel.
+    private(set) var isDivided = true
+
+    init(name: SourceName) {
+        state = SourceState(name: name)
+    }
+
+    /// Goes on where another scan has ended.
+    init(name: SourceName, isDivided: Bool, connections: GatewayConnections) {
+        self.init(name: name)
+        self.isDivided = isDivided
+        state.gateway.connections = connections
+    }
+
+    var name: SourceName { state.name }
+
+    /// What has to be known of the events so far to go on.
+    var connections: GatewayConnections { state.gateway.connections }
+
+    /// Notes a plain frame; whether it repeats an earlier one.
+    @inline(__always)
+    mutating func isRepeat(_ frame: PlainFrame, _ event: EventReference, connection: String?) -> Bool {
+        guard let mark = frame.mark else { return false }
+        state.gateway.connections.now = event.recordedAt
+        return state.gateway.isRepeat(mark, on: connection, at: event.sequence)
+    }
+
+    /// The scope of an event that is no plain frame.
+    mutating func scope(of envelope: Envelope, payload: UnsafeRawBufferPointer) -> EventScope {
+        state.begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
+        switch EventFamily(kind: envelope.kind) {
+        case .git, .items, .status, .cloudRecords, .realtime:
+            isDivided = false
+            return .undivided
+        case .gap, .oversize, .notice, .unknown: return .nothing
+        case .gateway, .link:
+            state.decode(envelope, payload: payload)
+            return storable(EventScope(of: state.changes))
+        case .gatewayAnswer:
+            let answer = GatewayAnswer(envelope, payload: payload, context: &state.context)
+            let scope = storable(EventScope(of: answer.changes))
+            if answer.wholeSets.isEmpty { return scope }
+            // What a complete set lacks is gone, whatever its name.
+            switch scope {
+            case .nothing: return .everything(naming: [])
+            case .channels(let named): return .everything(naming: named)
+            case .everything, .undivided: return scope
+            }
+        }
+    }
+
+    private mutating func storable(_ scope: EventScope) -> EventScope {
+        switch scope {
+        case .nothing, .undivided: return scope
+        case .channels(let named), .everything(let named):
+            if named.allSatisfy({ text($0).utf8.count <= ChannelIndex.idBytesMax }) { return scope }
+            isDivided = false
+            return .undivided
+        }
+    }
+
+    /// The id of a text, if the scan has met it.
+    func id(of text: String) -> EntityID? { state.context.names.find(text) }
+
+    /// The text of an id that a scope names.
+    func text(_ id: EntityID) -> String { state.context.names.text(id) }
+}

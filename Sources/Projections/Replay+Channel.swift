@@ -1,0 +1,39 @@
+public import EventLog
+
+extension Replay {
+    /// The state of one channel at a sequence: what the whole state there says of it.
+    ///
+    /// Where the options allow kept states, an index of the channels is kept beside the log and brought up to the log's
+    /// head first; then only the channel's own events are folded. It does not serve other readings than the canonical
+    /// one, events left out, compacted logs, nor sources whose events are not told apart by channel; there the whole
+    /// state is folded.
+    ///
+    /// - Parameters:
+    ///   - name: The channel, as `channel:SOURCE/ID`; the source may be left out.
+    ///   - progress: Called now and then with the last event that was looked at.
+    /// - Returns: The channels that fit and of which the state says anything, sorted by source.
+    /// - Throws: as `workspace`.
+    public static func channels(
+        named name: EntityReference,
+        of session: borrowing ReadSession,
+        through point: SequenceNumber? = nil,
+        options: ReplayOptions = ReplayOptions(),
+        progress: ((SequenceNumber) -> Void)? = nil
+    ) throws -> [ChannelState] {
+        let last = point ?? session.head
+        try refusePointBeforeCompaction(last, session: session, options: options)
+        if let snapshots = options.snapshots, options.readsAll, try session.fact(factName) == nil,
+            var replay = ChannelReplay(session, snapshots)
+        {
+            let isReady = try replay.lookAhead(session, through: last, progress)
+            if isReady, let states = try replay.channels(named: name, through: last, session) { return states }
+        }
+        let whole = try workspace(of: session, through: last, options: options, progress: progress)
+        return ChannelState.find(name, in: whole)
+    }
+}
+
+extension ReplayOptions {
+    /// Whether every event is folded, and read as the remote meant it.
+    fileprivate var readsAll: Bool { rules.isEmpty && sources == nil && without.isEmpty }
+}
