@@ -36,6 +36,9 @@ struct Benchmark: ParsableCommand {
     @Option(help: "The logtool that `query` asks; without one this program does the same work.")
     var program: String?
 
+    @Option(help: "A log that `query` made or makes and leaves, so that it need not be made again.")
+    var log: String?
+
     @Option(help: .hidden)
     var answer: [String] = []
 
@@ -65,7 +68,7 @@ struct Benchmark: ParsableCommand {
         case .read: try ReadBenchmark(count: count, scratch: scratch).run()
         case .verify: try VerifyBenchmark(count: count, scratch: scratch).run()
         case .replay: try ReplayBenchmark(count: count, scratch: scratch).run()
-        case .query: try QueryBenchmark(count: count, scratch: scratch, program: program).run()
+        case .query: try QueryBenchmark(count: count, scratch: scratch, program: program, log: log).run()
         }
     }
 }

@@ -9,12 +9,16 @@ struct QueryBenchmark {
     let scratch: Scratch
     /// The logtool that is asked; without one this program does the same.
     let program: String?
+    /// Where the log is or is to be left; without one it is made anew and removed.
+    let log: String?
     private let queries = 200
     private static let build = "benchmark"
 
     func run() throws -> [Figure] {
-        let path = scratch.fresh("query.eventlog")
-        try LogFilling.fill(try EventStore.openOrCreate(at: path), count: count, seed: 5)
+        let path = log ?? scratch.fresh("query.eventlog")
+        if !FileManager.default.fileExists(atPath: path) {
+            try LogFilling.fill(try EventStore.openOrCreate(at: path), count: count, seed: 5)
+        }
         let start = try median(of: 10) { try spawn(["--version"]) }
         let first = try seconds { try ask(path, channel: 0, at: count) }
         var generator = SplitMix(state: 11)

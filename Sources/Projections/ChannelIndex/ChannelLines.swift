@@ -50,8 +50,8 @@ struct ChannelLines: ~Copyable {
     }
 
     private mutating func flush(atLeast count: Int) throws {
-        guard writer.bytes.count >= count else { return }
-        try writer.bytes.withUnsafeBytes { try body($0) }
+        guard writer.withBytes({ $0.count >= count }) else { return }
+        try writer.withBytes { try body($0) }
         writer.reset()
     }
 }

@@ -17,8 +17,8 @@ struct CanonicalWriter: ~Copyable {
 
     /// Lends what was written to a closure.
     @inline(__always)
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 
     /// Forgets what was written and keeps the room.
@@ -28,7 +28,7 @@ struct CanonicalWriter: ~Copyable {
 
     /// Takes back the last byte.
     mutating func dropLast() {
-        if !bytes.isEmpty { bytes.removeLast() }
+        count = max(0, count - 1)
     }
 
     /// Text that is written as it is: braces, and names with their quotes and colons.
