@@ -152,10 +152,12 @@ extension Hash256 {
     fileprivate func precedes(_ other: Hash256) -> Bool { words < other.words }
 
     fileprivate func store(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
-        withBytes { UnsafeMutableRawBufferPointer(rebasing: room[offset..<offset + 32]).copyMemory(from: $0) }
+        room.storeBytes(of: words.0.bigEndian, toByteOffset: offset, as: UInt64.self)
+        room.storeBytes(of: words.1.bigEndian, toByteOffset: offset + 8, as: UInt64.self)
+        room.storeBytes(of: words.2.bigEndian, toByteOffset: offset + 16, as: UInt64.self)
+        room.storeBytes(of: words.3.bigEndian, toByteOffset: offset + 24, as: UInt64.self)
     }
 }
-
 
 /// Where a place of the trie leads.
 private struct Link: Equatable, Sendable {
@@ -220,8 +222,10 @@ extension StateDigest {
             var sorted: [Leaf] = []
             sorted.reserveCapacity(leaves.count)
             for part in starts.indices where starts[part] < ends[part] {
-                let run = places[starts[part]..<ends[part]].map { (leaf: leaves[$0], place: $0) }
-                for (leaf, _) in run.sorted(by: { $0.leaf.key == $1.leaf.key ? $0.place < $1.place : $0.leaf.key.precedes($1.leaf.key) }) {
+                let run = places[starts[part]..<ends[part]].sorted {
+                    leaves[$0].key == leaves[$1].key ? $0 < $1 : leaves[$0].key.precedes(leaves[$1].key)
+                }
+                for leaf in run.lazy.map({ leaves[$0] }) {
                     if sorted.last?.key == leaf.key { sorted.removeLast() }
                     sorted.append(leaf)
                 }

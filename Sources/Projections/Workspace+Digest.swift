@@ -36,19 +36,24 @@ struct DigestKeeper: Sendable {
 
     /// Brings the digest up to date.
     mutating func update(from sources: [SourceState]) {
-        var writer = CanonicalWriter()
-        if isBuilt {
-            for place in pending { set(place.key, in: sources[place.source], &writer) }
-            for place in Set(pending.compactMap(Self.channelOfMessage)) {
-                setOrder(of: place.key, in: sources[place.source])
+        // By their addresses: copying a source out of an array counts references to all of its parts.
+        sources.withUnsafeBufferPointer { sources in
+            var writer = CanonicalWriter()
+            if isBuilt {
+                for place in pending { set(place.key, in: sources[place.source], &writer) }
+                for place in Set(pending.compactMap(Self.channelOfMessage)) {
+                    setOrder(of: place.key, in: sources[place.source])
+                }
+            } else {
+                digest = StateDigest(sources.flatMap(Self.messageLeaves))
+                for source in sources { setAllButMessages(in: source, &writer) }
+                isBuilt = true
             }
-        } else {
-            digest = StateDigest(sources.flatMap(Self.messageLeaves))
-            for source in sources { setAllButMessages(in: source, &writer) }
-            isBuilt = true
+            for index in sources.indices where sources[index].issues.count != issuesSeen[index, default: 0] {
+                countIssues(of: sources[index], index: index)
+            }
         }
         pending.removeAll(keepingCapacity: true)
-        for (index, source) in sources.enumerated() { countIssues(of: source, index: index) }
     }
 
     mutating func root() -> Hash256 {
