@@ -82,7 +82,8 @@ struct ReplayedWorkspace {
         }
         for index in steps.indices {
             guard let spot = steps[index].spot, let source = sources[steps[index].lane] else { continue }
-            steps[index].spot?.place = workspace.sources[source].messages.store.place(of: steps[index].frame.id, at: spot)
+            let id = steps[index].frame.id
+            steps[index].spot?.place = workspace.sources[source].messages.store.place(of: id, at: spot)
         }
     }
 

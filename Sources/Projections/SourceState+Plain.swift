@@ -4,7 +4,12 @@ extension SourceState {
     /// Applies one plain frame of this source: as `apply` with the envelope that it came in. Not where gateway frames are
     /// read by rules of a client.
     @inline(__always)
-    mutating func applyPlain(_ frame: PlainFrame, _ event: EventReference, connection: String?, spot: MessageSpot? = nil) {
+    mutating func applyPlain(
+        _ frame: PlainFrame,
+        _ event: EventReference,
+        connection: String?,
+        spot: MessageSpot? = nil
+    ) {
         begin(event)
         context.rules = []
         if let mark = frame.mark, gateway.isRepeat(mark, on: connection, at: event.sequence) {

@@ -52,7 +52,7 @@ import Testing
 
     @Test func bothBuildsMakeTheSameStates() throws {
         guard let release = Self.program(in: "release") else {
-            return print("note: no release build to compare with; make one with: swift build -c release --product StateTrace")
+            return print("note: no release build; make one with: swift build -c release --product StateTrace")
         }
         let debug = try #require(Self.program(in: "debug"))
         let folder = try TemporaryDirectory()

@@ -48,7 +48,9 @@ extension UnsafeRawBufferPointer {
             for byte in self { bits |= UInt64(byte) }
             return bits & 0x80 == 0
         }
-        for index in stride(from: 0, to: count - 7, by: 8) { bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self) }
+        for index in stride(from: 0, to: count - 7, by: 8) {
+            bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        }
         // The last eight bytes, of which some have been looked at.
         bits |= loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         return bits & 0x8080_8080_8080_8080 == 0
