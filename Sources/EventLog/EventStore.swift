@@ -89,10 +89,20 @@ public final class EventStore: Sendable {
     /// - Throws: `EventLogError` with code `locked`, naming the process that records it.
     public func acquireSourceLock(_ source: SourceName) throws -> SourceLock {
         try Directory.makeWithParents(core.directory.sources)
-        let name = hexText(Hasher256.hash(Array(source.rawValue.utf8)).bytes.prefix(16))
-        let lock = try FileLock.open("\(core.directory.sources)/\(name).lock")
-        try lock.acquire(wait: .zero, operation: "record source", object: source.rawValue)
+        let lock = try FileLock.open(sourceLockPath(source))
+        // Whoever only looks whether it is taken holds it for an instant.
+        try lock.acquire(wait: .milliseconds(20), operation: "record source", object: source.rawValue)
         return SourceLock(lock: lock, source: source)
+    }
+
+    /// Whether some process records a source now. One that was killed does not, whatever it wrote last.
+    public func hasRecorder(of source: SourceName) -> Bool {
+        FileLock.isHeld(sourceLockPath(source))
+    }
+
+    private func sourceLockPath(_ source: SourceName) -> String {
+        let name = hexText(Hasher256.hash(Array(source.rawValue.utf8)).bytes.prefix(16))
+        return "\(core.directory.sources)/\(name).lock"
     }
 
     private func beginSession() throws -> ReadSession {

@@ -29,6 +29,21 @@ final class FileLock: @unchecked Sendable {
         return FileLock(descriptor: descriptor, path: path)
     }
 
+    /// Whether somebody holds the lock of a file; no where there is no file. Whoever tries to take it at this very moment
+    /// must try twice.
+    static func isHeld(_ path: String) -> Bool {
+        #if canImport(Glibc)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        #elseif canImport(Musl)
+        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC)
+        #else
+        let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        #endif
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     private static func descriptor(_ path: String) -> Int32 {
         #if canImport(Glibc)
         return Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -74,6 +74,11 @@ public struct CloudKitSource: LiveSource {
         self.follows = follows
     }
 
+    /// Whether its tokens can be read.
+    public func check() async throws {
+        for token in [apiToken, webToken] { _ = try await token.fresh() }
+    }
+
     /// Records until it is cancelled, or until everything was looked at once.
     public func run(_ recording: Recording) async throws {
         let tokens = CloudKitTokens(api: apiToken, web: webToken, webFile: webTokenFile)

@@ -65,6 +65,12 @@ public struct GatewaySource: LiveSource {
         )
     }
 
+    /// Whether its token can be read.
+    public func check() async throws {
+        let token = refresh.map { TokenSource.file($0.tokenFile) } ?? configuration.token
+        _ = try await token.fresh()
+    }
+
     /// Records until it is cancelled, or until the state is complete.
     public func run(_ recording: Recording) async throws {
         var configuration = configuration

@@ -6,7 +6,7 @@ import Foundation
 /// Every commit reachable from the branch's tip becomes a `git.commit/1`, parents first, keyed by its id. Where the new
 /// tip is not the last of the commits that are new (force push, a branch made again, a tip set back), a `git.rewrite/1`
 /// follows them.
-public struct GitSource: EventSource {
+public struct GitSource: EventSource, Sendable {
     /// The recorder's name in the log.
     public let name: SourceName
     private let path: String

@@ -73,6 +73,11 @@ public struct GitHubSource: LiveSource {
         self.interval = interval
     }
 
+    /// Whether its token can be read.
+    public func check() async throws {
+        _ = try await token?.fresh()
+    }
+
     /// Records until it is cancelled, or until everything up to the branch's tip is recorded.
     public func run(_ recording: Recording) async throws {
         let client = try GitHubClient(recording, base: repository.api, token: token, follows: follows)

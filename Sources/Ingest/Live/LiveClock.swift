@@ -22,12 +22,14 @@ public struct LiveClock: Sendable {
     }
 
     /// The machine's clock; only the wall clock comes from outside.
-    public static func machine(now: @escaping @Sendable () -> Timestamp) -> LiveClock {
+    ///
+    /// - Parameter speed: how much faster than the world all waiting goes: for tests against servers that run as fast.
+    public static func machine(speed: Double = 1, now: @escaping @Sendable () -> Timestamp) -> LiveClock {
         let start = ContinuousClock.now
         return LiveClock(
             now: now,
-            elapsed: { ContinuousClock.now - start },
-            sleep: { try await ContinuousClock().sleep(for: max($0, .zero)) }
+            elapsed: { (ContinuousClock.now - start) * speed },
+            sleep: { try await ContinuousClock().sleep(for: max($0, .zero) / speed) }
         )
     }
 

@@ -8,9 +8,19 @@ public protocol LiveSource: Sendable {
     /// The recorder's name in the log.
     var name: SourceName { get }
 
+    /// Looks whether what it needs of this machine is there: tokens, repositories. Asks no remote.
+    ///
+    /// - Throws: `IngestError`.
+    func check() async throws
+
     /// Records until it is cancelled, or until there is nothing more to record: a poll that is to be done once, a remote
     /// that said that it has ended.
     ///
     /// - Throws: `CancellationError` once cancelled; `IngestError` where going on would not help; what `append` throws.
     func run(_ recording: Recording) async throws
+}
+
+extension LiveSource {
+    /// Needs nothing.
+    public func check() async throws {}
 }

@@ -61,6 +61,11 @@ public struct RealtimeSource: LiveSource {
         }
     }
 
+    /// Whether its tokens can be read.
+    public func check() async throws {
+        for token in [apiKey, token] { _ = try await token?.fresh() }
+    }
+
     /// Records until it is cancelled, or until all rows are read.
     public func run(_ recording: Recording) async throws {
         let key = try await apiKey?.fresh() ?? ""

@@ -30,6 +30,11 @@ public struct EventStreamSource: LiveSource {
         self.follows = follows
     }
 
+    /// Whether its token can be read.
+    public func check() async throws {
+        _ = try await token?.fresh()
+    }
+
     /// Records until it is cancelled, or the remote has ended the stream and that is to be all.
     public func run(_ recording: Recording) async throws {
         let journal = try ConnectionJournal(source: name, kind: .serverSentEvent, history: recording.history)

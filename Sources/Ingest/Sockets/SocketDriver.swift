@@ -31,6 +31,8 @@ final class SocketDriver<Machine: SocketMachine> {
     private var timer: (deadline: Duration, task: Task<Void, Never>)?
     private var fatal: IngestError?
     private var lastRefusal: Int?
+    /// While a frame is handled: when the one before it came. What a frame says was lost was lost after that one.
+    private var inboundBefore: Timestamp?
     /// Whether a run that does not follow has all it wants.
     private var isDone = false
 
@@ -136,6 +138,8 @@ extension SocketDriver {
     }
 
     private func handle(_ event: WebSocketEvent) throws {
+        inboundBefore = journal.lastInbound
+        defer { inboundBefore = nil }
         switch event {
         case .message(let bytes, _, let time):
             try journal.frame(.in, bytes, at: time)
@@ -182,7 +186,7 @@ extension SocketDriver {
         case .sendPong: socket?.sendPong()
         case .close(let code): socket?.close(code)
         case .openGap(let gap):
-            let from = journal.lastInbound ?? time
+            let from = inboundBefore ?? journal.lastInbound ?? time
             gapKeys[gap] = try journal.openGap(
                 gap.reason.rawValue,
                 topic: gap.topic,

@@ -72,6 +72,8 @@ extension StatusSession {
         let path = prefix + String(decoding: name, as: UTF8.self)
         var pairs = [Attributes.Pair(name: "path", value: path)]
         if isEncoded { pairs.append(Attributes.Pair(name: "encoded", value: "true")) }
+        // A reader takes files directly in /tmp where nothing else is said.
+        if prefix != "/tmp/" { pairs.append(Attributes.Pair(name: "folder", value: prefix)) }
         switch observation.content {
         case .whole(let bytes):
             pairs.append(Attributes.Pair(name: "op", value: "write"))

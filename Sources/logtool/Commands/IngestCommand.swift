@@ -13,7 +13,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         commandName: "ingest",
         abstract: "Record what a source gives; a later run takes only what is new.",
         usage: """
-            logtool ingest LOG git REPO [--branch B] [options]
+            logtool ingest LOG git REPO [--branch B] [--follow] [options]
             logtool ingest LOG capture FILE [--kind gateway|realtime|sse|items|status] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
             logtool ingest LOG sse URL [--follow] [options]
@@ -78,8 +78,11 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             throw ValidationError("--table and --api-key-env go with realtime only")
         }
         if kind == .realtime && realtime.table.isEmpty { throw ValidationError("realtime needs at least one --table") }
-        if (kind == .git || kind == .capture) && live.isGiven {
+        if kind == .capture && live.isGiven || kind == .git && live.namesAccess {
             throw ValidationError("--follow, --token-… and --ca-file go with live sources only")
+        }
+        if kind == .git && polled.interval != nil && !live.follow {
+            throw ValidationError("--interval goes with --follow")
         }
         if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
     }
@@ -88,6 +91,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         let progress = Progress(isQuiet: output.quiet)
         let summary: IngestSummary
         switch kind {
+        case .git where live.follow: return try await recordLive()
         case .git:
             let source = GitSource(
                 repository: address,

@@ -26,11 +26,13 @@ struct LiveIngest {
     ///
     /// - Returns: what was done, and the signal that ended it.
     func record(_ source: any LiveSource) async throws -> (IngestSummary, signal: Int32?) {
-        let store = try EventStore.openOrCreate(at: log, options: options)
         let tools = try LiveTools.machine(trustFile: trustFile, level: isQuiet ? .critical : .notice)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let result: Result<(IngestSummary, Int32?), any Error>
         do {
+            // A source that cannot be used leaves no empty log behind.
+            try await source.check()
+            let store = try EventStore.openOrCreate(at: log, options: options)
             result = .success(try await record(source, store, tools, signals))
         } catch {
             result = .failure(error)

@@ -29,14 +29,21 @@ struct RecordCommand: AsyncParsableCommand, ExplainedCommand {
     @Flag(help: "Only read the file and say what is wrong with it.")
     var check = false
 
+    @Option(help: ArgumentHelp("How much faster than the world all waiting goes, for tests.", visibility: .hidden))
+    var speed: Double = 1
+
     @OptionGroup(title: "Options of the logs") var write: WriteOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard speed >= 0.001, speed <= 1_000 else { throw ValidationError("--speed is a number from 0.001 to 1000") }
+    }
 
     func run() async throws {
         let configuration = try RecordConfiguration(path: config)
         if check { return try say(configuration) }
         let level: Logger.Level = output.quiet ? .error : .info
-        let tools = try LiveTools.machine(trustFile: configuration.trustFile, level: level)
+        let tools = try LiveTools.machine(trustFile: configuration.trustFile, level: level, speed: speed)
         let registry = MetricsRegistry()
         if configuration.metrics != nil { MetricsSystem.bootstrap(registry) }
         let (orders, continuation) = AsyncStream<Supervisor.Order>.makeStream()

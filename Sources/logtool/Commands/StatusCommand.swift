@@ -21,7 +21,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let now = SystemClock.now
-        let sources = try log.open().read { try RecorderStatus.all(in: $0) }
+        let sources = try RecorderStatus.all(in: log.open())
         let output = output.standardOutput
         let documents = sources.map { JSONValue.object(Self.json($0, now: now)) }
         switch lists.form {
@@ -35,6 +35,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
     private static func json(_ status: RecorderStatus, now: Timestamp) -> JSONObject {
         var json: JSONObject = [
             "source": .string(status.source.rawValue),
+            "running": .bool(status.isRunning),
             "connected": status.isConnected.map { .bool($0) },
             "since": .text(status.linkChangedAt?.description),
             "events": .int(status.events),
@@ -53,10 +54,14 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
 
     private static func text(_ status: RecorderStatus, now: Timestamp) -> String {
         var parts = [status.source.rawValue]
-        switch status.isConnected {
+        switch status.saysConnected {
+        case true? where !status.isRunning:
+            parts.append("not running: killed while connected since \(status.linkChangedAt.map(TimeText.full) ?? "?")")
         case true?: parts.append("connected since \(status.linkChangedAt.map(TimeText.full) ?? "?")")
+        case false? where !status.isRunning:
+            parts.append("not running since \(status.linkChangedAt.map(TimeText.full) ?? "?")")
         case false?: parts.append("not connected since \(status.linkChangedAt.map(TimeText.full) ?? "?")")
-        case nil: parts.append("recorded")
+        case nil: parts.append(status.isRunning ? "recording" : "recorded")
         }
         parts.append("\(status.events) events")
         if let last = status.lastEvent { parts.append("last \(status.lagSeconds(now)) s ago (\(TimeText.full(last)))") }

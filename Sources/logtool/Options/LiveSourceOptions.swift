@@ -25,7 +25,10 @@ struct LiveSourceOptions: ParsableArguments {
     )
     var caFile: String?
 
-    var isGiven: Bool { follow || tokenEnv != nil || tokenFile != nil || caFile != nil }
+    var isGiven: Bool { follow || namesAccess }
+
+    /// Whether a token or certificates are named.
+    var namesAccess: Bool { tokenEnv != nil || tokenFile != nil || caFile != nil }
 
     func validate() throws {
         if tokenEnv != nil && tokenFile != nil { throw ValidationError("give one of --token-env and --token-file") }

@@ -18,7 +18,10 @@ struct PolledSourceOptions: ParsableArguments {
     var poll: Duration?
 
     @Option(
-        help: ArgumentHelp("github, cloudkit: the pause between two looks; default: 10s, 5s.", valueName: "duration"),
+        help: ArgumentHelp(
+            "git, github, cloudkit: the pause between two looks; default: 10s, 10s, 5s.",
+            valueName: "duration"
+        ),
         transform: DurationText.parse
     )
     var interval: Duration?
@@ -33,7 +36,7 @@ struct PolledSourceOptions: ParsableArguments {
     func fault(forKind kind: String) -> String? {
         let given: [(name: String, isGiven: Bool, kinds: Set<String>)] = [
             ("--api", api != nil, ["github", "cloudkit"]), ("--pattern", !patterns.isEmpty, ["status"]),
-            ("--poll", poll != nil, ["status"]), ("--interval", interval != nil, ["github", "cloudkit"]),
+            ("--poll", poll != nil, ["status"]), ("--interval", interval != nil, ["git", "github", "cloudkit"]),
             ("--api-token-env", apiTokenEnv != nil, ["cloudkit"]),
             ("--environment", environment != nil, ["cloudkit"]),
         ]

@@ -3,9 +3,9 @@ import Logging
 
 extension LiveTools {
     /// What recorders share: this machine's clock and chance, and messages on standard error.
-    static func machine(trustFile: String?, level: Logger.Level) throws -> LiveTools {
+    static func machine(trustFile: String?, level: Logger.Level, speed: Double = 1) throws -> LiveTools {
         LiveTools(
-            clock: .machine(now: { SystemClock.now }),
+            clock: .machine(speed: speed, now: { SystemClock.now }),
             random: { Double.random(in: 0..<1) },
             http: try HTTPAccess(trustFile: trustFile),
             log: Logger(label: "logtool") { _ in StandardErrorLog(logLevel: level) }

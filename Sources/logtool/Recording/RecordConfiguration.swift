@@ -150,7 +150,7 @@ struct ConfigurationReader {
             throw failure("\(place) has no address")
         }
         var settings = SourceSettings(kind: kind, address: address)
-        if kind == .status { settings.address = try path(mapping, "address", place: place) ?? address }
+        if kind == .status || kind == .git { settings.address = try path(mapping, "address", place: place) ?? address }
         settings.name = try text(mapping, "as", place: place)
         settings.branch = try text(mapping, "branch", place: place)
         settings.api = try text(mapping, "api", place: place)

@@ -5,7 +5,7 @@ import Ingest
 struct SourceSettings: Hashable, Sendable {
     /// The kinds of sources that can be followed.
     enum Kind: String, CaseIterable, Sendable {
-        case github, gateway, sse, status, cloudkit, realtime
+        case git, github, gateway, sse, status, cloudkit, realtime
     }
 
     var kind: Kind
@@ -34,6 +34,9 @@ struct SourceSettings: Hashable, Sendable {
     func makeSource(follows: Bool) throws -> any LiveSource {
         let name = try SourceName(self.name ?? SourceNaming.name(kind: kind.rawValue, address: address))
         switch kind {
+        case .git:
+            let git = GitSource(repository: address, branch: branch, name: name, clock: { SystemClock.now })
+            return FollowedGitSource(git, interval: interval ?? .seconds(10))
         case .github:
             let base = api ?? "https://api.github.com"
             let repository = try GitHubSource.Repository(address, branch: branch, api: base)

@@ -57,6 +57,7 @@ final class Supervisor: Service {
             let start = tools.clock.elapsed()
             do {
                 let source = try entry.settings.makeSource(follows: true)
+                try await source.check()
                 let store = try EventStore.openOrCreate(at: entry.log, options: options)
                 _ = try await LiveRecorder.record(source, into: store, with: tools)
                 if Task.isCancelled { return }

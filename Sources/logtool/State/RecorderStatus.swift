@@ -14,8 +14,12 @@ struct RecorderStatus {
     var events = 0
     /// When the last of them was received.
     var lastEvent: Timestamp?
-    /// `nil` where the source has no connections: captures, clones.
-    var isConnected: Bool?
+    /// Whether some process records the source now.
+    var isRunning = false
+    /// What was said last of the connection; `nil` where the source has none: captures, clones.
+    private(set) var saysConnected: Bool?
+    /// The same, but for a recorder that was killed, which had no time to say that it ended.
+    var isConnected: Bool? { saysConnected.map { $0 && isRunning } }
     var linkChangedAt: Timestamp?
     /// Gaps that are open.
     var gaps: Int { openGaps.count }
@@ -34,7 +38,15 @@ struct RecorderStatus {
     }
 
     /// The status of every source but the reserved one, by name. Cost: reads the whole log.
-    static func all(in session: borrowing ReadSession) throws -> [RecorderStatus] {
+    static func all(in store: EventStore) throws -> [RecorderStatus] {
+        try store.read { try all(in: $0) }.map { status in
+            var status = status
+            status.isRunning = store.hasRecorder(of: status.source)
+            return status
+        }
+    }
+
+    private static func all(in session: borrowing ReadSession) throws -> [RecorderStatus] {
         var all: [SourceName: RecorderStatus] = [:]
         guard session.head > .zero else { return [] }
         try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
@@ -65,9 +77,9 @@ struct RecorderStatus {
     }
 
     private mutating func takeLink(_ envelope: Envelope) {
-        isConnected = envelope.attributes["link"] == "open"
+        saysConnected = envelope.attributes["link"] == "open"
         linkChangedAt = envelope.recordedAt
-        if isConnected == false { retries += 1 }
+        if saysConnected == false { retries += 1 }
     }
 
     private mutating func takeGap(_ envelope: Envelope) {
