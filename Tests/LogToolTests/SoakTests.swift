@@ -22,7 +22,7 @@ import Testing
                 "--seconds", Self.isLong ? "120" : "4", "--patience", Self.isLong ? "120" : "40",
             ],
             in: folder,
-            environment: ["TMPDIR": folder.url.path],
+            environment: ["TMPDIR": folder.url.path, "PYTHONDONTWRITEBYTECODE": "1"],
             program: URL(filePath: python)
         )
         print(run.output)
