@@ -14,6 +14,25 @@ import Testing
         #expect(others.map { $0?.rawValue } == [nil, 601, nil, 602, nil, nil, nil])
     }
 
+    @Test func keysInRunsAndBehindThemAreFound() throws {
+        let directory = try TemporaryDirectory()
+        var options = EventStore.Options()
+        options.keysInMemory = 50
+        let store = try EventStore.openOrCreate(at: directory.path("L"), options: options)
+        for start in stride(from: 1, to: 490, by: 20) {
+            _ = try store.append(try (start..<start + 20).map { try .sample($0, key: "key \($0 &* 7919 % 10_007)") })
+        }
+        try store.drainDerivedData()
+        let numbers = [500, 1, 250, 499, 77]
+        var keys = try numbers.map { try EventKey("key \($0 &* 7919 % 10_007)") }
+        keys.append(try EventKey("missing"))
+        let source = try SourceName("test")
+        let found = try store.read { try $0.sequences(of: keys, source: source) }
+        #expect(found.map { $0?.rawValue } == numbers.map { UInt64($0) } + [nil])
+        let others = try store.read { try $0.sequences(of: keys, source: SourceName("other")) }
+        #expect(others.allSatisfy { $0 == nil })
+    }
+
     @Test func anEmptyLogHasNoKeys() throws {
         let log = try TemporaryLog()
         let key = try EventKey("a")

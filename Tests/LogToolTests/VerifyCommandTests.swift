@@ -19,6 +19,19 @@ import Testing
         #expect(try tool("verify", "L", "--json").output.hasPrefix(#"{"intact":true,"head":"5","whole":5"#))
     }
 
+    @Test func damagedDerivedDataIsRemovedAndSaid() throws {
+        let cache = folder.url.appending(path: "L/cache-000001")
+        try? FileManager.default.removeItem(at: cache)
+        try FileManager.default.createDirectory(at: cache, withIntermediateDirectories: false)
+        try Data(repeating: 7, count: 16_384).write(to: cache.appending(path: "data.mdb"))
+        let run = try tool("verify", "L", "--json")
+        #expect(run.exitCode == 0)
+        #expect(run.output.contains(#""derivedDamage":"page 0 of the data file: it is no meta page""#))
+        #expect(run.errors.contains("removed derived data"))
+        #expect(!FileManager.default.fileExists(atPath: cache.path))
+        #expect(try !tool("verify", "L", "--json").output.contains("derivedDamage"))
+    }
+
     @Test func aChangedPayloadEndsWith3() throws {
         let file = try #require(dataFile)
         var bytes = try Data(contentsOf: file)

@@ -32,6 +32,11 @@ public final class DerivedStore: Sendable {
         }
     }
 
+    /// The table of a name and version; `nil` where it is missing.
+    func existingTable(_ name: String, version: UInt32) throws -> DerivedTable? {
+        try registered(name, version).map { DerivedTable(store: self, name: name, number: $0) }
+    }
+
     /// Removes the files. Whoever has them open goes on in what nobody will open again.
     public func discard() {
         let isFirst = isDiscardedFlag.withLock { flag in
@@ -86,7 +91,7 @@ extension DerivedStore {
 
     /// Looks at what LMDB believes without looking. Where another process commits meanwhile, pages may be used again while
     /// they are read here; only a state that stays the newest counts.
-    private static func checkPages(of file: DataFile) throws {
+    static func checkPages(of file: DataFile) throws {
         for attempt in 0..<10 {
             let before = file.metaPages()
             do {

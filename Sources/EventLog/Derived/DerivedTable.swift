@@ -175,11 +175,7 @@ extension DerivedTable {
         _ stored: UnsafeRawBufferPointer,
         _ key: UnsafeRawBufferPointer
     ) throws -> UnsafeRawBufferPointer {
-        let count = stored.count - 8
-        if count >= 0, let sum = stored.bigEndian(at: count, as: UInt64.self) {
-            let value = UnsafeRawBufferPointer(rebasing: stored[..<count])
-            if KeyHash.sum(of: value, seed: KeyHash.sum(of: key, seed: 0)) == sum { return value }
-        }
+        if let value = Self.unsealed(stored, key) { return value }
         throw EventLogError(
             .damaged,
             operation: "use derived table",
@@ -187,5 +183,13 @@ extension DerivedTable {
             reason: "a value is altered",
             advice: "delete the log's cache directories; they are computed anew"
         )
+    }
+
+    /// A value without its sum; `nil` where the two do not fit. The key is the whole one, with the table's number.
+    static func unsealed(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let count = stored.count - 8
+        guard count >= 0, let sum = stored.bigEndian(at: count, as: UInt64.self) else { return nil }
+        let value = UnsafeRawBufferPointer(rebasing: stored[..<count])
+        return KeyHash.sum(of: value, seed: KeyHash.sum(of: key, seed: 0)) == sum ? value : nil
     }
 }

@@ -80,15 +80,27 @@ final class FileLock: @unchecked Sendable {
             .locked,
             operation: operation,
             object: object,
-            reason: "\(holder() ?? "another process") holds the lock \(path), waited \(wait)",
+            reason: "\(holder) holds the lock \(path), waited \(wait)",
             advice: "wait for it to end, or allow more time"
         )
     }
 
-    private func holder() -> String? {
+    /// Who holds the lock now. The file says who took it last by this program; another program signs nothing, so that the
+    /// process of the file is named only where it holds the lock, or where the system does not say who does and it lives.
+    private var holder: String {
         let lines = String(decoding: content(), as: UTF8.self).split(separator: "\n")
-        guard let pid = lines.first else { return nil }
-        return lines.count > 1 ? "process \(pid) (\(lines[1]))" : "process \(pid)"
+        let signer = lines.first.flatMap { Int32($0) }
+        let command = lines.count > 1 ? " (\(lines[1]))" : ""
+        let unknown = "another process, of unknown number,"
+        guard let holders = LockHolders.processes(of: descriptor) else {
+            return signer.flatMap { isAlive($0) ? "process \($0)\(command)" : nil } ?? unknown
+        }
+        if let signer, holders.contains(signer) { return "process \(signer)\(command)" }
+        return holders.count == 1 ? "process \(holders[0])" : unknown
+    }
+
+    private func isAlive(_ process: Int32) -> Bool {
+        process > 0 && (kill(process, 0) == 0 || errno == EPERM)
     }
 
     private func content() -> [UInt8] {

@@ -6,22 +6,11 @@
 enum LeafHash {
     private static let leafVersion: UInt8 = 1
 
-    /// A payload up to this size is copied behind its salt, so that the hash runs over one piece of memory: the copy costs
-    /// less than a block that is filled in two steps.
-    private static let copiedBytesMax = 4096
-
     static func commitment(salt: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) -> Hash256 {
-        guard payload.count <= copiedBytesMax else {
-            var hasher = Hasher256()
-            hasher.update(salt)
-            hasher.update(payload)
-            return hasher.finalize()
-        }
-        return withUnsafeTemporaryAllocation(byteCount: salt.count + payload.count, alignment: 16) { room in
-            room.copyMemory(from: salt)
-            UnsafeMutableRawBufferPointer(rebasing: room[salt.count...]).copyMemory(from: payload)
-            return Hasher256.hash(UnsafeRawBufferPointer(room))
-        }
+        var hasher = Hasher256()
+        hasher.update(salt)
+        hasher.update(payload)
+        return hasher.finalize()
     }
 
     /// The bytes that the leaf hash covers, after the `00` of RFC 6962.

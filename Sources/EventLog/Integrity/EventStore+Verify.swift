@@ -1,5 +1,6 @@
 extension EventStore {
-    /// Reads the whole newest generation and checks all of it: pages, order, hashes, gaps, sums and counts (I7).
+    /// Reads the whole newest generation and checks all of it: pages, order, hashes, gaps, sums and counts (I7). Then what is
+    /// derived from it; of that, what is damaged is removed.
     ///
     /// Cost: every byte is read and hashed. Appends and reads go on meanwhile.
     ///
@@ -22,7 +23,9 @@ extension EventStore {
                     verification.checkedPages = checked[generation.number]
                     return verification.run(identity: identity, file: file)
                 }
-                if let report, report.damage == nil || attempt == 9 || !report.isDamageOfMetaPages { return report }
+                guard var report, report.damage == nil || attempt == 9 || !report.isDamageOfMetaPages else { continue }
+                if report.isIntact { report.derivedDamage = generation.checkDerivedData() }
+                return report
             }
             throw LMDBError(0, "find a moment without commits")
         }
@@ -37,7 +40,9 @@ extension EventStore {
         var checked: [UInt32: UInt64] = [:]
         for number in try directory.generations() {
             do {
-                checked[number] = try directory.checkPages(of: number)
+                checked[number] = try EventLogError.wrapping("verify log at", path) {
+                    try directory.checkPages(of: number)
+                }
             } catch let damage as PageCheck.Damage {
                 var report = VerifyReport()
                 report.generation = number
@@ -66,7 +71,7 @@ extension LogDirectory {
             let file = try DataFile(dataFile(number))
             let before = file.metaPages()
             do {
-                let transaction = try PageCheck.run(file)
+                let transaction = try PageCheck.run(file, isGrown: true)
                 return file.metaPages() == before ? transaction : nil
             } catch let damage as PageCheck.Damage {
                 guard attempt < 4, file.metaPages() != before else { throw damage }

@@ -12,14 +12,17 @@ struct PageCheck {
     private let meta: MetaPage
     /// How many pages the file has. The newest ones of a state may be free ones that were never written.
     private let filePages: UInt64
+    private var isGrown = false
     private var seen: PageSet
     private var claimed: UInt64 = 0
 
     /// Checks the newest state of a file, or the state of one transaction, and answers whose state that was.
     ///
+    /// - Parameter isGrown: Whether nothing was ever removed from a table. Then what a branch page says of a page below is
+    ///   exactly its first key.
     /// - Throws: `Damage`.
     @discardableResult
-    static func run(_ file: DataFile, transaction: UInt64? = nil) throws -> UInt64 {
+    static func run(_ file: DataFile, transaction: UInt64? = nil, isGrown: Bool = false) throws -> UInt64 {
         let metas = try checkedMetas(file)
         let wanted = transaction ?? max(metas.0.transaction, metas.1.transaction)
         guard let meta = [metas.0, metas.1].first(where: { $0.transaction == wanted }) else {
@@ -29,6 +32,7 @@ struct PageCheck {
         let filePages = try file.byteCount() / meta.pageSize
         let seen = PageSet(count: min(meta.lastPage + 1, filePages))
         var check = PageCheck(file: file, meta: meta, filePages: filePages, seen: seen)
+        check.isGrown = isGrown
         try check.walk()
         return wanted
     }
@@ -151,7 +155,7 @@ extension PageCheck {
 
     private mutating func walk(leaf page: DataPage, _ role: Role, _ bounds: Bounds, _ count: inout Count) throws {
         count.leaves += 1
-        var order = KeyOrder(bounds.low, isNumeric: role == .free)
+        var order = KeyOrder(bounds.low, isNumeric: role == .free, beginsAtLow: isGrown && role == .table)
         try page.forEachNode { _, node in
             guard order.accepts(node.key) else { throw Damage(page: page.number, reason: "a key is out of order") }
             try look(at: node, page.number, role, &count)
@@ -168,7 +172,7 @@ extension PageCheck {
     ) throws {
         count.branches += 1
         let nodes = try page.nodes()
-        var order = KeyOrder(bounds.low, isNumeric: role == .free)
+        var order = KeyOrder(bounds.low, isNumeric: role == .free, beginsAtLow: false)
         // The first key of a branch page is not looked at: what lies below begins where the page begins.
         guard nodes.dropFirst().allSatisfy({ order.accepts($0.key) }), order.endsBefore(bounds.high) else {
             throw Damage(page: page.number, reason: "a key is out of order")
@@ -187,11 +191,13 @@ extension PageCheck {
 private struct KeyOrder {
     private let low: [UInt8]?
     private let isNumeric: Bool
+    private let beginsAtLow: Bool
     private var last: UnsafeRawBufferPointer?
 
-    init(_ low: [UInt8]?, isNumeric: Bool) {
+    init(_ low: [UInt8]?, isNumeric: Bool, beginsAtLow: Bool) {
         self.low = low
         self.isNumeric = isNumeric
+        self.beginsAtLow = beginsAtLow
     }
 
     /// Whether a key may come next.
@@ -200,7 +206,7 @@ private struct KeyOrder {
         if let last {
             guard ascends(last, key) else { return false }
         } else if let low {
-            guard low.withUnsafeBytes({ !ascends(key, $0) }) else { return false }
+            guard low.withUnsafeBytes({ beginsAtLow ? sameBytes($0, key) : !ascends(key, $0) }) else { return false }
         }
         last = key
         return true

@@ -27,7 +27,7 @@ struct Verification {
     mutating func run(identity: [UInt8], file: DataFile) -> VerifyReport {
         do {
             let transaction = reader.view.transaction
-            if checkedPages != transaction { try PageCheck.run(file, transaction: transaction) }
+            if checkedPages != transaction { try PageCheck.run(file, transaction: transaction, isGrown: true) }
             try checkSmallTables(identity: identity)
             isAmongEvents = true
             try checkEvents()

@@ -37,6 +37,10 @@ public struct VerifyReport: Hashable, Sendable {
     /// The number of the generation that was checked.
     public var generation: UInt32 = 0
 
+    /// What was wrong with the data derived from the log, where something was. It has been removed and is computed anew when
+    /// it is needed; the log itself is none the worse for it (I17).
+    public var derivedDamage: String?
+
     /// Whether the damage may be a commit that came between the reading of the two meta pages.
     var isDamageOfMetaPages = false
 

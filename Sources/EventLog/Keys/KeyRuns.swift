@@ -21,6 +21,12 @@ final class KeyRuns: Sendable {
         table = try store.table(Self.tableName, version: Self.tableVersion)
     }
 
+    /// What is there already, for those who only read; `nil` where nothing is.
+    init?(existingIn store: DerivedStore) throws {
+        guard let table = try store.existingTable(Self.tableName, version: Self.tableVersion) else { return nil }
+        self.table = table
+    }
+
     func discard() {
         table.store.discard()
     }

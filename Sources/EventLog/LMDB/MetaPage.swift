@@ -3,6 +3,8 @@ struct MetaPage: Equatable {
     static let byteCount = 152
     private static let magic: UInt32 = 0xBEEF_C0DE
     private static let dataVersion: UInt32 = 1
+    /// The page's own flags (`P_META`).
+    private static let pageFlags: UInt16 = 8
 
     /// The page's place: 0 or 1.
     let number: UInt64
@@ -20,7 +22,8 @@ struct MetaPage: Equatable {
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.byteCount else { return nil }
         let word = { (offset: Int) in bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
-        guard bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == Self.magic,
+        guard bytes.loadUnaligned(fromByteOffset: 10, as: UInt16.self) == Self.pageFlags,
+            bytes.loadUnaligned(fromByteOffset: 16, as: UInt32.self) == Self.magic,
             bytes.loadUnaligned(fromByteOffset: 20, as: UInt32.self) == Self.dataVersion
         else { return nil }
         number = word(0)

@@ -10,12 +10,13 @@ extension ReadSession {
 
     /// Where the events with keys of a source are, held or dropped, one answer a key; `nil` where there is none.
     ///
-    /// Cost: O(log n) a key of a dropped event; for the others together one pass over the records of the log, which
-    /// ends where all are found.
+    /// Cost: O(log n) a key that is found among those of dropped events or in the runs of keys in the derived data; for the
+    /// others together one pass over the records behind the runs, over all of them where there are no runs.
     public func sequences(of keys: [EventKey], source: SourceName) throws -> [SequenceNumber?] {
         var search = KeySearch(keys, of: source)
         try search.lookAmongDropped(reader)
-        try search.lookAmongHeld(reader)
+        let covered = search.lookInRuns(reader, generation)
+        try search.lookAmongHeld(reader, after: covered)
         return search.found
     }
 }
@@ -25,12 +26,14 @@ private struct KeySearch {
     private(set) var found: [SequenceNumber?]
     private let keys: [EventKey]
     private let source: SourceName
+    private let seed: UInt64
     /// The places in `keys` that are still sought, by the hash of the key.
     private var sought: [UInt64: [Int]] = [:]
 
     init(_ keys: [EventKey], of source: SourceName) {
         self.keys = keys
         self.source = source
+        seed = KeyHash.seed(of: source)
         found = Array(repeating: nil, count: keys.count)
     }
 
@@ -45,30 +48,60 @@ private struct KeySearch {
         }
     }
 
-    mutating func lookAmongHeld(_ reader: LogReader) throws {
-        let seed = KeyHash.seed(of: source)
+    /// - Returns: up to which sequence nothing more is to be looked for. What derived data cannot say, the log says.
+    mutating func lookInRuns(_ reader: LogReader, _ generation: Generation) -> UInt64 {
+        seek()
+        guard !sought.isEmpty, let store = try? generation.existingDerivedStore(),
+            let runs = try? KeyRuns(existingIn: store)
+        else { return 0 }
+        do {
+            let list = try runs.list()
+            guard list.covered > 0, list.covered <= (try reader.head()),
+                try reader.leafHash(at: list.covered) == list.leafHash
+            else { return 0 }
+            var lanes = LaneLookup(reader)
+            for hash in sought.keys.sorted() {
+                for sequence in try runs.sequences(of: hash, covered: list.covered) {
+                    guard let record = try reader.record(at: sequence) else { continue }
+                    try look(at: record, sequence, &lanes)
+                }
+            }
+            return list.covered
+        } catch {
+            return 0
+        }
+    }
+
+    mutating func lookAmongHeld(_ reader: LogReader, after covered: UInt64) throws {
+        guard !sought.isEmpty, covered < UInt64.max else { return }
+        var lanes = LaneLookup(reader)
+        try reader.forEachRecord(in: covered + 1...UInt64.max) { sequence, record in
+            try look(at: record, sequence, &lanes)
+            return !sought.isEmpty
+        }
+    }
+
+    private mutating func seek() {
         for (place, key) in keys.enumerated() where found[place] == nil {
             var text = key.rawValue
             let hash = text.withUTF8 { KeyHash.hash(UnsafeRawBufferPointer($0), seed: seed) }
             sought[hash, default: []].append(place)
         }
-        guard !sought.isEmpty else { return }
-        var lanes = LaneLookup(reader)
-        try reader.forEachRecord(in: 1...UInt64.max) { sequence, record in
-            guard let key = record.key else { return true }
-            let lane = try lanes.lane(record.laneNumber)
-            guard lane.keySeed == seed, let places = sought[KeyHash.hash(key, seed: seed)],
-                lane.source.rawValue.utf8.elementsEqual(source.rawValue.utf8)
-            else { return true }
-            take(places, key, sequence)
-            return !sought.isEmpty
-        }
+    }
+
+    private mutating func look(at record: Record, _ sequence: UInt64, _ lanes: inout LaneLookup) throws {
+        guard let key = record.key else { return }
+        let lane = try lanes.lane(record.laneNumber)
+        guard lane.keySeed == seed, let places = sought[KeyHash.hash(key, seed: seed)],
+            lane.source.rawValue.utf8.elementsEqual(source.rawValue.utf8)
+        else { return }
+        take(places, key, sequence)
     }
 
     private mutating func take(_ places: [Int], _ key: UnsafeRawBufferPointer, _ sequence: UInt64) {
         let fitting = places.filter { keys[$0].rawValue.utf8.elementsEqual(key) }
         for place in fitting { found[place] = SequenceNumber(sequence) }
-        let hash = KeyHash.hash(key, seed: KeyHash.seed(of: source))
+        let hash = KeyHash.hash(key, seed: seed)
         let rest = places.filter { !fitting.contains($0) }
         sought[hash] = rest.isEmpty ? nil : rest
     }

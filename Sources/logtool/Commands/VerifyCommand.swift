@@ -47,6 +47,9 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let kept = try keptRoot()
         let report = try EventStore.verify(at: log.path)
+        if let derived = report.derivedDamage, !output.quiet {
+            StandardError.line(DisplayText.escaped("logtool: removed derived data, to be computed anew: \(derived)"))
+        }
         let output = output.standardOutput
         try output.line(document.json ? JSONValue.object(Self.json(report)).text : Self.text(report))
         try output.flush()
@@ -93,6 +96,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
             "damage": report.damage.map { damage in
                 .object(["sequence": .text(damage.sequence?.description), "reason": .string(damage.reason)])
             },
+            "derivedDamage": .text(report.derivedDamage),
         ]
     }
 }

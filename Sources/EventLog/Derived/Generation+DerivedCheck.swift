@@ -1,0 +1,69 @@
+import Synchronization
+
+extension Generation {
+    /// Checks all of what is derived from the generation: pages, owner, and the sum of every value. Removes what is not as
+    /// it was written.
+    ///
+    /// - Returns: What was wrong; `nil` where nothing was, nothing is there, or it is not for this process to judge.
+    func checkDerivedData() -> String? {
+        let path = LogDirectory(path: logPath).cache(number)
+        guard isWritable, Directory.kind(of: path) == .directory else { return nil }
+        do {
+            try DerivedStore.checkPages(of: DataFile(path + "/data.mdb"))
+            guard let store = try existingDerivedStore() else {
+                return Directory.kind(of: path) == .directory ? nil : "it does not belong to this log"
+            }
+            try store.checkValues()
+            return nil
+        } catch {
+            discardDerivedData(at: path)
+            return Self.words(for: error)
+        }
+    }
+
+    private func discardDerivedData(at path: String) {
+        let isOpen = derived.withLock { derived in
+            derived?.discard()
+            return derived != nil
+        }
+        if !isOpen { try? LogDirectory.removeCache(at: path) }
+    }
+
+    private static func words(for error: any Error) -> String {
+        switch error {
+        case let damage as PageCheck.Damage: VerifyReport.Damage(damage).description
+        case let error as EventLogError: error.reason
+        case let error as LMDBError: "\(error.reason), to \(error.operation)"
+        default: "\(error)"
+        }
+    }
+}
+
+extension DerivedStore {
+    /// - Throws: `EventLogError` with code `damaged` where a value does not fit its sum.
+    fileprivate func checkValues() throws {
+        try read { view in
+            let (tables, values) = (environment.tables[0], environment.tables[1])
+            try forEachEntry(of: tables, view) { Checksum.opened($1, table: tables.name, key: $0) != nil }
+            try forEachEntry(of: values, view) { DerivedTable.unsealed($1, $0) != nil }
+        }
+    }
+
+    private func forEachEntry(
+        of table: Table,
+        _ view: TransactionView,
+        _ isSound: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool
+    ) throws {
+        var cursor = try Cursor(view, table)
+        while try cursor.advance() {
+            guard isSound(cursor.key, cursor.value) else {
+                throw EventLogError(
+                    .damaged,
+                    operation: "check derived table",
+                    object: table.name,
+                    reason: "a value of the table \(table.name) is altered"
+                )
+            }
+        }
+    }
+}

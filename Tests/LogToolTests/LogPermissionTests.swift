@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import logtool
+
+/// A log that the user may only read, or not even that. Root may do everything, so that the commands are run as
+/// `nobody` where the tests are run by root.
+@Suite struct LogPermissionTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 3)
+        try folder.write(#"{"t_ms":1767225600000,"dir":"in","raw":"{}"}"# + "\n", to: "capture.ndjson")
+    }
+
+    /// Runs the tool without the rights of root; `nil`, with a note, where that cannot be done here.
+    private func tool(_ arguments: [String]) throws -> ToolRun? {
+        guard geteuid() == 0 else { return try ToolRun.run(arguments, in: folder) }
+        let program = try ToolRun.executable.path
+        let setpriv = URL(filePath: "/usr/bin/setpriv")
+        let prefix = ["--reuid=65534", "--regid=65534", "--clear-groups"]
+        guard FileManager.default.isExecutableFile(atPath: setpriv.path),
+            try ToolRun.run(prefix + [program, "--version"], in: folder, program: setpriv).exitCode == 0
+        else {
+            print("note: skipped, for root cannot run logtool as another user here")
+            return nil
+        }
+        return try ToolRun.run(prefix + [program] + arguments, in: folder, program: setpriv)
+    }
+
+    private func restrict(files: Int, folders: Int) throws {
+        let manager = FileManager.default
+        let names = try manager.subpathsOfDirectory(atPath: folder.path("L"))
+        for name in names + [""] {
+            let path = folder.path("L/" + name)
+            var isFolder: ObjCBool = false
+            _ = manager.fileExists(atPath: path, isDirectory: &isFolder)
+            try manager.setAttributes([.posixPermissions: isFolder.boolValue ? folders : files], ofItemAtPath: path)
+        }
+    }
+
+    private func data() throws -> Data {
+        try Data(contentsOf: folder.url.appending(path: "L/gen-000001/data.mdb"))
+    }
+
+    @Test(arguments: [true, false])
+    func aLogThatMayOnlyBeReadIsRead(hasLockFile: Bool) throws {
+        let root = try ToolRun.run(["root", "L"], in: folder)
+        let digest = try ToolRun.run(["replay", "L", "--digest"], in: folder)
+        if !hasLockFile { try FileManager.default.removeItem(atPath: folder.path("L/gen-000001/lock.mdb")) }
+        try restrict(files: 0o444, folders: 0o555)
+        defer { try? restrict(files: 0o644, folders: 0o755) }
+        guard let found = try tool(["root", "L"]) else { return }
+        #expect(found.output == root.output && found.exitCode == 0, "\(found.errors)")
+        #expect(try tool(["replay", "L", "--digest"])?.output == digest.output)
+        for command in ["verify", "events", "stats", "gaps", "export"] {
+            let run = try tool([command, "L"])
+            #expect(run?.exitCode == 0 && run?.errors.isEmpty == true, "\(command): \(run?.errors ?? "")")
+        }
+    }
+
+    @Test func aLogThatMayOnlyBeReadRefusesToBeWritten() throws {
+        try restrict(files: 0o444, folders: 0o555)
+        defer { try? restrict(files: 0o644, folders: 0o755) }
+        let before = try data()
+        let ingest = ["ingest", "L", "capture", "capture.ndjson", "--kind", "gateway"]
+        for arguments in [ingest, ["compact", "L", "--keep", "1"]] {
+            guard let run = try tool(arguments) else { return }
+            #expect(run.exitCode == 2, "\(arguments[0]): \(run.errors)")
+            #expect(run.errors.contains("check the permissions"), "\(run.errors)")
+            #expect(run.errors.split(separator: "\n").count == 1)
+        }
+        #expect(try data() == before)
+    }
+
+    @Test func aLogThatMayNotBeEnteredEndsWith2() throws {
+        try restrict(files: 0o600, folders: 0o700)
+        defer { try? restrict(files: 0o644, folders: 0o755) }
+        for command in ["root", "verify", "replay", "stats", "events"] {
+            guard let run = try tool([command, "L"]) else { return }
+            // Under a user of its own the log stays open to its owner.
+            guard geteuid() == 0 else { return }
+            #expect(run.exitCode == 2, "\(command): \(run.errors)")
+            #expect(run.errors.contains("check the permissions"), "\(command): \(run.errors)")
+            #expect(run.errors.split(separator: "\n").count == 1)
+        }
+    }
+
+    /// The folder may be entered, the data may not be read.
+    @Test func dataThatMayNotBeReadEndsWith2() throws {
+        try restrict(files: 0o000, folders: 0o755)
+        try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: folder.path("L/FORMAT"))
+        defer { try? restrict(files: 0o644, folders: 0o755) }
+        for command in ["root", "verify", "replay"] {
+            guard let run = try tool([command, "L"]) else { return }
+            #expect(run.exitCode == 2, "\(command): \(run.errors)")
+            #expect(run.errors.contains("check the permissions"), "\(command): \(run.errors)")
+        }
+    }
+
+    @Test func aFolderThatMayNotBeWrittenGetsNoLog() throws {
+        let shut = folder.path("shut")
+        try FileManager.default.createDirectory(
+            atPath: shut,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o555]
+        )
+        guard let run = try tool(["ingest", "shut/N", "capture", "capture.ndjson", "--kind", "gateway"]) else { return }
+        #expect(run.exitCode == 2 && run.errors.contains("check the permissions"), "\(run.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: shut).isEmpty)
+    }
+}
