@@ -1,11 +1,13 @@
+import Dispatch
+import Synchronization
+
 /// Takes the pieces of a log and makes a generation of them, which nobody sees before it is whole and checked.
+///
+/// While one batch is written, the caller makes the pieces of the next; no more than the two are in memory.
 public final class LogImport {
-    private let target: Generation
     private let header: LogHeader
-    private let interner = LaneInterner()
-    private var edge = TreeEdge()
-    private var laneNumbers: [ObjectIdentifier: UInt32] = [:]
-    private var lastKey: DroppedKeys.Entry?
+    private let writer: ImportWriter
+    private let behind = WorkBehind()
     private var waiting: [LogPiece] = []
     private var waitingBytes = 0
 
@@ -14,24 +16,20 @@ public final class LogImport {
     private static let batchBytes = 16 << 20
 
     init(_ target: Generation, header: LogHeader) throws {
-        self.target = target
         self.header = header
-        try write { transaction, tables in
-            try transaction.putMeta(header.identity, named: MetaName.identity, in: tables.meta)
-            if header.decidedAt > .zero {
-                let decidedAt = withKey(header.decidedAt.rawValue) { Array($0) }
-                try transaction.putMeta(decidedAt, named: MetaName.decidedAt, in: tables.meta)
-            }
-            let acts = header.acts.flatMap { act in withKey(act.rawValue) { Array($0) } }
-            if !acts.isEmpty { try transaction.putMeta(acts, named: MetaName.acts, in: tables.meta) }
-            try store(header.facts, in: tables.facts, transaction)
-            try store(header.bookmarks, in: tables.bookmarks, transaction)
-        }
+        writer = ImportWriter(target)
+        try writer.begin(header)
+    }
+
+    deinit {
+        // Whoever removes what was written so far must not meet one who still writes.
+        try? behind.finish()
     }
 
     /// Takes the next piece.
     ///
-    /// - Throws: `EventLogError` with code `invalidArgument` where it does not follow on the one before.
+    /// - Throws: `EventLogError` with code `invalidArgument` where it, or one not long before, does not follow on the one
+    ///   before.
     public func add(_ piece: LogPiece) throws {
         waiting.append(piece)
         if case .event(let event) = piece { waitingBytes += event.payload.count }
@@ -41,183 +39,45 @@ public final class LogImport {
     /// Writes what waits, and checks all of what was written against the header.
     func finish(file: String) throws {
         try flush()
-        guard edge.head == header.size else {
-            throw invalid("\(edge.head) events came, the header says \(header.size)")
-        }
-        let report = try target.read { reader in
-            var verification = Verification(reader, generation: target.number)
-            return verification.run(identity: header.identity, file: try DataFile(file))
-        }
-        if let damage = report.damage { throw invalid("\(damage)") }
-        guard report.root == header.root else {
-            throw invalid("its events have the root \(report.root), the header says \(header.root)")
-        }
+        try behind.finish()
+        try writer.check(header, file: file)
     }
 
     private func flush() throws {
+        guard !waiting.isEmpty else { return }
         let pieces = waiting
-        waiting.removeAll(keepingCapacity: true)
+        let writer = writer
+        waiting = []
         waitingBytes = 0
-        guard !pieces.isEmpty else { return }
-        try write { transaction, tables in
-            for piece in pieces {
-                switch piece {
-                case .event(let event): try store(event, transaction, tables)
-                case .dropped(let run): try store(run, transaction, tables)
-                case .keys(let bytes): try store(keys: bytes, transaction, tables)
-                }
+        try behind.run { try writer.write(pieces) }
+    }
+}
+
+/// Work that is done on another thread while the caller goes on, one piece at a time.
+private final class WorkBehind: Sendable {
+    private let queue = DispatchQueue(label: "eventlog.import")
+    private let group = DispatchGroup()
+    private let failure = Mutex<(any Error)?>(nil)
+
+    /// Waits for the work before, and begins the next.
+    ///
+    /// - Throws: what the work before has thrown; the next is not begun then.
+    func run(_ work: @escaping @Sendable () throws -> Void) throws {
+        try finish()
+        queue.async(group: group) {
+            do {
+                try work()
+            } catch {
+                self.failure.withLock { $0 = error }
             }
         }
     }
 
-    private func write(_ body: (borrowing WriteTransaction, LogTables) throws -> Void) throws {
-        let transaction = try target.environment.beginWrite()
-        try body(transaction, target.tables)
-        try transaction.commit()
-    }
-
-    private func invalid(_ reason: String) -> EventLogError {
-        EventLogError(.invalidArgument, operation: "import log", object: "", reason: reason)
-    }
-}
-
-// MARK: - Pieces
-
-extension LogImport {
-    private func store(
-        _ event: RecordedEvent,
-        _ transaction: borrowing WriteTransaction,
-        _ tables: LogTables
-    ) throws {
-        let envelope = event.envelope
-        try checkPlace(envelope.sequence)
-        guard event.payload.count <= EnvelopeLimits.payloadBytesMax else {
-            throw invalid("sequence \(envelope.sequence) has a payload of \(event.payload.count) bytes")
-        }
-        let lane = interner.lane(source: envelope.source, kind: envelope.kind, attributes: envelope.attributes)
-        let number = try number(of: lane, transaction, tables)
-        guard let record = Record.bytes(of: event, lane: number) else {
-            throw invalid("sequence \(envelope.sequence) has no salt of 16 bytes")
-        }
-        try withKey(envelope.sequence.rawValue) { key in
-            try record.withUnsafeBytes { try transaction.append($0, at: key, in: tables.events) }
-        }
-        let clock = lane.isAct ? Clock.none : envelope.recordedAt.microseconds
-        try extend(event.leafHash, clock: clock, transaction, tables)
-    }
-
-    private func store(
-        _ run: DroppedRun,
-        _ transaction: borrowing WriteTransaction,
-        _ tables: LogTables
-    ) throws {
-        try checkPlace(run.first)
-        guard (1...1000).contains(run.leafHashes.count) else {
-            throw invalid("a run of dropped events has \(run.leafHashes.count) leaf hashes")
-        }
-        let clock = run.clock?.microseconds ?? Clock.none
-        let end = run.leafHashes.count
-        for start in stride(from: 0, to: end, by: GapRun.hashCountMax) {
-            let stop = min(start + GapRun.hashCountMax, end)
-            let part = GapRun(
-                first: run.first.rawValue + UInt64(start),
-                rewrite: run.rewrite,
-                clock: stop == end ? clock : Clock.none,
-                hashes: Array(run.leafHashes[start..<stop])
-            )
-            try transaction.putSealed(part.bytes, at: withKey(part.first) { Array($0) }, in: tables.gaps)
-        }
-        for (place, hash) in run.leafHashes.enumerated() {
-            let isAtNode = (edge.head + 1).isMultiple(of: TreeNode.leafCount)
-            let known = isAtNode ? run.clockAtNode?.microseconds ?? Clock.none : Clock.none
-            try extend(hash, clock: place == end - 1 ? clock : known, transaction, tables)
-        }
-    }
-
-    private func store(
-        keys bytes: [UInt8],
-        _ transaction: borrowing WriteTransaction,
-        _ tables: LogTables
-    ) throws {
-        guard let entries = bytes.withUnsafeBytes({ DroppedKeys.entries($0) }),
-            entries.count <= DroppedKeys.chunkCountMax
-        else {
-            throw invalid("a chunk of keys of dropped events is malformed")
-        }
-        for entry in entries {
-            if let lastKey, lastKey >= entry { throw invalid("the keys of dropped events do not ascend") }
-            lastKey = entry
-        }
-        for chunk in DroppedKeys.chunks(of: entries) {
-            try transaction.putSealed(chunk.value, at: chunk.key, in: tables.keys)
-        }
-    }
-
-    private func store(
-        _ values: [String: [UInt8]],
-        in table: Table,
-        _ transaction: borrowing WriteTransaction
-    ) throws {
-        for (name, value) in values {
-            guard (1...255).contains(name.utf8.count) else {
-                throw invalid("a name in \(table.name) has \(name.utf8.count) bytes")
-            }
-            try transaction.putSealed(value, at: Array(name.utf8), in: table)
-        }
-    }
-
-    private func checkPlace(_ sequence: SequenceNumber) throws {
-        guard sequence.rawValue != edge.head + 1 else { return }
-        throw invalid("sequence \(sequence) stands where \(edge.head + 1) belongs")
-    }
-}
-
-// MARK: - The tree and the lanes
-
-extension LogImport {
-    private func extend(
-        _ hash: Hash256,
-        clock: Int64,
-        _ transaction: borrowing WriteTransaction,
-        _ tables: LogTables
-    ) throws {
-        guard let node = edge.append(hash, clock: clock) else { return }
-        let key = withKey(edge.head / TreeNode.leafCount - 1) { Array($0) }
-        try transaction.putSealed(node.bytes, at: key, in: tables.nodes)
-    }
-
-    private func number(
-        of lane: Lane,
-        _ transaction: borrowing WriteTransaction,
-        _ tables: LogTables
-    ) throws -> UInt32 {
-        if let number = laneNumbers[ObjectIdentifier(lane)] { return number }
-        let number = UInt32(laneNumbers.count)
-        try transaction.putSealed(lane.bytes, at: withKey(number) { Array($0) }, in: tables.lanes)
-        laneNumbers[ObjectIdentifier(lane)] = number
-        return number
-    }
-}
-
-extension Record {
-    /// The bytes of an event's record; `nil` where a whole one has no salt of sixteen bytes.
-    static func bytes(of event: RecordedEvent, lane: UInt32) -> [UInt8]? {
-        let isRedacted = event.envelope.holding == .redacted
-        var writer = ByteWriter()
-        writer.write(version)
-        writer.write(isRedacted ? EventHolding.redacted.rawValue : EventHolding.whole.rawValue)
-        writer.write(lane)
-        writer.write(event.envelope.recordedAt.microseconds)
-        writer.write(UInt8(clamping: event.envelope.key?.rawValue.utf8.count ?? 0))
-        writer.write(event.leafHash)
-        if isRedacted {
-            writer.write(event.commitment)
-        } else {
-            guard let salt = event.salt, salt.count == saltBytes else { return nil }
-            writer.write(salt)
-        }
-        if let key = event.envelope.key { writer.write(key.rawValue.utf8) }
-        writer.write(event.payload)
-        return writer.bytes
+    /// Waits for the work.
+    ///
+    /// - Throws: what it has thrown.
+    func finish() throws {
+        group.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
     }
 }
