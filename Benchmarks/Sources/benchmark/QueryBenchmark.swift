@@ -55,7 +55,9 @@ struct QueryBenchmark {
             try Replay.channels(named: name, of: $0, through: SequenceNumber(sequence), options: options)
         }
         for state in states {
-            try state.writeLines { bytes in try FileHandle.standardOutput.write(contentsOf: Data(bytes)) }
+            try state.writeLines { bytes in
+                guard write(1, bytes.baseAddress, bytes.count) == bytes.count else { throw CocoaError(.fileWriteUnknown) }
+            }
         }
     }
 

@@ -72,7 +72,7 @@ extension DerivedStore {
         let path = directory.cache(owner.generation)
         guard Directory.kind(of: path) == .directory else { return nil }
         do {
-            try checkPages(of: DataFile(path + "/data.mdb"))
+            try checkPages(of: DataFile(path + "/data.mdb"), notedIn: path + "/checked")
             let store = DerivedStore(
                 environment: try Environment(directory: path, tables: environmentTables, access: .readWrite),
                 directory: path
@@ -89,13 +89,16 @@ extension DerivedStore {
         return nil
     }
 
-    /// Looks at what LMDB believes without looking. Where another process commits meanwhile, pages may be used again while
-    /// they are read here; only a state that stays the newest counts.
-    static func checkPages(of file: DataFile) throws {
+    /// Looks at what LMDB believes without looking; not, if a note is given, where that was done since the file was last
+    /// written. Where another process commits meanwhile, pages may be used again while they are read here; only a state
+    /// that stays the newest counts.
+    static func checkPages(of file: DataFile, notedIn note: String? = nil) throws {
         for attempt in 0..<10 {
-            let before = file.metaPages()
+            let (before, stamp) = (file.metaPages(), file.stamp())
+            if let note, let stamp, (try? SmallFile.read(note)) == stamp { return }
             do {
                 try PageCheck.run(file)
+                if let note, let stamp, file.stamp() == stamp { try? SmallFile.replace(note, with: stamp) }
                 return
             } catch {
                 guard attempt < 9, file.metaPages() != before else { throw error }

@@ -38,6 +38,27 @@ final class DataFile {
         return UInt64(clamping: information.st_size)
     }
 
+    /// What changes whenever anybody writes to the file, or puts another in its place: which file it is, its length, when it
+    /// was last written and changed, and the transactions of its meta pages. `nil` where the system does not say.
+    func stamp() -> [UInt8]? {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { return nil }
+        #if canImport(Darwin)
+        let times = [information.st_mtimespec, information.st_ctimespec]
+        #else
+        let times = [information.st_mtim, information.st_ctim]
+        #endif
+        var writer = ByteWriter()
+        writer.write(UInt64(information.st_ino))
+        writer.write(UInt64(clamping: information.st_size))
+        for time in times {
+            writer.write(UInt64(bitPattern: Int64(time.tv_sec)))
+            writer.write(UInt64(bitPattern: Int64(time.tv_nsec)))
+        }
+        for meta in metaPages() { writer.write(meta?.transaction ?? .max) }
+        return writer.bytes
+    }
+
     /// Fills the buffer from an offset; false at the end of the file or on an error.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Bool {
         readSome(buffer, at: offset) == buffer.count

@@ -16,32 +16,27 @@ struct ChannelFold {
     }
 
     /// Takes the events of all channels; false where a block is malformed.
-    mutating func addShared(_ blocks: [[UInt8]], through last: SequenceNumber) -> Bool {
+    mutating func addShared(_ blocks: [JournalBlock], through last: SequenceNumber) -> Bool {
         for block in blocks {
-            let isWhole = block.withUnsafeBytes { bytes in
-                var reader = JournalReader(bytes, channel: channel)
-                while let entry = reader.next(), reader.sequence <= last.rawValue {
-                    if case .reference(let sequence) = entry { shared.append(sequence.rawValue) }
-                }
-                return !reader.isMalformed
+            var reader = JournalReader(block.bytes, channel: channel)
+            while let entry = reader.next(), reader.sequence <= last.rawValue {
+                if case .reference(let sequence) = entry { shared.append(sequence.rawValue) }
             }
-            guard isWhole else { return false }
+            guard !reader.isMalformed else { return false }
         }
+        extendLifetime(blocks)
         shared.reverse()
         return true
     }
 
     /// Folds the entries of a block up to a sequence; false where it is malformed.
     mutating func apply(
-        _ block: [UInt8],
+        _ block: JournalBlock,
         through last: SequenceNumber,
         _ session: borrowing ReadSession
     ) throws -> Bool {
-        // No closure may hold the session.
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: block.count, alignment: 8)
-        defer { copy.deallocate() }
-        copy.copyBytes(from: block)
-        var reader = JournalReader(UnsafeRawBufferPointer(copy), channel: channel)
+        defer { extendLifetime(block) }
+        var reader = JournalReader(block.bytes, channel: channel)
         while let entry = reader.next(), reader.sequence <= last.rawValue {
             try applyShared(before: reader.sequence, session)
             switch entry {

@@ -66,13 +66,13 @@ struct ChannelIndex {
     }
 
     /// The blocks of a channel (`nil`: of all channels) that begin at or before a sequence, oldest first.
-    func blocks(source: Int, channel: String?, through last: SequenceNumber) -> [[UInt8]]? {
-        var blocks: [[UInt8]] = []
+    func blocks(source: Int, channel: String?, through last: SequenceNumber) -> [JournalBlock]? {
+        var blocks: [JournalBlock] = []
         let prefix = Self.prefix(source: source, channel: channel)
         let end = min(last.rawValue, head?.sequence ?? 0) + 1
         do {
             try table.forEach(from: prefix, to: prefix + Self.bytes(end)) { _, block in
-                blocks.append(Array(block))
+                blocks.append(JournalBlock(block))
                 return true
             }
         } catch {

@@ -110,9 +110,9 @@ struct ChannelReplay {
         return fold.state
     }
 
-    private func blocks(_ source: Int, _ id: String?, through last: SequenceNumber) -> [[UInt8]]? {
+    private func blocks(_ source: Int, _ id: String?, through last: SequenceNumber) -> [JournalBlock]? {
         guard let stored = index.blocks(source: source, channel: id, through: last) else { return nil }
         guard let tail else { return stored }
-        return stored + tail.blocks(source: source, channel: id)
+        return stored + tail.blocks(source: source, channel: id).map { $0.withUnsafeBytes { JournalBlock($0) } }
     }
 }

@@ -38,6 +38,7 @@ struct JournalReader {
         return entry
     }
 
+    @inline(__always)
     private mutating func head() -> (tag: UInt8, sequence: UInt64)? {
         let tag = bytes[offset]
         offset += 1
@@ -46,6 +47,7 @@ struct JournalReader {
         return (tag, last.sequence)
     }
 
+    @inline(__always)
     private mutating func entry() -> Entry? {
         guard let (tag, sequence) = head() else { return nil }
         switch JournalWriter.Form(rawValue: tag & 3) {
@@ -104,6 +106,7 @@ struct JournalReader {
         return true
     }
 
+    @inline(__always)
     private mutating func signed() -> Int64? {
         number().map { Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1) }
     }
@@ -122,6 +125,7 @@ struct JournalReader {
         return nil
     }
 
+    @inline(__always)
     private mutating func text(hasEscapes: Bool) -> JSONText? {
         guard let count = number(), count <= UInt64(min(TextPool.countMax, bytes.count - offset)) else { return nil }
         let text = JSONText(
