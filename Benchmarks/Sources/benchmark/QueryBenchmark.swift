@@ -56,7 +56,8 @@ struct QueryBenchmark {
         }
         for state in states {
             try state.writeLines { bytes in
-                guard write(1, bytes.baseAddress, bytes.count) == bytes.count else { throw CocoaError(.fileWriteUnknown) }
+                let count = write(1, bytes.baseAddress, bytes.count)
+                guard count == bytes.count else { throw CocoaError(.fileWriteUnknown) }
             }
         }
     }
