@@ -3,7 +3,7 @@ import Foundation
 
 /// Runs the benchmarks and prints their ratios.
 @main
-struct Benchmark: ParsableCommand {
+struct Benchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "benchmark",
         abstract: "Measures the log beside a bare LMDB and SQLite, in one process and one run.",
@@ -18,10 +18,10 @@ struct Benchmark: ParsableCommand {
 
     /// A family of measurements.
     enum Family: String, ExpressibleByArgument, CaseIterable {
-        case append, single, read, verify, replay, query
+        case append, single, read, verify, replay, query, ingest
     }
 
-    @Argument(help: "What to measure: append, single, read, verify, replay, query; all if none is named.")
+    @Argument(help: "What to measure: append, single, read, verify, replay, query, ingest; all if none is named.")
     var families: [Family] = []
 
     @Option(help: "How many events.")
@@ -49,19 +49,19 @@ struct Benchmark: ParsableCommand {
         guard events >= 10_000 else { throw ValidationError("--events must be at least 10000") }
     }
 
-    func run() throws {
+    func run() async throws {
         if !answer.isEmpty { return try QueryBenchmark.answer(answer) }
         let count = smoke ? 20_000 : events
         let scratch = try Scratch(in: folder)
         var figures: [Figure] = []
         for family in families.isEmpty ? Family.allCases : families {
-            figures += try measure(family, count: count, scratch: scratch)
+            figures += try await measure(family, count: count, scratch: scratch)
         }
         print(Figure.table(figures))
         if let json { try Figure.json(figures).write(to: URL(filePath: json)) }
     }
 
-    private func measure(_ family: Family, count: Int, scratch: Scratch) throws -> [Figure] {
+    private func measure(_ family: Family, count: Int, scratch: Scratch) async throws -> [Figure] {
         switch family {
         case .append: try AppendBenchmark(count: count, scratch: scratch).run()
         case .single: try SingleBenchmark(count: min(count / 50, 20_000), scratch: scratch).run()
@@ -69,6 +69,9 @@ struct Benchmark: ParsableCommand {
         case .verify: try VerifyBenchmark(count: count, scratch: scratch).run()
         case .replay: try ReplayBenchmark(count: count, scratch: scratch).run()
         case .query: try QueryBenchmark(count: count, scratch: scratch, program: program, log: log).run()
+        case .ingest:
+            try await FrameBenchmark(count: min(count / 5, 200_000), scratch: scratch).run()
+                + GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
     }
 }

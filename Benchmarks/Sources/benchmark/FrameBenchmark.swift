@@ -1,0 +1,108 @@
+import EventLog
+import Foundation
+import Ingest
+import Logging
+
+/// Frames of a gateway and of realtime rows, recorded durably from a loopback socket, beside a NIO client on the same
+/// socket that reads frames and drops them.
+struct FrameBenchmark {
+    let count: Int
+    let scratch: Scratch
+    var rounds = 3
+
+    func run() async throws -> [Figure] {
+        let gateway = try await measure("gateway", Self.gatewayFrames(count)) { port, name in
+            try GatewaySource(
+                url: "ws://127.0.0.1:\(port)/",
+                restBase: "",
+                token: TokenSource { "token" },
+                name: name,
+                follows: true
+            )
+        }
+        let realtime = try await measure("realtime", Self.realtimeFrames(count)) { port, name in
+            try RealtimeSource(
+                url: "ws://127.0.0.1:\(port)/",
+                restBase: "",
+                tables: ["notes"],
+                token: TokenSource { "token" },
+                name: name,
+                follows: true
+            )
+        }
+        return [gateway, realtime]
+    }
+
+    private func measure(
+        _ name: String,
+        _ frames: [String],
+        _ source: (Int, SourceName) throws -> any LiveSource
+    ) async throws -> Figure {
+        let server = try await FrameServer.start(frames)
+        var rates: [Double] = []
+        var plain: [Double] = []
+        for _ in 0..<rounds {
+            plain.append(try await rate { try await FrameReader.discard(frames.count, port: server.port) })
+            let store = try EventStore.openOrCreate(at: scratch.fresh("\(name).eventlog"))
+            let live = try source(server.port, SourceName(name))
+            rates.append(try await rate { try await record(live, into: store, frames.count) })
+        }
+        try await server.stop()
+        let title = "record \(name) frames"
+        return Figure(title, events: frames.count, rates: rates, beside: "reading", plain, goal: 0.5)
+    }
+
+    private func rate(_ body: () async throws -> Void) async throws -> Double {
+        let start = ContinuousClock.now
+        try await body()
+        let parts = (ContinuousClock.now - start).components
+        return Double(count) / (Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
+    }
+
+    /// Returns when so many events are durable.
+    private func record(_ source: any LiveSource, into store: EventStore, _ count: Int) async throws {
+        let http = try HTTPAccess()
+        let tools = LiveTools(
+            clock: .machine(now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }),
+            random: { 0.5 },
+            http: http,
+            log: Logger(label: "benchmark") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let (reached, continuation) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            try await LiveRecorder.record(source, into: store, with: tools) { summary in
+                if summary.appended >= count { continuation.finish() }
+            }
+        }
+        for await _ in reached {}
+        task.cancel()
+        _ = try? await task.value
+        try await http.shutdown()
+    }
+}
+
+extension FrameBenchmark {
+    private static func gatewayFrames(_ count: Int) -> [String] {
+        let prologue = [
+            #"{"op":10,"d":{"heartbeat_interval":3600000}}"#,
+            #"{"op":0,"d":{"session_id":"S","user_id":"7","guilds":[],"read_states":null},"s":1,"t":"READY"}"#,
+        ]
+        return prologue
+            + (0..<count).map { number in
+                #"{"op":0,"d":{"id":"\#(153_833_649_995_911_168 + number)","channel_id":"135653857706512384","#
+                    + #""author_id":"135283920076935168","content":"\#(String(repeating: "tea at 4 ", count: 15))","#
+                    + #""created_at":"2026-03-01T12:00:00.25Z","author_username":"nell","author_display_name":"Nell","#
+                    + #""attachments":null},"s":\#(number + 2),"t":"MESSAGE_CREATE"}"#
+            }
+    }
+
+    private static func realtimeFrames(_ count: Int) -> [String] {
+        (0..<count).map { number in
+            #"{"topic":"realtime:public:notes","event":"postgres_changes","ref":null,"payload":{"ids":[51220011],"#
+                + #""data":{"schema":"public","table":"notes","type":"UPDATE","errors":null,"#
+                + #""commit_timestamp":"2026-02-01T10:00:00.131Z","columns":[{"name":"id","type":"uuid"},"#
+                + #"{"name":"title","type":"text"}],"record":{"id":"\#(number)","title":"Soup"},"#
+                + #""old_record":{"id":"\#(number)"}}}}"#
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import EventLog
+import Foundation
+import Ingest
+
+/// A branch of so many commits recorded from a clone, beside `git log --raw` and then `git cat-file --batch` over the
+/// same objects, whose output is read and dropped.
+struct GitIngestBenchmark {
+    let commits: Int
+    let scratch: Scratch
+    var rounds = 3
+
+    func run() throws -> [Figure] {
+        let repository = try makeRepository()
+        let objects = scratch.fresh("objects")
+        let count = try listObjects(of: repository, to: objects)
+        var rates: [Double] = []
+        var plain: [Double] = []
+        for round in 0..<rounds {
+            plain.append(
+                Double(commits)
+                    / (try seconds {
+                        _ = try git(Self.log, in: repository)
+                        _ = try git(["cat-file", "--batch"], in: repository, input: objects)
+                    })
+            )
+            rates.append(Double(commits) / (try seconds { try record(repository, round: round) }))
+        }
+        return [
+            Figure("ingest git (\(count) objects)", events: commits, rates: rates, beside: "git", plain, goal: 0.5)
+        ]
+    }
+
+    private func record(_ repository: String, round: Int) throws {
+        let source = GitSource(
+            repository: repository,
+            branch: "vibechannel",
+            name: try SourceName("vibe"),
+            clock: { Timestamp(seconds: 1_767_225_600) }
+        )
+        let store = try EventStore.openOrCreate(at: scratch.fresh("git-\(round).eventlog"))
+        let summary = try Recorder.record(source, into: store)
+        guard summary.appended == commits else { throw CocoaError(.fileReadCorruptFile) }
+    }
+
+    private static let log = ["log", "--raw", "--no-abbrev", "--no-renames", "--root", "refs/heads/vibechannel"]
+}
+
+extension GitIngestBenchmark {
+    private func makeRepository() throws -> String {
+        let path = scratch.fresh("chat.git")
+        let stream = scratch.fresh("stream")
+        try GeneratedCommits.stream(commits).write(toFile: stream, atomically: false, encoding: .utf8)
+        _ = try git(["init", "--quiet", "--bare", path], in: "/")
+        _ = try git(["fast-import", "--quiet"], in: path, input: stream)
+        return path
+    }
+
+    /// Writes the ids of every commit and of every file that a commit brings; how many there are.
+    private func listObjects(of repository: String, to path: String) throws -> Int {
+        let format = ["log", "--raw", "--no-abbrev", "--no-renames", "--root", "--format=%H", "refs/heads/vibechannel"]
+        let text = try git(format, in: repository, keepsOutput: true)
+        var ids: [Substring] = []
+        for line in text.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            if fields.count == 1 {
+                ids.append(line)
+            } else if !fields[3].allSatisfy({ $0 == "0" }) {
+                ids.append(fields[3])
+            }
+        }
+        try (ids.joined(separator: "\n") + "\n").write(toFile: path, atomically: false, encoding: .utf8)
+        return ids.count
+    }
+
+    /// Runs git; its output is read, and kept only where that is asked for.
+    @discardableResult
+    private func git(_ arguments: [String], in folder: String, input: String? = nil, keepsOutput: Bool = false) throws
+        -> String
+    {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["git", "-C", folder, "--no-pager"] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput =
+            try input.map { try FileHandle(forReadingFrom: URL(filePath: $0)) }
+            ?? FileHandle.nullDevice
+        try process.run()
+        var kept = Data()
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = read(output.fileHandleForReading.fileDescriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            if keepsOutput { kept += buffer[..<count] }
+        }
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+        return String(decoding: kept, as: UTF8.self)
+    }
+}
+
+/// A chat branch as VibeChannel writes it, as a stream for `git fast-import`: messages in four channels, some edited,
+/// some deleted, one commit each.
+enum GeneratedCommits {
+    static func stream(_ count: Int) -> String {
+        var stream = ""
+        for number in 0..<count {
+            stream +=
+                "commit refs/heads/vibechannel\ncommitter Ann <ann@example.org> \(1_741_064_400 + number * 30) +0000\n"
+            let earlier = number - 1 - (number &* 7_919) % 200
+            switch number % 20 {
+            case 7 where earlier > 0 && earlier % 20 < 7: stream += change("Edit message by ann", earlier, "edited")
+            case 13 where earlier > 0 && earlier % 20 < 7:
+                stream += data("Delete message by ann") + "D \(path(earlier))\n"
+            default: stream += change("Message from ann", number, "said")
+            }
+            stream += "\n"
+        }
+        return stream
+    }
+
+    private static func change(_ subject: String, _ number: Int, _ verb: String) -> String {
+        let body = String(repeating: "the quick brown fox \(verb) \(number &* 31 % 1_009) ", count: 4 + number % 9)
+        let text = "---\nfrom: ann\ndate: 2025-03-04T05:06:07Z\ntags: [a, b]\n---\n\n\(body)\n"
+        return data(subject) + "M 100644 inline \(path(number))\n" + data(text)
+    }
+
+    private static func data(_ text: String) -> String {
+        "data \(text.utf8.count)\n\(text)\n"
+    }
+
+    private static func path(_ number: Int) -> String {
+        let digits = String(1_000_000 + number).dropFirst()
+        return "channel-\(number / 5 % 4)/20250304T050607-ann-\(digits).md"
+    }
+}
