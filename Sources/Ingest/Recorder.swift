@@ -6,7 +6,7 @@ public import EventLog
 /// everything by `record`; sources that are live push with `accept` and end with `finish`. Used by one task at a time.
 public final class Recorder {
     /// The most events of one batch; more would only make each append slower to acknowledge.
-    public static let batchEventsMax = 1_000
+    public static let batchEventsMax = 4_000
     /// The payload bytes after which a batch is appended.
     public static let batchBytesMax = 8 << 20
 

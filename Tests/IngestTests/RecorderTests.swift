@@ -85,12 +85,13 @@ import Testing
     }
 
     @Test func moreEventsThanABatchHoldsAreAppendedInOrder() throws {
-        let lines = (0..<2_500).map { frame($0, "\($0)") }
+        let count = Recorder.batchEventsMax * 2 + 1
+        let lines = (0..<count).map { frame($0, "\($0)") }
         var batches = 0
         let summary = try Recorder.record(try capture(lines), into: store) { _ in batches += 1 }
-        #expect(summary.appended == 2_500)
+        #expect(summary.appended == count)
         #expect(batches == 3)
-        #expect(try events().map(\.payload) == (0..<2_500).map { Array(String($0).utf8) })
+        #expect(try events().map(\.payload) == (0..<count).map { Array(String($0).utf8) })
     }
 
     @Test func aSourceHasOneRecorderAtATime() throws {

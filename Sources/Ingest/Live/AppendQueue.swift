@@ -7,7 +7,7 @@ import Foundation
 /// remote is read no faster than the log is written. Memory is bounded by the limits and one more piece a task.
 final class AppendQueue: @unchecked Sendable {
     /// How many events may wait before who adds must wait too.
-    static let itemsMax = 4_096
+    static let itemsMax = 32_768
     /// The same in bytes of payload.
     static let bytesMax = 16 << 20
     /// The longest that the first event of a batch waits for others.
