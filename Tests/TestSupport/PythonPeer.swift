@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server of another program, python3-websockets, in a process of its own; ends with its owner.
+/// A server of another program, written with a library of Python, in a process of its own; ends with its owner.
 public final class PythonPeer {
     private let process = Process()
     private let input = Pipe()
@@ -8,10 +8,10 @@ public final class PythonPeer {
     public let port: Int
 
     /// Starts a script of `Fixtures/peers`; `nil`, with a note, where the library is not installed.
-    public init?(_ script: String, _ arguments: [String]) throws {
+    public init?(_ script: String, _ arguments: [String], library: String = "websockets") throws {
         let python = "/usr/bin/python3"
-        guard FileManager.default.isExecutableFile(atPath: python), try Self.hasLibrary(python) else {
-            print("note: python3-websockets is not installed; \(script) is not tested")
+        guard FileManager.default.isExecutableFile(atPath: python), try Self.has(library, python) else {
+            print("note: python3-\(library) is not installed; \(script) is not tested")
             return nil
         }
         let path = PackageRoot.url.appending(path: "Fixtures/peers/\(script)").path
@@ -33,10 +33,10 @@ public final class PythonPeer {
         process.waitUntilExit()
     }
 
-    private static func hasLibrary(_ python: String) throws -> Bool {
+    private static func has(_ library: String, _ python: String) throws -> Bool {
         let process = Process()
         process.executableURL = URL(filePath: python)
-        process.arguments = ["-c", "import websockets"]
+        process.arguments = ["-c", "import \(library)"]
         process.standardError = FileHandle.nullDevice
         try process.run()
         process.waitUntilExit()

@@ -3,7 +3,7 @@ public import EventLog
 /// Records a capture: JSON lines, one frame or file observation a line (docs/events.md).
 ///
 /// Every event is keyed by the capture's first time and its line, so a capture that has grown adds only what is new.
-public struct CaptureSource: EventSource {
+public struct CaptureSource: EventSource, Sendable {
     /// The recorder's name in the log.
     public let name: SourceName
     private let path: String

@@ -166,7 +166,7 @@ extension CloudKitSession {
             )
             let answer: HTTPAccess.Answer
             do {
-                answer = try await recording.http.ask(request)
+                answer = try await recording.http.askOnce(request, clock: recording.clock)
             } catch let trouble as HTTPTrouble {
                 try await failed(trouble.description, nil, name, wait: nil)
                 continue

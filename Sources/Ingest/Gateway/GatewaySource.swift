@@ -78,7 +78,7 @@ public struct GatewaySource: LiveSource {
             let tokens = RefreshedToken(
                 url: refresh.url,
                 refreshTokenPath: refresh.tokenFile,
-                now: recording.clock.now,
+                clock: recording.clock,
                 ask: { try await recording.http.ask($0) }
             )
             configuration.token = TokenSource { try await tokens.token() }

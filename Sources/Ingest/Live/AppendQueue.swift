@@ -11,13 +11,16 @@ final class AppendQueue: @unchecked Sendable {
     /// The same in bytes of payload.
     static let bytesMax = 16 << 20
     /// The longest that the first event of a batch waits for others.
-    static let lingerMax = 0.02
+    private static let lingerMax = Duration.milliseconds(20)
+    /// How often a wait looks whether it is over. Not a wait for a signal until a date: the wall clock may be stepped
+    /// back, and such a wait then lasts as long as the step.
+    private static let lookMicroseconds: UInt32 = 2_000
 
     private let condition = NSCondition()
     // All guarded by `condition`.
     private var waiting: [SourceItem] = []
     private var waitingBytes = 0
-    private var firstCameAt = Date.distantPast
+    private var firstCameAt = ContinuousClock.now
     private var isFinished = false
     private var failure: (any Error)?
     private var accepted: UInt64 = 0
@@ -71,7 +74,7 @@ final class AppendQueue: @unchecked Sendable {
     private func add(_ items: [SourceItem]) throws -> Bool {
         try condition.withLock {
             if let failure { throw failure }
-            if waiting.isEmpty { firstCameAt = Date() }
+            if waiting.isEmpty { firstCameAt = .now }
             waiting += items
             waitingBytes += items.reduce(0) { $0 + $1.weight }
             accepted += UInt64(items.count)
@@ -99,8 +102,7 @@ extension AppendQueue {
     func takeBatch() -> [SourceItem]? {
         let (batch, freed) = condition.withLock { () -> ([SourceItem]?, [CheckedContinuation<Void, Never>]) in
             while waiting.isEmpty, !isFinished { condition.wait() }
-            let deadline = firstCameAt.addingTimeInterval(Self.lingerMax)
-            while !isDue, condition.wait(until: deadline) {}
+            wait(until: firstCameAt + Self.lingerMax) { isDue }
             guard !waiting.isEmpty else { return (nil, []) }
             let batch = waiting
             waiting = []
@@ -136,11 +138,19 @@ extension AppendQueue {
     }
 
     /// Waits before an attempt is made again; false once the end was asked for.
-    func pause(seconds: Double) -> Bool {
+    func pause(_ duration: Duration) -> Bool {
         condition.withLock {
-            let deadline = Date(timeIntervalSinceNow: seconds)
-            while !isFinished, condition.wait(until: deadline) {}
+            wait(until: .now + duration) { isFinished }
             return !isFinished
+        }
+    }
+
+    /// Waits, with `condition` held before and after.
+    private func wait(until deadline: ContinuousClock.Instant, orFor isOver: () -> Bool) {
+        while !isOver(), ContinuousClock.now < deadline {
+            condition.unlock()
+            usleep(Self.lookMicroseconds)
+            condition.lock()
         }
     }
 

@@ -8,7 +8,7 @@ final class AppendThread: Sendable {
     private let ending: Ending
 
     /// How long to wait where another process holds the log's lock, before the batch is tried again.
-    private static let lockedPause = 1.0
+    private static let lockedPause = Duration.seconds(1)
 
     /// Takes the source's lock and begins to append what the queue gives.
     ///
@@ -80,7 +80,7 @@ final class AppendThread: Sendable {
             do {
                 return try attempt()
             } catch let error as EventLogError where error.code == .locked {
-                guard queue.pause(seconds: lockedPause) else { throw error }
+                guard queue.pause(lockedPause) else { throw error }
                 // What was to be appended is in the recorder already.
                 attempt = { try recorder.flush() }
             }

@@ -18,6 +18,8 @@ public final class HTTPAccess: Sendable {
     static let bodyBytesMax = 128 << 20
     /// How long a connection may take to be made.
     private static let connectTimeout = TimeAmount.seconds(15)
+    /// How long a request that spends something goes on once its caller is cancelled.
+    static let cancellationGrace = Duration.seconds(5)
     /// How long an answer may be silent before it is given up.
     private static let readTimeout = TimeAmount.seconds(60)
 
@@ -25,14 +27,24 @@ public final class HTTPAccess: Sendable {
     ///
     /// - Parameter trustFile: certificates in PEM to check servers against, in place of the system's.
     /// - Throws: `IngestError` with code `io` where the file holds no certificates.
-    public init(trustFile: String? = nil) throws {
+    public convenience init(trustFile: String? = nil) throws {
+        try self.init(trustFile: trustFile, readTimeout: Self.readTimeout)
+    }
+
+    /// The same with another patience for an answer that is silent.
+    init(trustFile: String? = nil, readTimeout: TimeAmount) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let trustFile { tls.trustRoots = .certificates(try Self.certificates(in: trustFile)) }
         let group = MultiThreadedEventLoopGroup.singleton
         self.group = group
         trust = try trustFile == nil ? nil : NIOSSLContext(configuration: tls)
-        client = Self.client(group, tls, read: Self.readTimeout)
+        client = Self.client(group, tls, read: readTimeout)
         streamingClient = Self.client(group, tls, read: nil)
+    }
+
+    /// A client that is not shut down ends the process when it goes: whoever fails on the way there must not.
+    deinit {
+        for client in [client, streamingClient] { client.shutdown { _ in } }
     }
 
     /// Closes all connections; to be called before the last reference goes.
@@ -51,9 +63,7 @@ public final class HTTPAccess: Sendable {
         configuration.httpVersion = .http1Only
         // Whoever calls decides when to try again, and waits by a clock of its own.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.http1_1ConnectionDebugInitializer = { channel in
-            channel.setOption(.socketOption(.so_keepalive), value: 1)
-        }
+        configuration.http1_1ConnectionDebugInitializer = { KeepAlive.set(on: $0) }
         return HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
     }
 
@@ -128,6 +138,15 @@ extension HTTPAccess {
         } catch {
             throw try Self.trouble(error)
         }
+    }
+
+    /// The same for a request that spends something, such as a token that is good for one use: it is not left half way.
+    ///
+    /// - Throws: as `ask`; `CancellationError` where the answer did not come within 5 s of being cancelled.
+    func askOnce(_ request: Request, clock: LiveClock) async throws -> Answer {
+        try Task.checkCancellation()
+        let exchange = Task { try await ask(request) }
+        return try await exchange.value(graceOnceCancelled: Self.cancellationGrace, of: clock)
     }
 
     /// Sends a request and returns when the answer's head has come.

@@ -123,6 +123,8 @@ extension EventStreamSession {
             try journal.frame(.in, bytes, at: event.completedAt)
             let before = fields.lastEventID
             _ = fields.read(bytes)
+            // A batch may end with this event: then the next run asks for what comes after it.
+            if fields.lastEventID != before { remember() }
             // A frame that only sets the time to wait says nothing of what was missed.
             guard isFirst, before != fields.lastEventID || bytes.starts(with: "data".utf8) || Self.hasID(bytes) else {
                 return
@@ -132,7 +134,12 @@ extension EventStreamSession {
         }
         isFirst = false
         backoff.reset()
+        remember()
+    }
+
+    private mutating func remember() {
         journal.session = Array(fields.lastEventID.utf8)
+        journal.markLast()
     }
 
     private static func hasID(_ bytes: [UInt8]) -> Bool {

@@ -52,8 +52,9 @@ struct ConnectionJournal {
         return waiting.map { .draft($0.draft, bookmark: $0.bookmark) }
     }
 
-    /// A batch may be cut anywhere: an event that changes what the next run must know carries its own bookmark.
-    private mutating func markLast() {
+    /// Gives the last event a bookmark of its own: a batch may be cut anywhere, so each that changes what the next run must
+    /// know has one.
+    mutating func markLast() {
         guard !waiting.isEmpty else { return }
         let bookmark = JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: session)
         waiting[waiting.count - 1].bookmark = bookmark.bytes

@@ -9,8 +9,10 @@ actor RefreshedToken {
     private let url: String
     private let path: String
     private let ask: @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
-    private let now: @Sendable () -> Timestamp
+    private let clock: LiveClock
     private var current: (token: String, expires: Int64)?
+    /// The exchange that is going on: whoever wants a token meanwhile gets this one's.
+    private var renewal: Task<String, any Error>?
 
     /// How long a token must still be good to be used for another handshake.
     private static let reserveSeconds: Int64 = 60
@@ -18,18 +20,30 @@ actor RefreshedToken {
     init(
         url: String,
         refreshTokenPath: String,
-        now: @escaping @Sendable () -> Timestamp,
+        clock: LiveClock,
         ask: @escaping @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
     ) {
         self.url = url
         path = refreshTokenPath
-        self.now = now
+        self.clock = clock
         self.ask = ask
     }
 
     /// A token that is good for a while yet.
+    ///
+    /// An exchange that has begun goes on for 5 s if its caller is cancelled: the old refresh token may be spent already.
+    ///
+    /// - Throws: `IngestError` where the server refuses; `HTTPTrouble` where it may not do so later.
     func token() async throws -> String {
-        if let current, current.expires - now().seconds > Self.reserveSeconds { return current.token }
+        try Task.checkCancellation()
+        if let current, current.expires - clock.now().seconds > Self.reserveSeconds { return current.token }
+        let task = renewal ?? Task { try await renew() }
+        renewal = task
+        defer { if renewal == task { renewal = nil } }
+        return try await task.value(graceOnceCancelled: HTTPAccess.cancellationGrace, of: clock)
+    }
+
+    private func renew() async throws -> String {
         let refreshToken = try await TokenSource.file(path).fresh()
         var writer = JSONWriter()
         writer.begin("{")
@@ -38,6 +52,9 @@ actor RefreshedToken {
         writer.end("}")
         let headers = [(name: "Content-Type", value: "application/json")]
         let answer = try await ask(HTTPAccess.Request(method: "POST", url: url, headers: headers, body: writer.bytes))
+        if answer.status == 408 || answer.status == 429 || answer.status >= 500 {
+            throw HTTPTrouble("the refresh URL answered with status \(answer.status)")
+        }
         let tree = JSONTree(parsing: answer.body)
         let pair = tree?["data"] ?? tree
         guard answer.status == 200, let access = pair?["access_token"]?.string else {
@@ -45,7 +62,7 @@ actor RefreshedToken {
         }
         let token = try TokenSource.checked(access, origin: "the refresh URL")
         if let next = pair?["refresh_token"]?.string { try store(TokenSource.checked(next, origin: "the refresh URL")) }
-        current = (token, Self.expiry(of: token) ?? now().seconds + Self.reserveSeconds)
+        current = (token, Self.expiry(of: token) ?? clock.now().seconds + Self.reserveSeconds)
         return token
     }
 

@@ -1,4 +1,5 @@
 import EventLog
+import Logging
 import NIOCore
 
 /// Carries out what a machine decides: opens sockets, waits, records every frame, does the work beside.
@@ -227,6 +228,10 @@ extension SocketDriver {
             try receive(.opened(token: token), at: recording.clock.now())
         } catch let refusal as WebSocketRefusal {
             try refused(refusal)
+        } catch let trouble as HTTPTrouble {
+            // The token could not be asked for; that passes as other failures to connect do.
+            recording.log.notice("no token", metadata: ["reason": "\(trouble)"])
+            try receive(.refused(retryAfter: nil), at: recording.clock.now())
         } catch let error as IngestError {
             // A token that was never there is a mistake of whoever started this; later it may come back.
             guard journal.hasConnected else { throw error }

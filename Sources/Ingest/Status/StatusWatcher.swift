@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Synchronization
 
 /// Observes a directory on a thread of its own: looking at files blocks, and the sooner one is looked at after it was
 /// written, the more of its states are seen.
@@ -127,24 +128,34 @@ private struct Transfer<Value>: @unchecked Sendable {
 }
 
 /// Says once that a thread is to end.
-private final class StopFlag: @unchecked Sendable {
-    private let condition = NSCondition()
-    private var isStopped = false
+///
+/// A pipe, for a wait by condition lasts until a date, and so as long as the wall clock is stepped back meanwhile.
+private final class StopFlag: Sendable {
+    private let isStopped = Atomic(false)
+    private let ends: (read: Int32, write: Int32)
 
-    var isSet: Bool { condition.withLock { isStopped } }
-
-    func set() {
-        condition.withLock {
-            isStopped = true
-            condition.broadcast()
-        }
+    init() {
+        var pipes: [Int32] = [-1, -1]
+        if pipe(&pipes) != 0 { pipes = [-1, -1] }
+        for end in pipes where end >= 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        ends = (pipes[0], pipes[1])
     }
 
-    /// Waits so long, or until it is set.
+    deinit {
+        for end in [ends.read, ends.write] where end >= 0 { close(end) }
+    }
+
+    var isSet: Bool { isStopped.load(ordering: .acquiring) }
+
+    func set() {
+        isStopped.store(true, ordering: .releasing)
+        var byte: UInt8 = 0
+        if ends.write >= 0 { _ = write(ends.write, &byte, 1) }
+    }
+
+    /// Waits so long, or until it is set; without a pipe, for want of descriptors, so long.
     func wait(milliseconds: Int32) {
-        condition.withLock {
-            let deadline = Date(timeIntervalSinceNow: Double(milliseconds) / 1_000)
-            while !isStopped, condition.wait(until: deadline) {}
-        }
+        var polled = pollfd(fd: ends.read, events: Int16(POLLIN), revents: 0)
+        _ = poll(&polled, 1, milliseconds)
     }
 }

@@ -140,9 +140,9 @@ struct WebSocketConnector: Sendable {
         _ head: HTTPRequestHead,
         _ deliver: @escaping WebSocketConnection.Delivery
     ) async throws -> (any Channel, EventLoopFuture<WebSocketUpgrade>) {
-        let bootstrap = ClientBootstrap(group: group).connectTimeout(Self.timeout)
-            .channelOption(.socketOption(.so_keepalive), value: 1)
+        var bootstrap = ClientBootstrap(group: group).connectTimeout(Self.timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        for (option, value) in KeepAlive.options { bootstrap = bootstrap.channelOption(option, value: value) }
         let now = now
         let trust = trust
         do {

@@ -68,11 +68,13 @@ final class FakeRetrocast: Sendable {
         guilds: Int = 1,
         speed: Double? = nil,
         tls: NIOSSLContext? = nil,
+        activity: Activity? = nil,
         refuse: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer? = { _ in nil }
     ) async throws -> FakeRetrocast {
         let fake = FakeRetrocast(guilds: guilds, speed: speed)
         let server = try await LoopbackServer.start(
             tls: tls,
+            activity: activity,
             refuse: refuse,
             http: { fake.answer($0) },
             webSocket: { await fake.serve($0) }

@@ -44,7 +44,13 @@ final class ScriptedServer: Sendable {
     var url: String { "http://127.0.0.1:\(port)" }
     var requests: [Request] { seen.requests.withLock { $0 } }
 
-    static func start(_ script: @escaping @Sendable (Request) async throws -> Answer) async throws -> ScriptedServer {
+    /// Starts to listen.
+    ///
+    /// - Parameter activity: told of everything.
+    static func start(
+        activity: Activity? = nil,
+        _ script: @escaping @Sendable (Request) async throws -> Answer
+    ) async throws -> ScriptedServer {
         let seen = Seen()
         let (ports, continuation) = AsyncStream<Int>.makeStream()
         let responder = CallbackResponder { (request: Hummingbird.Request, _: BasicRequestContext) in
@@ -54,12 +60,19 @@ final class ScriptedServer: Sendable {
                 requests.append(taken)
                 return taken
             }
-            return try await script(taken).response()
+            if let gate = activity?.happened() {
+                await gate.pass()
+                throw Cut()
+            }
+            let answer = try await script(taken)
+            if case .full(200, _, let body) = answer { activity?.note(sent: body) }
+            return answer.response()
         }
         var logger = Logger(label: "server")
         logger.logLevel = .critical
         let application = Application(
             responder: responder,
+            server: .http1(configuration: .init(additionalChannelHandlers: [ConnectionWatch(activity)])),
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? 0) },
             logger: logger
@@ -76,6 +89,42 @@ final class ScriptedServer: Sendable {
     func stop() async {
         task.cancel()
         _ = await task.result
+    }
+}
+
+/// Tells of a connection's beginning and end: that the client's side is closed, whatever is still to be sent to it.
+private final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let activity: Activity?
+    private var isClosed = false
+
+    init(_ activity: Activity?) {
+        self.activity = activity
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        activity?.opened()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        close()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        close()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent { close() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        activity?.closed()
     }
 }
 

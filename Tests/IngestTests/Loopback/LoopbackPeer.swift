@@ -16,10 +16,12 @@ final class LoopbackPeer: Sendable {
     let frames: AsyncStream<Frame>
     fileprivate let continuation: AsyncStream<Frame>.Continuation
     let channel: any Channel
+    fileprivate let activity: Activity?
 
-    init(channel: any Channel, request: LoopbackServer.Request) {
+    init(channel: any Channel, request: LoopbackServer.Request, activity: Activity? = nil) {
         self.channel = channel
         self.request = request
+        self.activity = activity
         (frames, continuation) = AsyncStream.makeStream()
     }
 
@@ -34,6 +36,7 @@ final class LoopbackPeer: Sendable {
     }
 
     func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer = ByteBuffer(), fin: Bool = true) {
+        if opcode == .text { activity?.note(sent: Array(data.readableBytesView)) }
         channel.writeAndFlush(WebSocketFrame(fin: fin, opcode: opcode, data: data), promise: nil)
     }
 
@@ -70,7 +73,9 @@ final class LoopbackFrameHandler: ChannelInboundHandler {
         let frame = Self.unwrapInboundIn(data)
         var payload = frame.unmaskedData
         switch frame.opcode {
-        case .text, .binary: peer.continuation.yield(.message(String(buffer: payload)))
+        case .text, .binary:
+            // What is held is never answered: the server has gone silent.
+            if peer.activity?.happened() == nil { peer.continuation.yield(.message(String(buffer: payload))) }
         case .ping: peer.continuation.yield(.ping)
         case .pong: peer.continuation.yield(.pong)
         case .connectionClose:

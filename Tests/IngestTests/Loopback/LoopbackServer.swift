@@ -33,9 +33,12 @@ final class LoopbackServer: Sendable {
 
     /// Starts to listen.
     ///
-    /// - Parameter refuse: an answer to give to an upgrade instead of a WebSocket.
+    /// - Parameters:
+    ///   - activity: told of everything; its open connections are the WebSockets.
+    ///   - refuse: an answer to give to an upgrade instead of a WebSocket.
     static func start(
         tls: NIOSSLContext? = nil,
+        activity: Activity? = nil,
         refuse: @escaping @Sendable (Request) -> Answer? = { _ in nil },
         http: @escaping HTTPScript = { _ in Answer(status: 404) },
         webSocket: @escaping WebSocketScript
@@ -46,7 +49,7 @@ final class LoopbackServer: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try configure(channel, refuse: refuse, http: http, webSocket: webSocket)
+                    try configure(channel, activity, refuse: refuse, http: http, webSocket: webSocket)
                 }
             }
         let channel = try await bootstrap.bind(host: "127.0.0.1", port: 0).get()
@@ -59,6 +62,7 @@ final class LoopbackServer: Sendable {
 
     private static func configure(
         _ channel: any Channel,
+        _ activity: Activity?,
         refuse: @escaping @Sendable (Request) -> Answer?,
         http: @escaping HTTPScript,
         webSocket: @escaping WebSocketScript
@@ -75,12 +79,11 @@ final class LoopbackServer: Sendable {
             },
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
-                    let peer = LoopbackPeer(channel: channel, request: Request(head))
+                    let peer = LoopbackPeer(channel: channel, request: Request(head), activity: activity)
                     try channel.pipeline.syncOperations.addHandler(LoopbackFrameHandler(peer: peer))
-                    Task {
-                        await webSocket(peer)
-                        peer.drop()
-                    }
+                    activity?.opened()
+                    channel.closeFuture.whenComplete { _ in activity?.closed() }
+                    Task { await serve(peer, activity, webSocket) }
                 }
             }
         )
@@ -88,13 +91,22 @@ final class LoopbackServer: Sendable {
             upgraders: [upgrader],
             notUpgradingCompletionHandler: { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(LoopbackHTTPHandler(script: http))
+                    try channel.pipeline.syncOperations.addHandler(LoopbackHTTPHandler(activity, script: http))
                 }
             }
         )
         _ = try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
             configuration: NIOUpgradableHTTPServerPipelineConfiguration(upgradeConfiguration: configuration)
         )
+    }
+}
+
+extension LoopbackServer {
+    private static func serve(_ peer: LoopbackPeer, _ activity: Activity?, _ webSocket: WebSocketScript) async {
+        defer { peer.drop() }
+        if let gate = activity?.happened() { return await gate.pass() }
+        for frame in activity?.greeting ?? [] { peer.write(.text, ByteBuffer(bytes: frame)) }
+        await webSocket(peer)
     }
 }
 
@@ -122,18 +134,25 @@ private final class LoopbackHTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    private let activity: Activity?
     private let script: LoopbackServer.HTTPScript
 
-    init(script: @escaping LoopbackServer.HTTPScript) {
+    init(_ activity: Activity?, script: @escaping LoopbackServer.HTTPScript) {
+        self.activity = activity
         self.script = script
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .head(let head) = Self.unwrapInboundIn(data) else { return }
         let channel = context.channel
-        let script = script
-        Task {
-            _ = await script(LoopbackServer.Request(head)).write(to: channel)
+        Task { [activity, script] in
+            if let gate = activity?.happened() {
+                await gate.pass()
+                return channel.close(promise: nil)
+            }
+            let answer = await script(LoopbackServer.Request(head))
+            if answer.status == 200 { activity?.note(sent: answer.body) }
+            _ = answer.write(to: channel)
         }
     }
 }

@@ -85,10 +85,10 @@ final class Counter: Sendable {
         value.withLock { $0 += 1 }
     }
 
-    /// Returns once the count has not changed for a while: for what should stop by itself.
-    func waitUntilStill() async throws {
+    /// Returns once the count, having come so far, has not changed for a while: for what should stop by itself.
+    func waitUntilStill(from least: Int = 0) async throws {
         var last = -1
-        while last != count {
+        while last != count || count < least {
             last = count
             try await Task.sleep(for: .milliseconds(200))
         }

@@ -37,9 +37,13 @@ final class FakeRealtime: Sendable {
         self.version = version
     }
 
-    static func start(_ version: PhoenixFrame.Version = .one) async throws -> FakeRealtime {
+    static func start(
+        _ version: PhoenixFrame.Version = .one,
+        activity: Activity? = nil
+    ) async throws -> FakeRealtime {
         let fake = FakeRealtime(version: version)
         let server = try await LoopbackServer.start(
+            activity: activity,
             http: { fake.answer($0) },
             webSocket: { await fake.serve($0) }
         )
