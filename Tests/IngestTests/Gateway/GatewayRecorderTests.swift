@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite(.timeLimit(.minutes(1))) struct GatewayRecorderTests {
+@Suite(.timeLimit(.minutes(5))) struct GatewayRecorderTests {
     @Test func everyFrameStandsInTheLogAsItWas() async throws {
         let fake = try await FakeRetrocast.start()
         let bench = try RecorderBench()
