@@ -28,11 +28,13 @@ public struct FollowedGitSource: LiveSource {
 
     /// Records until it is cancelled. A branch or repository that is away is looked for again.
     public func run(_ recording: Recording) async throws {
+        var git = git
+        git.clock = recording.clock.now
         var tip = recording.history.bookmark
         var isAway = false
         while true {
             do {
-                tip = try await look(recording, after: tip) ?? tip
+                tip = try await Self.look(git, recording, after: tip) ?? tip
                 if isAway { recording.log.notice("the branch can be read again") }
                 isAway = false
             } catch let error as IngestError {
@@ -45,7 +47,11 @@ public struct FollowedGitSource: LiveSource {
     }
 
     /// Records what is new; the bookmark that is valid then.
-    private func look(_ recording: Recording, after tip: [UInt8]?) async throws -> [UInt8]? {
+    private static func look(
+        _ git: GitSource,
+        _ recording: Recording,
+        after tip: [UInt8]?
+    ) async throws -> [UInt8]? {
         let past = recording.history
         let history = RecordedHistory(
             bookmark: tip,

@@ -12,7 +12,7 @@ public struct GitSource: EventSource, Sendable {
     private let path: String
     private let branch: String?
     private let environment: [String: String]
-    private let clock: @Sendable () -> Timestamp
+    var clock: @Sendable () -> Timestamp
 
     /// Makes a source.
     ///
@@ -78,7 +78,7 @@ public struct GitDrafts: DraftSequence {
     private let tip: String
     private let history: RecordedHistory
     private let source: SourceName
-    private let clock: @Sendable () -> Timestamp
+    var clock: @Sendable () -> Timestamp
     private var stage: Stage
     /// Whether appending the commits alone leaves the log at the tip.
     private let endsAtTip: Bool

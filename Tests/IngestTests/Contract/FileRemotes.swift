@@ -61,7 +61,8 @@ struct GitRemote: ContractRemote {
 
     func source(follows: Bool) throws -> any LiveSource {
         let clock = { @Sendable in Timestamp(seconds: 1_767_300_000) }
-        return PulledSource(source: GitSource(repository: repository.path, name: try SourceName("vibe"), clock: clock))
+        let git = GitSource(repository: repository.path, name: try SourceName("vibe"), clock: clock)
+        return follows ? FollowedGitSource(git, interval: .seconds(1)) : PulledSource(source: git)
     }
 
     func own(_ event: RecordedEvent) -> [[UInt8]] {
