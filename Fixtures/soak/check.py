@@ -84,18 +84,19 @@ def waits(status, count):
     return found if len(status) == count else found + ["only %d sources are there" % len(status)]
 
 
-def covered(difference, touched, gaps):
-    """Whether a gap of the source holds the instant of the entity's last change.
+def covered(difference, instants, gaps):
+    """Whether a gap of the source holds the instant of the entity's last change, or one at which a frame of it was lost.
 
     A frame may have been written later than what it tells happened: by so much the gap may begin later.
     """
-    late = touched + Stream.lags.get(difference.source, 0)
+    lag = Stream.lags.get(difference.source, 0)
     for gap in gaps:
         if gap["source"] != difference.source:
             continue
         if gap.get("topic") and not gap["topic"].endswith(":" + difference.kind):
             continue
-        if instant(gap["from"]) <= late and ("to" not in gap or touched <= instant(gap["to"])):
+        start, end = instant(gap["from"]) - lag, instant(gap["to"]) if "to" in gap else float("inf")
+        if any(start <= each <= end for each in instants):
             return True
     return False
 

@@ -173,6 +173,9 @@ class Connection:
         self.number += 1
         frame = {"op": 0, "d": data, "s": self.number, "t": name}
         fault = self.gateway.faults.pick({"lost frame": 1.5, "swap": 1.5}) if name != "READY" else None
+        if fault == "lost frame" and (key := entity(name, data)):
+            # Also of a replay: what it repeated stands there without what undid it.
+            self.gateway.world.lose("chat", *key)
         if fault == "swap" and self.held is None:
             self.held = frame
         elif fault != "lost frame":
@@ -220,6 +223,14 @@ class Connection:
                 for counter, name, data in list(gateway.ring):
                     if counter > message["d"]["seq"]:
                         self.dispatch(name, data)
+
+
+def entity(name, data):
+    """What a dispatch is about."""
+    if "_REACTION_" in name:
+        return "reaction", "/".join([data["message_id"], data["emoji"], data["user_id"]])
+    kind = name.split("_")[0].lower()
+    return (kind, data["id"]) if kind in ("message", "channel") else None
 
 
 def stamp(seconds):

@@ -40,7 +40,7 @@ class World:
     """All servers, and when each entity was changed last."""
 
     def __init__(self, seed, speed, folder):
-        self.touched = {}
+        self.touched, self.lost = {}, {}
         self.chat = Gateway(self, seed, speed, TOKEN)
         self.rows = Realtime(self, seed, TOKEN)
         self.vibe = GitHub(self, seed, TOKEN)
@@ -51,6 +51,14 @@ class World:
 
     def touch(self, source, kind, id):
         self.touched[source, kind, id] = time.time()
+
+    def lose(self, source, kind, id):
+        """Notes that what was sent of an entity never arrived."""
+        self.lost.setdefault((source, kind, id), []).append(time.time())
+
+    def instants(self, key):
+        """When what the log has of an entity may have become wrong."""
+        return [self.touched[key]] + self.lost.get(key, [])
 
     async def serve(self, reader, writer):
         """One connection, whatever comes on it."""
@@ -172,7 +180,7 @@ async def settle(world, reader, deadline):
             if not waits or is_late:
                 gaps = await asyncio.to_thread(reader.json, "gaps")
                 found = check.differences(world, await asyncio.to_thread(reader.json, "replay"))
-                wrong = [each for each in found if not check.covered(each, world.touched[each.key], gaps)]
+                wrong = [each for each in found if not check.covered(each, world.instants(each.key), gaps)]
                 if not waits and not wrong or is_late:
                     return found, waits + [describe(each, world, gaps) for each in wrong], gaps
         except RuntimeError as error:

@@ -29,8 +29,10 @@ struct RealtimePull: Sendable {
         for page in 1...Self.pageCountMax {
             let route = "/\(table.name)?select=*\(filter)&order=id.asc&limit=\(Self.rowsPerPage)\(place)"
             let path = (basePath == "/" ? "" : basePath) + route
+            // The rows are as new as that at least: a change that came in meanwhile may be newer than the answer.
+            let asked = recording.clock.now()
             guard let answer = try await client.get(restBase + route, path: path) else { return false }
-            try await record(answer, path: path)
+            try await record(answer, path: path, at: asked)
             guard answer.status == 200 || answer.status == 206,
                 let rows = JSONTree(parsing: answer.body)?.elements
             else { return false }
@@ -40,14 +42,14 @@ struct RealtimePull: Sendable {
         return false
     }
 
-    private func record(_ answer: HTTPAccess.Answer, path: String) async throws {
+    private func record(_ answer: HTTPAccess.Answer, path: String, at asked: Timestamp) async throws {
         let draft = try counters.rest(
             .realtimeREST,
             answer,
             path: path,
             source: recording.source,
             extra: [Attributes.Pair(name: "table", value: table.name)],
-            at: recording.clock.now()
+            at: asked
         )
         try await recording.append([.draft(draft)])
     }
