@@ -65,9 +65,7 @@ extension Verification {
         report.head = SequenceNumber(head)
         guard head > 0 else { return }
         var lanes = LaneLookup(reader)
-        var pages = PageTouch()
         try reader.forEachRecord(in: 0...UInt64.max) { sequence, record in
-            pages.touch(record.bytes)
             try passGaps(before: sequence)
             guard sequence == expected else {
                 throw stop("it is neither held nor dropped", at: min(expected, sequence))
@@ -196,24 +194,6 @@ extension Verification {
         let events = try reader.view.count(of: reader.tables.events)
         guard events == report.whole + report.redacted else {
             throw stop("the table events says \(events) entries, found \(report.whole + report.redacted)")
-        }
-    }
-}
-
-/// Brings a page of the map into the processor's cache in one ascending run. LMDB fills pages from their end, so that
-/// records in their order would be fetched against the direction in which each is read.
-private struct PageTouch {
-    private static let pageBytes: UInt = 4096
-    private var last: UInt = 0
-    private var sum: UInt64 = 0
-
-    @inline(__always)
-    mutating func touch(_ bytes: UnsafeRawBufferPointer) {
-        let page = UInt(bitPattern: bytes.baseAddress) & ~(Self.pageBytes - 1)
-        guard page != last, let start = UnsafeRawPointer(bitPattern: page) else { return }
-        last = page
-        for offset in stride(from: 0, to: Int(Self.pageBytes), by: 64) {
-            sum &+= start.load(fromByteOffset: offset, as: UInt64.self)
         }
     }
 }

@@ -130,9 +130,11 @@ extension LogReader {
         in range: ClosedRange<UInt64>,
         _ body: (UInt64, Record) throws -> Bool
     ) throws {
+        let pageBytes = Int(try view.statistics(of: tables.events).pageSize)
         var cursor = try Cursor(view, tables.events)
         var found = try cursor.seek(atLeast: range.lowerBound)
         while found {
+            cursor.prefetch(pageBytes: pageBytes)
             guard let sequence = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8 else {
                 throw damaged("a key of the table events is malformed")
             }

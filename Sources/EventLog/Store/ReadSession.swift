@@ -45,19 +45,8 @@ public struct ReadSession: ~Copyable {
         _ body: (borrowing EventView) throws -> Bool
     ) throws {
         var lanes = LaneLookup(reader)
-        var cursor = try Cursor(reader.view, reader.tables.events)
-        var found = try cursor.seek(atLeast: range.lowerBound.rawValue)
-        while found {
-            guard let sequence = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8 else {
-                throw reader.damaged("a key of the table events is malformed")
-            }
-            if sequence > range.upperBound.rawValue { return }
-            guard let record = Record(cursor.value) else {
-                throw reader.damaged("the record of sequence \(sequence) is malformed")
-            }
-            let lane = try lanes.lane(record.laneNumber)
-            guard try body(EventView(sequence: sequence, record: record, lane: lane)) else { return }
-            found = try cursor.advance()
+        try reader.forEachRecord(in: range.lowerBound.rawValue...range.upperBound.rawValue) { sequence, record in
+            try body(EventView(sequence: sequence, record: record, lane: try lanes.lane(record.laneNumber)))
         }
     }
 
