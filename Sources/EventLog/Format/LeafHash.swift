@@ -6,7 +6,19 @@
 enum LeafHash {
     private static let leafVersion: UInt8 = 1
 
+    /// The longest payload that is copied behind its salt to be hashed by one call: each call has its price.
+    private static let copiedBytesMax = 4096
+
     static func commitment(salt: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) -> Hash256 {
+        if payload.count <= copiedBytesMax {
+            let byteCount = salt.count + payload.count
+            return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
+                var room = HashedRoom(buffer)
+                room.append(salt)
+                room.append(payload)
+                return Hasher256.hash(room.filled)
+            }
+        }
         var hasher = Hasher256()
         hasher.update(salt)
         hasher.update(payload)
@@ -44,7 +56,7 @@ enum LeafHash {
     ) -> Hash256 {
         let byteCount = 45 + lane.leafHead.count + (key?.count ?? 0) + lane.leafAttributes.count
         return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
-            var room = LeafBuffer(buffer)
+            var room = HashedRoom(buffer)
             room.append(number: UInt16(leafVersion))
             room.append(number: UInt64(bitPattern: recordedAt))
             room.append(lane.leafHead)
@@ -62,8 +74,8 @@ enum LeafHash {
     }
 }
 
-/// The leaf of one event with the `00` before it, on the stack.
-private struct LeafBuffer {
+/// Bytes that are put together on the stack to be hashed: a leaf with the `00` before it, or a salt and a payload.
+private struct HashedRoom {
     private let room: UnsafeMutableRawBufferPointer
     private var count = 0
 
