@@ -12,6 +12,11 @@ extension Messages {
         return place
     }
 
+    /// Whether a row would be that of a packed message which was first heard of after an event.
+    func isPacked(_ key: EntityKey, addedAfter last: SequenceNumber) -> Bool {
+        packedPlace(of: key).map { store.cells[$0].happening.sequence > last.rawValue } ?? false
+    }
+
     /// Writes the row of a packed message; false, and nothing is written, where it has none in this section.
     func writeDigestRow(
         of section: Section,

@@ -11,11 +11,26 @@ import EventLog
 /// A value; copying is O(1) until one of the copies changes, which then costs O(n) once. A change costs O(log n), `root`
 /// re-hashes only the paths to what changed since it was last asked for.
 struct StateDigest: Sendable {
-    private var leaves = Arena<Leaf>()
-    private var branches = Arena<Hash256?>()
-    /// The children of branch i at 16 i ..< 16 i + 16.
+    /// The digest of no rows.
+    private static let noRows = Hasher256.hash([2])
+
+    /// The key of leaf i.
+    private var keys = Arena<Hash256>()
+    /// For branch i the children whose hashes are no longer true, as bits.
+    private var stale = Arena<UInt16>()
+    /// The children of branch i at 16 i ..< 16 i + 16, and their hashes beside one another: all of them are read whenever
+    /// one has changed.
     private var children: [Link] = []
-    private var top = Link.none
+    private var hashes: [Hash256] = []
+    private var top = Child.nothing
+
+    /// A place in a trie and the hash of what is there; `nil` where that is to be computed.
+    private struct Child {
+        var link: Link
+        var hash: Hash256?
+
+        static let nothing = Child(link: .none, hash: noRows)
+    }
 
     /// The digest of no rows.
     init() {}
@@ -24,127 +39,144 @@ struct StateDigest: Sendable {
     ///
     /// Cost: one walk over the leaves in the order of their keys, where setting them one by one jumps about for each.
     init(_ given: [Leaf]) {
-        leaves = Arena(Leaf.sorted(given))
-        top = link(over: 0..<leaves.count, depth: 0)
+        let leaves = Leaf.sorted(given)
+        keys = Arena(leaves.map(\.key))
+        top = child(over: leaves[...], depth: 0)
     }
 
     /// Sets or, with `nil`, takes away the row under a key.
     mutating func set(key: Hash256, row: Hash256?) {
         if let row {
             top = setting(Leaf(key: key, row: row), below: top, depth: 0)
-        } else {
-            top = removing(key, below: top, depth: 0)
+        } else if let changed = removing(key, below: top, depth: 0) {
+            top = changed
         }
     }
 
     /// The hash over all rows.
     mutating func root() -> Hash256 {
-        top == .none ? Hasher256.hash([2]) : hash(of: top)
+        if let known = top.hash { return known }
+        guard case .branch(let index) = top.link.target else { return Self.noRows }
+        let hash = hash(ofBranch: index)
+        top.hash = hash
+        return hash
     }
 
     /// The part of the trie for sorted leaves that share their first `depth` digits.
-    private mutating func link(over range: Range<Int>, depth: Int) -> Link {
-        guard let first = range.first else { return .none }
-        if range.count == 1 { return .leaf(first) }
+    private mutating func child(over leaves: ArraySlice<Leaf>, depth: Int) -> Child {
+        guard let first = leaves.first else { return .nothing }
+        if leaves.count == 1 { return Child(link: .leaf(leaves.startIndex), hash: first.hash) }
         let index = addBranch()
-        var start = first
-        while start < range.upperBound {
-            let slot = leaves[start].key.nibble(depth)
-            var end = start + 1
-            while end < range.upperBound, leaves[end].key.nibble(depth) == slot { end += 1 }
-            children[16 * index + slot] = link(over: start..<end, depth: depth + 1)
-            start = end
+        var rest = leaves
+        while let slot = rest.first?.key.nibble(depth) {
+            let end = rest.firstIndex { $0.key.nibble(depth) != slot } ?? rest.endIndex
+            put(child(over: rest[..<end], depth: depth + 1), slot, ofBranch: index)
+            rest = rest[end...]
         }
-        return .branch(index)
+        return Child(link: .branch(index), hash: nil)
     }
 
-    private mutating func setting(_ leaf: Leaf, below link: Link, depth: Int) -> Link {
-        switch link.target {
+    private mutating func setting(_ leaf: Leaf, below child: Child, depth: Int) -> Child {
+        switch child.link.target {
         case .nothing:
-            return .leaf(leaves.insert(leaf))
+            return Child(link: .leaf(keys.insert(leaf.key)), hash: leaf.hash)
         case .leaf(let index):
-            if leaves[index].key == leaf.key {
-                leaves[index] = leaf
-                return link
-            }
-            return setting(leaf, below: split(link, index, depth: depth), depth: depth)
+            if keys[index] == leaf.key { return Child(link: child.link, hash: leaf.hash) }
+            // A branch goes above a leaf that is no longer alone at its place.
+            let branch = addBranch()
+            put(child, keys[index].nibble(depth), ofBranch: branch)
+            return setting(leaf, below: Child(link: .branch(branch), hash: nil), depth: depth)
         case .branch(let index):
             let slot = leaf.key.nibble(depth)
-            let child = setting(leaf, below: children[16 * index + slot], depth: depth + 1)
-            children[16 * index + slot] = child
-            branches[index] = nil
-            return link
+            put(setting(leaf, below: self.child(slot, ofBranch: index), depth: depth + 1), slot, ofBranch: index)
+            return Child(link: child.link, hash: nil)
         }
     }
 
-    /// Puts a branch above a leaf that is no longer alone at its place.
-    private mutating func split(_ link: Link, _ leaf: Int, depth: Int) -> Link {
-        let index = addBranch()
-        children[16 * index + leaves[leaf].key.nibble(depth)] = link
-        return .branch(index)
+    /// What is there once a key is gone; `nil` where the key was not there.
+    private mutating func removing(_ key: Hash256, below child: Child, depth: Int) -> Child? {
+        switch child.link.target {
+        case .nothing: return nil
+        case .leaf(let index):
+            guard keys[index] == key else { return nil }
+            keys.remove(index)
+            return .nothing
+        case .branch(let index):
+            let slot = key.nibble(depth)
+            guard let changed = removing(key, below: self.child(slot, ofBranch: index), depth: depth + 1) else {
+                return nil
+            }
+            put(changed, slot, ofBranch: index)
+            return onlyLeaf(ofBranch: index) ?? Child(link: child.link, hash: nil)
+        }
     }
 
+    /// Takes away a branch with nothing but one leaf below it, and gives that leaf.
+    private mutating func onlyLeaf(ofBranch index: Int) -> Child? {
+        var only: Int?
+        for slot in 0..<16 where children[16 * index + slot] != .none {
+            if only != nil { return nil }
+            only = slot
+        }
+        guard let only, case .leaf = children[16 * index + only].target else { return nil }
+        let leaf = child(only, ofBranch: index)
+        children[16 * index + only] = .none
+        stale.remove(index)
+        return leaf
+    }
+}
+
+// MARK: - Branches
+
+extension StateDigest {
     private mutating func addBranch() -> Int {
-        let index = branches.insert(nil)
-        let end = 16 * index + 16
-        if children.count < end { children.append(contentsOf: repeatElement(.none, count: end - children.count)) }
+        let index = stale.insert(0)
+        let missing = 16 * index + 16 - children.count
+        if missing > 0 {
+            children.append(contentsOf: repeatElement(.none, count: missing))
+            hashes.append(contentsOf: repeatElement(Self.noRows, count: missing))
+        }
         return index
     }
 
-    private mutating func removing(_ key: Hash256, below link: Link, depth: Int) -> Link {
-        switch link.target {
-        case .nothing: return link
-        case .leaf(let index):
-            guard leaves[index].key == key else { return link }
-            leaves.remove(index)
-            return .none
-        case .branch(let index):
-            let slot = key.nibble(depth)
-            let child = removing(key, below: children[16 * index + slot], depth: depth + 1)
-            children[16 * index + slot] = child
-            branches[index] = nil
-            return collapsed(link, index)
+    private func child(_ slot: Int, ofBranch index: Int) -> Child {
+        let isStale = stale[index] & Self.bit(slot) != 0
+        return Child(link: children[16 * index + slot], hash: isStale ? nil : hashes[16 * index + slot])
+    }
+
+    private mutating func put(_ child: Child, _ slot: Int, ofBranch index: Int) {
+        children[16 * index + slot] = child.link
+        if let hash = child.hash {
+            hashes[16 * index + slot] = hash
+            stale[index] &= ~Self.bit(slot)
+        } else {
+            stale[index] |= Self.bit(slot)
         }
     }
 
-    /// Takes away a branch with nothing but one leaf below it.
-    private mutating func collapsed(_ link: Link, _ index: Int) -> Link {
-        let places = 16 * index..<16 * index + 16
-        let present = places.filter { children[$0] != .none }
-        guard present.count == 1, case .leaf = children[present[0]].target else { return link }
-        let only = children[present[0]]
-        children[present[0]] = .none
-        branches.remove(index)
-        return only
-    }
-
-    private mutating func hash(of link: Link) -> Hash256 {
-        switch link.target {
-        case .nothing: return Hasher256.hash([2])
-        case .leaf(let index): return leaves[index].hash
-        case .branch(let index):
-            if let known = branches[index] { return known }
-            let hash = hash(ofChildrenAt: 16 * index..<16 * index + 16)
-            branches[index] = hash
-            return hash
+    private mutating func hash(ofBranch index: Int) -> Hash256 {
+        for slot in 0..<16 where stale[index] & Self.bit(slot) != 0 {
+            guard case .branch(let child) = children[16 * index + slot].target else { continue }
+            hashes[16 * index + slot] = hash(ofBranch: child)
         }
-    }
-
-    private mutating func hash(ofChildrenAt places: Range<Int>) -> Hash256 {
-        var map: UInt16 = 0
-        for place in places where children[place] != .none { map |= 0x8000 >> UInt16(place - places.lowerBound) }
+        stale[index] = 0
         return withUnsafeTemporaryAllocation(byteCount: 3 + 16 * 32, alignment: 1) { room in
+            var map: UInt16 = 0
+            var end = 3
+            for slot in 0..<16 where children[16 * index + slot] != .none {
+                map |= Self.bit(slot)
+                hashes[16 * index + slot].store(to: room, at: end)
+                end += 32
+            }
             room[0] = 1
             room[1] = UInt8(map >> 8)
             room[2] = UInt8(map & 0xFF)
-            var end = 3
-            for place in places where children[place] != .none {
-                hash(of: children[place]).store(to: room, at: end)
-                end += 32
-            }
             return Hasher256.hash(UnsafeRawBufferPointer(rebasing: room[..<end]))
         }
     }
+
+    /// The bit of a child in the map of a branch: the first one is the highest.
+    private static func bit(_ slot: Int) -> UInt16 { 0x8000 >> UInt16(slot) }
 }
 
 extension Hash256 {

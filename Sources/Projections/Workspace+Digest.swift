@@ -10,7 +10,7 @@ extension Workspace {
     /// reason) pairs with counts. `docs/semantics.md` describes it for other programs.
     public mutating func digest() -> Hash256 {
         // Changed where it is: a second reference to the trie would have it copied whole.
-        digestKeeper.update(from: sources)
+        digestKeeper.update(from: &sources, at: sequence)
         return digestKeeper.root()
     }
 }
@@ -24,6 +24,8 @@ struct DigestKeeper: Sendable {
 
     private var digest = StateDigest()
     private(set) var isBuilt = false
+    /// The last event that the digest covers.
+    private var last = SequenceNumber.zero
     private var pending: Set<Place> = []
     private var issuesSeen: [Int: Int] = [:]
     private var issueCounts: [Hash256: Int] = [:]
@@ -35,18 +37,18 @@ struct DigestKeeper: Sendable {
     }
 
     /// Brings the digest up to date.
-    mutating func update(from sources: [SourceState]) {
-        // By their addresses: copying a source out of an array counts references to all of its parts.
-        sources.withUnsafeBufferPointer { sources in
+    mutating func update(from sources: inout [SourceState], at sequence: SequenceNumber) {
+        // As if to be changed: only so is it sure that no source is copied, which counts references to all of its parts.
+        sources.withUnsafeMutableBufferPointer { sources in
             var writer = CanonicalWriter()
             if isBuilt {
-                for place in pending { set(place.key, in: sources[place.source], &writer) }
+                for place in pending { set(place.key, in: &sources[place.source], &writer) }
                 for place in Set(pending.compactMap(Self.channelOfMessage)) {
-                    setOrder(of: place.key, in: sources[place.source])
+                    setOrder(of: place.key, in: &sources[place.source])
                 }
             } else {
                 digest = StateDigest(sources.flatMap(Self.messageLeaves))
-                for source in sources { setAllButMessages(in: source, &writer) }
+                for index in sources.indices { setAllButMessages(in: &sources[index], &writer) }
                 isBuilt = true
             }
             for index in sources.indices where sources[index].issues.count != issuesSeen[index, default: 0] {
@@ -54,20 +56,21 @@ struct DigestKeeper: Sendable {
             }
         }
         pending.removeAll(keepingCapacity: true)
+        last = sequence
     }
 
     mutating func root() -> Hash256 {
         digest.root()
     }
 
-    private mutating func setAllButMessages(in source: SourceState, _ writer: inout CanonicalWriter) {
+    private mutating func setAllButMessages(in source: inout SourceState, _ writer: inout CanonicalWriter) {
         for section in Section.allCases where section.isInDigest && section != .messages && section != .deletedMessages
         {
             guard let fold = source.fold(for: section) else { continue }
-            for key in fold.keys(in: section, names: source.context.names) { set(key, in: source, &writer) }
+            for key in fold.keys(in: section, names: source.context.names) { set(key, in: &source, &writer) }
         }
         for channel in source.messages.channels(source.context.names) {
-            setOrder(of: EntityKey(.channels, channel), in: source)
+            setOrder(of: EntityKey(.channels, channel), in: &source)
         }
     }
 
@@ -93,15 +96,18 @@ struct DigestKeeper: Sendable {
         return Place(source: place.source, key: EntityKey(.channels, place.key.first))
     }
 
-    private mutating func setOrder(of channel: EntityKey, in source: SourceState) {
+    private mutating func setOrder(of channel: EntityKey, in source: inout SourceState) {
         guard let order = source.messages.statedOrder(in: channel.first, source.context.names) else { return }
         let row = order.isEmpty ? nil : Hasher256.hash(JSONValue.array(order).canonicalBytes)
         digest.set(key: source.digestKey("order", source.context.names.text(channel.first), ""), row: row)
     }
 
-    private mutating func set(_ key: EntityKey, in source: SourceState, _ writer: inout CanonicalWriter) {
+    private mutating func set(_ key: EntityKey, in source: inout SourceState, _ writer: inout CanonicalWriter) {
         guard key.section.isInDigest else { return }
-        digest.set(key: source.digestKey(of: key, &writer), row: source.digestRow(of: key, &writer))
+        let row = source.digestRow(of: key, &writer)
+        // What was not there at the last digest has no row to be taken away.
+        if row == nil, source.messages.isPacked(key, addedAfter: last) { return }
+        digest.set(key: source.digestKey(of: key, &writer), row: row)
     }
 
     private mutating func countIssues(of source: SourceState, index: Int) {
