@@ -43,20 +43,9 @@ extension MessageStore: Codable {
     }
 
     private func cell(from decoder: StateDecoder) throws -> MessageCell {
-        var cell = MessageCell(
-            id: EntityID(saved: try decoder.readNumber(UInt64.self)),
-            channel: try decoder.readNumber(UInt32.self),
-            form: try MessageCell.Form(rawValue: decoder.readNumber(UInt8.self)).orThrow(Malformed()),
-            happening: PackedHappening(saved: try decoder.readNumber(UInt64.self)),
-            recordedAt: try decoder.readNumber(Int64.self),
-            version: try version(from: decoder)
-        )
-        cell.standing = try MessageCell.Standing(rawValue: decoder.readNumber(UInt8.self)).orThrow(Malformed())
-        cell.last = try decoder.readNumber(UInt32.self)
-        cell.current = try decoder.readNumber(UInt32.self)
+        let cell = try MessageCell(from: decoder)
         let lastMax = cell.form == .record ? records.count - 1 : entries.count
-        guard cell.channel < channels.count, Int(cell.last) <= lastMax,
-            cell.current == MessageCell.noCurrent || cell.current <= entries.count
+        guard cell.channel < channels.count, Int(cell.last) <= lastMax, cell.first.map({ holds($0.version) }) ?? true
         else { throw Malformed() }
         return cell
     }
@@ -69,9 +58,13 @@ extension MessageStore: Codable {
             text: try PooledText(from: decoder),
             author: try decoder.readNumber(UInt32.self)
         )
-        // The version that stands for none has an author's place, too.
-        guard texts.holds(version.text), version.author < max(1, authors.count) else { throw Malformed() }
+        guard holds(version) else { throw Malformed() }
         return version
+    }
+
+    /// The version that stands for none has an author's place, too.
+    private func holds(_ version: PackedVersion) -> Bool {
+        texts.holds(version.text) && version.author < max(1, authors.count)
     }
 }
 
@@ -98,20 +91,6 @@ extension Messages {
     }
 }
 
-extension MessageCell {
-    fileprivate func write(to encoder: StateEncoder) {
-        encoder.writeNumber(id.rawValue)
-        encoder.writeNumber(channel)
-        encoder.writeNumber(form.rawValue)
-        encoder.writeNumber(happening.bits)
-        encoder.writeNumber(recordedAt)
-        version.write(to: encoder)
-        encoder.writeNumber(standing.rawValue)
-        encoder.writeNumber(last)
-        encoder.writeNumber(current)
-    }
-}
-
 extension PackedEntry {
     fileprivate func write(to encoder: StateEncoder) {
         encoder.writeNumber(happening.bits)
@@ -128,12 +107,5 @@ extension PackedVersion {
         encoder.writeNumber(replyTo.rawValue)
         text.write(to: encoder)
         encoder.writeNumber(author)
-    }
-}
-
-extension Optional {
-    fileprivate func orThrow(_ error: some Error) throws -> Wrapped {
-        guard let self else { throw error }
-        return self
     }
 }

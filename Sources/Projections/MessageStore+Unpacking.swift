@@ -5,12 +5,7 @@ extension MessageStore {
     func unpacked(_ cell: MessageCell) -> MessageRecord {
         let key = MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
         var packed: [PackedEntry] = []
-        var last = cell.last
-        while last > 0 {
-            packed.append(entries[Int(last) - 1])
-            last = packed[packed.count - 1].previous
-        }
-        packed.append(cell.firstEntry)
+        forEachEntry(of: cell) { packed.append($0) }
         let history = packed.reversed().map { entry($0, of: key) }
         let current = version(of: cell).map { MessageRevision(write(of: key, $0)) }
         return MessageRecord(key: key, standing: standing(of: cell, history), current: current, entries: history)
@@ -66,14 +61,31 @@ extension MessageStore {
 // MARK: - What can be said without unpacking
 
 extension MessageStore {
+    /// The newest entry of a packed message for which `isWanted` is true.
+    @inline(__always)
+    func newestEntry(of cell: MessageCell, where isWanted: (PackedEntry) -> Bool) -> PackedEntry? {
+        var last = cell.last
+        while last > 0 {
+            let entry = entries[Int(last) - 1]
+            if isWanted(entry) { return entry }
+            last = entry.previous
+        }
+        return cell.first.flatMap { isWanted($0) ? $0 : nil }
+    }
+
+    /// Gives all entries of a packed message to a closure, the newest first.
+    @inline(__always)
+    func forEachEntry(of cell: MessageCell, _ body: (PackedEntry) -> Void) {
+        _ = newestEntry(of: cell) {
+            body($0)
+            return false
+        }
+    }
+
     /// The version of a packed message that counts.
     @inline(__always)
     func version(of cell: MessageCell) -> PackedVersion? {
-        switch cell.current {
-        case MessageCell.noCurrent: nil
-        case 0: cell.version
-        case let place: entries[Int(place) - 1].version
-        }
+        newestEntry(of: cell) { $0.happening.counts }?.version
     }
 
     /// What the version that counts answers.
@@ -87,7 +99,7 @@ extension MessageStore {
     func wasWritten(at place: Int) -> Bool {
         let cell = cells[place]
         // A packed message that was ever written has a version that counts.
-        return cell.form == .record ? records[Int(cell.last)].wasWritten : cell.current != MessageCell.noCurrent
+        return cell.form == .record ? records[Int(cell.last)].wasWritten : version(of: cell) != nil
     }
 
     func relatives(at place: Int) -> [MessageKey] {
@@ -100,18 +112,11 @@ extension MessageStore {
         var next = self.channel(channel).map { channels[$0].first } ?? 0
         while next > 0 {
             let cell = cells[Int(next) - 1]
-            if cell.form == .packed, cell.current != MessageCell.noCurrent { return .byID }
+            if cell.form == .packed, version(of: cell) != nil { return .byID }
             if cell.form == .record, let current = records[Int(cell.last)].current { return current.order }
             next = cell.next
         }
         return nil
-    }
-}
-
-extension MessageCell {
-    /// The entry in the cell.
-    var firstEntry: PackedEntry {
-        PackedEntry(happening: happening, recordedAt: recordedAt, version: version, previous: 0)
     }
 }
 

@@ -114,14 +114,7 @@ struct MessageStore: Sendable {
 
     /// Adds a message of which nothing is known yet.
     mutating func add(_ key: MessageKey) -> Int {
-        var cell = MessageCell(
-            id: key.id,
-            channel: UInt32(addedChannel(key.channel)),
-            form: .record,
-            happening: PackedHappening(.created, at: 0, hasVersion: false),
-            recordedAt: 0,
-            version: .none
-        )
+        var cell = MessageCell(id: key.id, channel: UInt32(addedChannel(key.channel)), form: .record)
         cell.last = UInt32(records.count)
         records.append(MessageRecord(key: key))
         return add(cell)

@@ -14,7 +14,10 @@ extension Messages {
 
     /// Whether a row would be that of a packed message which was first heard of after an event.
     func isPacked(_ key: EntityKey, addedAfter last: SequenceNumber) -> Bool {
-        packedPlace(of: key).map { store.cells[$0].happening.sequence > last.rawValue } ?? false
+        guard let place = packedPlace(of: key) else { return false }
+        var oldest: UInt64 = 0
+        store.forEachEntry(of: store.cells[place]) { oldest = $0.happening.sequence }
+        return oldest > last.rawValue
     }
 
     /// Writes the row of a packed message; false, and nothing is written, where it has none in this section.
@@ -117,13 +120,8 @@ extension Messages {
 extension MessageStore {
     /// The number of distinct versions of a packed message.
     fileprivate func revisionCount(of cell: MessageCell) -> UInt64 {
-        var count: UInt64 = cell.happening.isNewRevision ? 1 : 0
-        var last = cell.last
-        while last > 0 {
-            let entry = entries[Int(last) - 1]
-            if entry.happening.isNewRevision { count += 1 }
-            last = entry.previous
-        }
+        var count: UInt64 = 0
+        forEachEntry(of: cell) { count += $0.happening.isNewRevision ? 1 : 0 }
         return count
     }
 }

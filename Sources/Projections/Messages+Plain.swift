@@ -26,38 +26,22 @@ extension Messages {
     }
 
     private mutating func addWritten(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
-        var cell = MessageCell(
-            id: frame.id,
-            channel: UInt32(spot.channel),
-            form: .packed,
-            happening: PackedHappening(
-                .created,
-                at: context.event.sequence.rawValue,
-                hasVersion: true,
-                isNewRevision: true
-            ),
-            recordedAt: context.event.recordedAt.microseconds,
-            version: store.added(frame)
+        let happening = PackedHappening(
+            .created,
+            at: context.event.sequence.rawValue,
+            hasVersion: true,
+            isNewRevision: true,
+            counts: true
         )
-        cell.standing = .live
-        cell.current = 0
-        let place = store.add(cell, at: spot)
+        let place = store.add(frame.id, .live, happening, store.added(frame), at: spot, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
         if frame.replyTo != .none { connect(place, frame.key, to: frame.replyTo, in: &context) }
     }
 
     private mutating func addDeleted(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
-        var cell = MessageCell(
-            id: frame.id,
-            channel: UInt32(spot.channel),
-            form: .packed,
-            happening: PackedHappening(.deleted, at: context.event.sequence.rawValue, hasVersion: false),
-            recordedAt: context.event.recordedAt.microseconds,
-            version: .none
-        )
-        cell.standing = .deleted
-        _ = store.add(cell, at: spot)
+        let happening = PackedHappening(.deleted, at: context.event.sequence.rawValue, hasVersion: false)
+        _ = store.add(frame.id, .deleted, happening, .none, at: spot, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
     }
@@ -88,12 +72,11 @@ extension Messages {
             word,
             at: event.sequence.rawValue,
             hasVersion: true,
-            isNewRevision: same == nil
+            isNewRevision: same == nil,
+            counts: wins
         )
         store.enter(happening, store.added(frame), at: place, event)
-        guard wins else { return }
-        store.cells[place].current = store.cells[place].last
-        if cell.standing != .deleted { store.cells[place].standing = .live }
+        if wins, cell.standing != .deleted { store.cells[place].standing = .live }
     }
 
     /// As `delete(_:in:)`: the first deletion by name counts.
@@ -119,20 +102,31 @@ extension MessageStore {
         )
     }
 
+    /// Adds a packed message with the first entry of its history.
+    @inline(__always)
+    fileprivate mutating func add(
+        _ id: EntityID,
+        _ standing: MessageCell.Standing,
+        _ happening: PackedHappening,
+        _ version: PackedVersion,
+        at spot: MessageSpot,
+        _ event: EventReference
+    ) -> Int {
+        var cell = MessageCell(id: id, channel: UInt32(spot.channel), form: .packed, standing: standing)
+        let hasRoom = cell.put(happening, recordedAt: event.recordedAt.microseconds, version)
+        let place = add(cell, at: spot)
+        if !hasRoom { enter(happening, version, at: place, event) }
+        return place
+    }
+
     /// The version of the newest entry that brought a version of this time.
     fileprivate func newestWrite(of cell: MessageCell, editedAt: PackedTime) -> PackedVersion? {
-        var last = cell.last
-        while last > 0 {
-            let entry = entries[Int(last) - 1]
-            if entry.happening.isWrite, entry.version.editedAt == editedAt { return entry.version }
-            last = entry.previous
-        }
-        return cell.happening.isWrite && cell.version.editedAt == editedAt ? cell.version : nil
+        newestEntry(of: cell) { $0.happening.isWrite && $0.version.editedAt == editedAt }?.version
     }
 
     @inline(__always)
     fileprivate func newestSequence(of cell: MessageCell) -> UInt64 {
-        cell.last > 0 ? entries[Int(cell.last) - 1].happening.sequence : cell.happening.sequence
+        newestEntry(of: cell) { _ in true }?.happening.sequence ?? 0
     }
 
     fileprivate func isSame(_ version: PackedVersion, _ frame: PlainFrame) -> Bool {

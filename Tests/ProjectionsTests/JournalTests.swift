@@ -47,7 +47,7 @@ import Testing
         for _ in 0..<2000 {
             let bytes = PlainTraffic.mutated(writer.bytes, &random)
             var fold = ChannelFold(.logtool, channel: "9")
-            _ = fold.addShared([bytes.withUnsafeBytes { JournalBlock($0) }], through: SequenceNumber(.max))
+            _ = bytes.withUnsafeBytes { fold.addShared($0, through: SequenceNumber(.max)) }
             bytes.withUnsafeBytes { bytes in
                 var reader = JournalReader(bytes, channel: fold.channel)
                 while let entry = reader.next() {

@@ -5,38 +5,34 @@ struct ChannelFold {
     /// The state of the channel's source, which says nothing right of other channels.
     private(set) var state: SourceState
     let channel: EntityID
-    /// The events of all channels that are to be folded still, the next one last.
+    /// The events of all channels in order, and how many of them have been folded.
     private var shared: [UInt64] = []
+    private var sharedCount = 0
 
     init(_ source: SourceName, channel id: String) {
         state = SourceState(name: source)
         channel = state.context.names.id(id)
         // Repeats are in no block.
         state.gateway.connections.takesAll = true
+        state.context.notesTouched = false
     }
 
-    /// Takes the events of all channels; false where a block is malformed.
-    mutating func addShared(_ blocks: [JournalBlock], through last: SequenceNumber) -> Bool {
-        for block in blocks {
-            var reader = JournalReader(block.bytes, channel: channel)
-            while let entry = reader.next(), reader.sequence <= last.rawValue {
-                if case .reference(let sequence) = entry { shared.append(sequence.rawValue) }
-            }
-            guard !reader.isMalformed else { return false }
+    /// Takes a block of events of all channels, the next one; false where it is malformed.
+    mutating func addShared(_ block: UnsafeRawBufferPointer, through last: SequenceNumber) -> Bool {
+        var reader = JournalReader(block, channel: channel)
+        while let entry = reader.next(), reader.sequence <= last.rawValue {
+            if case .reference(let sequence) = entry { shared.append(sequence.rawValue) }
         }
-        extendLifetime(blocks)
-        shared.reverse()
-        return true
+        return !reader.isMalformed
     }
 
-    /// Folds the entries of a block up to a sequence; false where it is malformed.
+    /// Folds the entries of a block up to a sequence, after those of the blocks before; false where it is malformed.
     mutating func apply(
-        _ block: JournalBlock,
+        _ block: UnsafeRawBufferPointer,
         through last: SequenceNumber,
         _ session: borrowing ReadSession
     ) throws -> Bool {
-        defer { extendLifetime(block) }
-        var reader = JournalReader(block.bytes, channel: channel)
+        var reader = JournalReader(block, channel: channel)
         while let entry = reader.next(), reader.sequence <= last.rawValue {
             try applyShared(before: reader.sequence, session)
             switch entry {
@@ -54,9 +50,9 @@ struct ChannelFold {
     }
 
     private mutating func applyShared(before end: UInt64, _ session: borrowing ReadSession) throws {
-        while let next = shared.last, next < end {
-            shared.removeLast()
-            try apply(SequenceNumber(next), session)
+        while sharedCount < shared.count, shared[sharedCount] < end {
+            sharedCount += 1
+            try apply(SequenceNumber(shared[sharedCount - 1]), session)
         }
     }
 

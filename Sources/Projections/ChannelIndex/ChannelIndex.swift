@@ -65,20 +65,29 @@ struct ChannelIndex {
         return ChannelScan(after: SequenceNumber(head.sequence), sources: sources)
     }
 
-    /// The blocks of a channel (`nil`: of all channels) that begin at or before a sequence, oldest first.
-    func blocks(source: Int, channel: String?, through last: SequenceNumber) -> [JournalBlock]? {
-        var blocks: [JournalBlock] = []
+    /// Lends the blocks of a channel (`nil`: of all channels) that begin at or before a sequence, oldest first, where they
+    /// are stored: copying them would cost more than reading them, most of it for memory. All are of one commit.
+    ///
+    /// - Parameter body: false to stop.
+    /// - Returns: false where one cannot be read, or `body` has stopped.
+    func forEachBlock(
+        source: Int,
+        channel: String?,
+        through last: SequenceNumber,
+        _ body: (UnsafeRawBufferPointer) -> Bool
+    ) -> Bool {
         let prefix = Self.prefix(source: source, channel: channel)
         let end = min(last.rawValue, head?.sequence ?? 0) + 1
+        var isWhole = true
         do {
             try table.forEach(from: prefix, to: prefix + Self.bytes(end)) { _, block in
-                blocks.append(JournalBlock(block))
-                return true
+                isWhole = body(block)
+                return isWhole
             }
         } catch {
-            return nil
+            return false
         }
-        return blocks
+        return isWhole
     }
 
     /// Stores what a scan has found since the head that was read; false where another process did so first.

@@ -1,6 +1,8 @@
 /// Writes one JSON object with a member a line, and of arrays an element a line, in pieces of some 64 KiB.
 struct ChannelLines: ~Copyable {
     private static let pieceBytes = 1 << 16
+    /// Fewer rows are not worth another thread.
+    private static let sharedRowsMin = 1024
 
     private var writer = CanonicalWriter()
     private let body: (UnsafeRawBufferPointer) throws -> Void
@@ -31,6 +33,18 @@ struct ChannelLines: ~Copyable {
         isFirstRow = false
         write(&writer)
         try flush(atLeast: Self.pieceBytes)
+    }
+
+    /// So many elements; what `write` adds for each must be one JSON text. Of many, by several threads at once.
+    mutating func rows(_ count: Int, _ write: @escaping @Sendable (Int, inout CanonicalWriter) -> Void) throws {
+        let here = count < Self.sharedRowsMin ? count : min(count, 1)
+        for index in 0..<here { try row { write(index, &$0) } }
+        guard here < count else { return }
+        try flush(atLeast: 1)
+        try RowSlices(here..<count) { index, writer in
+            writer.raw(",\n  ")
+            write(index, &writer)
+        }.forEach(body)
     }
 
     mutating func endRows() throws {

@@ -98,21 +98,32 @@ struct ChannelReplay {
         _ session: borrowing ReadSession
     ) throws -> SourceState? {
         var fold = ChannelFold(name, channel: id)
-        guard let ofChannel = blocks(source, id, through: last),
-            let ofAll = blocks(source, nil, through: last)
-        else { return nil }
-        if ofChannel.isEmpty { return fold.state }
-        guard fold.addShared(ofAll, through: last) else { return nil }
-        for block in ofChannel {
-            guard try fold.apply(block, through: last, session) else { return nil }
+        guard forEachBlock(source, nil, through: last, { fold.addShared($0, through: last) }) else { return nil }
+        var isKnown = false
+        var failure: (any Error)?
+        let isWhole = forEachBlock(source, id, through: last) { block in
+            isKnown = true
+            do {
+                return try fold.apply(block, through: last, session)
+            } catch {
+                failure = error
+                return false
+            }
         }
-        try fold.finish(session)
+        if let failure { throw failure }
+        guard isWhole else { return nil }
+        if isKnown { try fold.finish(session) }
         return fold.state
     }
 
-    private func blocks(_ source: Int, _ id: String?, through last: SequenceNumber) -> [JournalBlock]? {
-        guard let stored = index.blocks(source: source, channel: id, through: last) else { return nil }
-        guard let tail else { return stored }
-        return stored + tail.blocks(source: source, channel: id).map { $0.withUnsafeBytes { JournalBlock($0) } }
+    /// Lends the blocks that are stored, then those of the tail.
+    private func forEachBlock(
+        _ source: Int,
+        _ id: String?,
+        through last: SequenceNumber,
+        _ body: (UnsafeRawBufferPointer) -> Bool
+    ) -> Bool {
+        guard index.forEachBlock(source: source, channel: id, through: last, body) else { return false }
+        return tail?.blocks(source: source, channel: id).allSatisfy { $0.withUnsafeBytes(body) } ?? true
     }
 }

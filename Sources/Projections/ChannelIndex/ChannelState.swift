@@ -45,7 +45,8 @@ public struct ChannelState: Sendable {
     }
 
     /// Writes the document as `logtool replay --json` shows one: a member a line, of its arrays an element a line, each
-    /// element canonical. Piece by piece; what is given to `body` is valid during the call.
+    /// element canonical. Piece by piece and in order, by the calling thread, while others make what follows; what is
+    /// given to `body` is valid during the call.
     ///
     /// Cost: O(n log n) in the channel's messages, of which packed ones cost no allocation.
     public func writeLines(
@@ -89,10 +90,8 @@ extension ChannelState {
     /// The keys of the rows, in the document's order.
     private func keys(in section: Section) -> [EntityKey] {
         switch section {
-        case .messages:
-            source.messages.liveIDs(in: channel, source.context.names).map { EntityKey(section, channel, $0) }
-        case .deletedMessages:
-            source.messages.deletedIDs(in: channel, source.context.names).map { EntityKey(section, channel, $0) }
+        case .messages, .deletedMessages:
+            places(in: section).map { EntityKey(section, channel, source.messages.store.cells[$0].id) }
         case .channels: source.channels.isLive(channel) ? [EntityKey(.channels, channel)] : []
         case .voiceStates: source.community.voices(in: channel, source.context.names)
         case .typing, .readStates:
@@ -101,13 +100,38 @@ extension ChannelState {
         }
     }
 
+    /// The places of the messages that have a row, in the document's order.
+    private func places(in section: Section) -> [Int] {
+        section == .messages
+            ? source.messages.livePlaces(in: channel, source.context.names)
+            : source.messages.deletedPlaces(in: channel, source.context.names)
+    }
+
     private func writeRows(in section: Section, asOf: Timestamp, to lines: inout ChannelLines) throws {
-        for key in keys(in: section) {
-            if source.rowRules.isEmpty, let place = source.messages.packedPlace(of: key) {
-                try lines.row { source.messages.writeRow(of: section, packedAt: place, source, to: &$0) }
-            } else if let row = row(for: key, asOf: asOf) {
-                try lines.row { $0.raw(row.canonicalText) }
+        if section == .messages || section == .deletedMessages {
+            let places = places(in: section)
+            let end = ",\"source\":" + JSONValue.string(source.name.rawValue).canonicalText + "}"
+            return try lines.rows(places.count) { [self] index, writer in
+                write(section, places[index], asOf: asOf, end: end, to: &writer)
             }
+        }
+        for key in keys(in: section) {
+            if let row = row(for: key, asOf: asOf) { try lines.row { $0.raw(row.canonicalText) } }
+        }
+    }
+
+    private func write(
+        _ section: Section,
+        _ place: Int,
+        asOf: Timestamp,
+        end: String,
+        to writer: inout CanonicalWriter
+    ) {
+        let messages = source.messages
+        if source.rowRules.isEmpty, messages.store.cells[place].form == .packed {
+            messages.writeRow(of: section, packedAt: place, end: end, to: &writer, source.context.names)
+        } else if let row = row(for: EntityKey(section, channel, messages.store.cells[place].id), asOf: asOf) {
+            writer.raw(row.canonicalText)
         }
     }
 }

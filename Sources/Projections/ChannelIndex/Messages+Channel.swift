@@ -2,61 +2,71 @@ import EventLog
 
 /// One channel's messages, found without looking at others.
 extension Messages {
-    /// The ids of the live messages of a channel, in the remote's order.
-    func liveIDs(in channel: EntityID, _ names: Names) -> [EntityID] {
+    /// The places of the live messages of a channel, in the remote's order.
+    func livePlaces(in channel: EntityID, _ names: Names) -> [Int] {
         let places = places(in: channel, being: .live)
-        if let sorted = sortedByNumber(places) { return sorted }
-        return sortedLive(in: channel, names).map(\.key.id)
+        return sortedByNumber(places) ?? sortedLive(in: channel, names).compactMap { store.place(of: $0.key) }
     }
 
-    /// The ids of the deleted messages of a channel, by their bytes.
-    func deletedIDs(in channel: EntityID, _ names: Names) -> [EntityID] {
-        let ids = places(in: channel, being: .deleted).map { store.cells[$0].id }
-        let numbers = ids.compactMap(\.number).sorted()
+    /// The places of the deleted messages of a channel, by the bytes of their ids.
+    func deletedPlaces(in channel: EntityID, _ names: Names) -> [Int] {
+        let places = places(in: channel, being: .deleted)
+        let numbered = numbered(places)
         // Numbers of as many digits stand in the order of their bytes.
-        if numbers.count == ids.count, let least = numbers.first, let greatest = numbers.last,
-            String(least).utf8.count == String(greatest).utf8.count
+        if numbered.count == places.count, let least = numbered.first, let greatest = numbered.last,
+            least.number.digitCount == greatest.number.digitCount
         {
-            return numbers.compactMap(EntityID.init(number:))
+            return numbered.map(\.place)
         }
-        return names.sorted(ids)
+        return places.sorted { names.precedes(store.cells[$0].id, store.cells[$1].id) }
     }
 
     private func places(in channel: EntityID, being wanted: State) -> [Int] {
         store.places(in: channel).filter { state(at: $0) == wanted }
     }
 
-    /// The ids in the order of their numbers; `nil` where the remote's order is another one.
-    private func sortedByNumber(_ places: [Int]) -> [EntityID]? {
-        var numbers: [UInt64] = []
-        numbers.reserveCapacity(places.count)
+    /// Those places whose ids are numbers, in the order of these.
+    private func numbered(_ places: [Int]) -> [(number: UInt64, place: Int)] {
+        var numbered: [(number: UInt64, place: Int)] = []
+        numbered.reserveCapacity(places.count)
+        for place in places {
+            if let number = store.cells[place].id.number { numbered.append((number, place)) }
+        }
+        numbered.sort { $0.number < $1.number }
+        return numbered
+    }
+
+    /// The places in the order of their ids' numbers; `nil` where the remote's order is another one.
+    private func sortedByNumber(_ places: [Int]) -> [Int]? {
+        var (last, isSorted) = (UInt64(0), true)
         for place in places {
             let cell = store.cells[place]
             let isByID = cell.form == .packed || store.records[Int(cell.last)].current?.order == .byID
             guard isByID, let number = cell.id.number else { return nil }
-            numbers.append(number)
+            isSorted = isSorted && last <= number
+            last = number
         }
-        return numbers.sorted().compactMap(EntityID.init(number:))
+        // Messages mostly arrive in their order.
+        return isSorted ? places : numbered(places).map(\.place)
     }
 
-    /// Writes the row of a packed message as the document has it, `source` and `sequence` included.
+    /// Writes the row of a packed message as the document has it: with `sequence`, and with the text that ends all rows.
     func writeRow(
         of section: Section,
         packedAt place: Int,
-        _ source: SourceState,
-        to writer: inout CanonicalWriter
+        end: String,
+        to writer: inout CanonicalWriter,
+        _ names: Names
     ) {
         // The members that the digest's row lacks come after all of its own.
-        guard writeDigestRow(of: section, packedAt: place, to: &writer, source.context.names) else { return }
+        guard writeDigestRow(of: section, packedAt: place, to: &writer, names) else { return }
         writer.dropLast()
         if section == .deletedMessages {
             writer.raw(",\"sequence\":\"")
             writer.number(deletionSequence(at: place))
             writer.raw("\"")
         }
-        writer.raw(",\"source\":")
-        writer.raw(JSONValue.string(source.name.rawValue).canonicalText)
-        writer.raw("}")
+        writer.raw(end)
     }
 
     /// The event that a deleted packed message was deleted by.
@@ -65,15 +75,9 @@ extension Messages {
         if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
             return fate.event.sequence.rawValue
         }
-        var sequence = cell.happening.sequence
-        var last = cell.last
-        // The first deletion by name counts; entries are linked from the newest on.
-        while last > 0 {
-            let entry = store.entries[Int(last) - 1]
-            if entry.happening.word == .deleted { sequence = entry.happening.sequence }
-            last = entry.previous
-        }
-        if cell.happening.word == .deleted { sequence = cell.happening.sequence }
+        var sequence: UInt64 = 0
+        // The first deletion by name counts; entries are given from the newest on.
+        store.forEachEntry(of: cell) { if $0.happening.word == .deleted { sequence = $0.happening.sequence } }
         return sequence
     }
 }

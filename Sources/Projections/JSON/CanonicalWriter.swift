@@ -181,13 +181,14 @@ extension JSONText {
 extension UInt64 {
     /// How many decimal digits it has.
     var digitCount: Int {
-        var (count, limit) = (1, UInt64(10))
-        while self >= limit {
-            count += 1
-            let (next, overflows) = limit.multipliedReportingOverflow(by: 10)
-            if overflows { break }
-            limit = next
+        var (count, rest) = (1, self)
+        while rest >= 10_000 {
+            rest /= 10_000
+            count += 4
         }
+        if rest >= 1000 { return count + 3 }
+        if rest >= 100 { return count + 2 }
+        if rest >= 10 { return count + 1 }
         return count
     }
 }

@@ -1,26 +1,42 @@
-/// Where a text lies in a `TextPool`.
+/// Where a text lies in a `TextPool`, in one word: the number of the page, 18 bits of offset in it, 24 bits of length, and
+/// whether the text is escaped as in JSON.
 struct PooledText: BitwiseCopyable, Sendable {
-    /// The number of the page and the offset in it, 24 bits of it.
-    fileprivate let start: UInt64
-    /// The number of bytes and, in the top bit, whether they are escaped as in JSON.
-    fileprivate let length: UInt32
+    private static let escapedBit: UInt64 = 1
+    private static let countShift: UInt64 = 1
+    private static let offsetShift: UInt64 = 25
+    private static let pageShift: UInt64 = 43
 
-    static let empty = PooledText(start: 0, length: 0)
+    private let bits: UInt64
 
-    fileprivate init(start: UInt64, length: UInt32) {
-        self.start = start
-        self.length = length
+    static let empty = PooledText(bits: 0)
+
+    private init(bits: UInt64) {
+        self.bits = bits
     }
+
+    /// - Parameters:
+    ///   - offset: below `TextPool.pageSize`.
+    ///   - count: at most `TextPool.countMax`.
+    @inline(__always)
+    fileprivate init(page: Int, offset: Int, count: Int, hasEscapes: Bool) {
+        bits =
+            UInt64(page) << Self.pageShift | UInt64(offset) << Self.offsetShift | UInt64(count) << Self.countShift
+            | (hasEscapes ? Self.escapedBit : 0)
+    }
+
+    fileprivate var page: Int { Int(bits >> Self.pageShift) }
+    fileprivate var offset: Int { Int(bits >> Self.offsetShift) & (TextPool.pageSize - 1) }
+    fileprivate var count: Int { Int(bits >> Self.countShift) & TextPool.countMax }
+    fileprivate var hasEscapes: Bool { bits & Self.escapedBit != 0 }
 }
 
 extension PooledText {
     init(from decoder: StateDecoder) throws {
-        self.init(start: try decoder.readNumber(UInt64.self), length: try decoder.readNumber(UInt32.self))
+        self.init(bits: try decoder.readNumber(UInt64.self))
     }
 
     func write(to encoder: StateEncoder) {
-        encoder.writeNumber(start)
-        encoder.writeNumber(length)
+        encoder.writeNumber(bits)
     }
 }
 
@@ -28,11 +44,10 @@ extension PooledText {
 ///
 /// A value that only grows; copies share all pages but the last.
 struct TextPool: Sendable {
-    private static let pageSize = 1 << 18
-    private static let offsetBits: UInt64 = 25
-    private static let escapedBit: UInt32 = 1 << 31
-    /// The longest text that the pool takes: more than a payload may have.
-    static let countMax = 1 << 24
+    /// A longer text has a page of its own.
+    fileprivate static let pageSize = 1 << 18
+    /// The longest text that the pool takes; of no longer payload anything comes here.
+    static let countMax = 1 << 24 - 1
 
     private var pages: [[UInt8]] = []
 
@@ -49,20 +64,18 @@ struct TextPool: Sendable {
             pages[pages.count - 1].reserveCapacity(max(Self.pageSize, bytes.count))
         }
         let page = pages.count - 1
-        let start = UInt64(page) << Self.offsetBits | UInt64(pages[page].count)
+        let offset = pages[page].count
         pages[page].append(contentsOf: bytes)
-        return PooledText(start: start, length: UInt32(bytes.count) | (text.hasEscapes ? Self.escapedBit : 0))
+        return PooledText(page: page, offset: offset, count: bytes.count, hasEscapes: text.hasEscapes)
     }
 
     /// Lends a text to a closure.
     @inline(__always)
     func withText<Result>(_ text: PooledText, _ body: (JSONText) -> Result) -> Result {
-        let count = Int(text.length & ~Self.escapedBit)
-        if count == 0 { return body(.empty) }
-        let offset = Int(text.start & (1 << Self.offsetBits - 1))
-        return pages[Int(text.start >> Self.offsetBits)].withUnsafeBytes { page in
-            let bytes = UnsafeRawBufferPointer(rebasing: page[offset..<offset + count])
-            return body(JSONText(bytes: bytes, hasEscapes: text.length & Self.escapedBit != 0))
+        if text.count == 0 { return body(.empty) }
+        return pages[text.page].withUnsafeBytes { page in
+            let bytes = UnsafeRawBufferPointer(rebasing: page[text.offset..<text.offset + text.count])
+            return body(JSONText(bytes: bytes, hasEscapes: text.hasEscapes))
         }
     }
 
@@ -99,12 +112,9 @@ extension TextPool {
 
     /// Whether a place that was loaded lies in the pool, and what stands there has escapes as in JSON, if any.
     func holds(_ text: PooledText) -> Bool {
-        let count = Int(text.length & ~Self.escapedBit)
-        if count == 0 { return true }
-        let page = text.start >> Self.offsetBits
-        let offset = Int(text.start & (1 << Self.offsetBits - 1))
-        guard page < pages.count, offset + count <= pages[Int(page)].count else { return false }
-        return text.length & Self.escapedBit == 0 || withText(text, \.hasWholeEscapes)
+        if text.count == 0 { return true }
+        guard text.page < pages.count, text.offset + text.count <= pages[text.page].count else { return false }
+        return !text.hasEscapes || withText(text, \.hasWholeEscapes)
     }
 }
 
