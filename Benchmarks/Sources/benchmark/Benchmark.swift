@@ -19,9 +19,13 @@ struct Benchmark: AsyncParsableCommand {
     /// A family of measurements.
     enum Family: String, ExpressibleByArgument, CaseIterable {
         case append, single, read, verify, replay, query, ingest
+        /// The two parts of `ingest`.
+        case frames, git
+
+        static let usual = allCases.filter { $0 != .frames && $0 != .git }
     }
 
-    @Argument(help: "What to measure: append, single, read, verify, replay, query, ingest; all if none is named.")
+    @Argument(help: "What to measure: append, single, read, verify, replay, query, ingest or its parts frames and git.")
     var families: [Family] = []
 
     @Option(help: "How many events.")
@@ -54,7 +58,7 @@ struct Benchmark: AsyncParsableCommand {
         let count = smoke ? 20_000 : events
         let scratch = try Scratch(in: folder)
         var figures: [Figure] = []
-        for family in families.isEmpty ? Family.allCases : families {
+        for family in families.isEmpty ? Family.usual : families {
             figures += try await measure(family, count: count, scratch: scratch)
         }
         print(Figure.table(figures))
@@ -70,8 +74,10 @@ struct Benchmark: AsyncParsableCommand {
         case .replay: try ReplayBenchmark(count: count, scratch: scratch).run()
         case .query: try QueryBenchmark(count: count, scratch: scratch, program: program, log: log).run()
         case .ingest:
-            try await FrameBenchmark(count: min(count / 5, 200_000), scratch: scratch).run()
-                + GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
+            try await measure(.frames, count: count, scratch: scratch)
+                + measure(.git, count: count, scratch: scratch)
+        case .frames: try await FrameBenchmark(count: min(count / 5, 200_000), scratch: scratch).run()
+        case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
     }
 }
