@@ -46,6 +46,9 @@ public final class EventStore: Sendable {
         _ = try? fast?.flush()
     }
 
+    /// Whether appends return before the events are on the disk.
+    package var isFast: Bool { fast != nil }
+
     /// Sixteen bytes that tell this log from every other.
     public var identity: [UInt8] { core.identity }
 

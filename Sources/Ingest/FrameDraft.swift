@@ -6,7 +6,7 @@ struct FrameDraft {
     let source: SourceName
     let kind: EventKind
     let key: String
-    var attributes: [Attributes.Pair] = []
+    var attributes = Attributes.none
 
     /// The event with a payload as it is, or its length and hash if it is larger than 16 MiB (C2).
     func draft(payload: [UInt8]) throws -> DraftEvent {
@@ -20,16 +20,16 @@ struct FrameDraft {
     func oversize(length: Int, hash: Hash256) throws -> DraftEvent {
         let payload = Array("{\"length\":\(length),\"sha256\":\"\(hash.hex)\"}".utf8)
         let of = Attributes.Pair(name: "of", value: kind.rawValue)
-        return try make(.recorderOversize, attributes + [of], payload)
+        return try make(.recorderOversize, Attributes(attributes.pairs + [of]), payload)
     }
 
-    private func make(_ kind: EventKind, _ attributes: [Attributes.Pair], _ payload: [UInt8]) throws -> DraftEvent {
+    private func make(_ kind: EventKind, _ attributes: Attributes, _ payload: [UInt8]) throws -> DraftEvent {
         DraftEvent(
             recordedAt: recordedAt,
             source: source,
             kind: kind,
             key: try EventKey(key),
-            attributes: try Attributes(attributes),
+            attributes: attributes,
             payload: payload
         )
     }

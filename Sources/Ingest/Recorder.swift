@@ -15,9 +15,20 @@ public final class Recorder {
     private let lock: SourceLock
     private let progress: ((IngestSummary) -> Void)?
     private var summary = IngestSummary()
-    private var batch: [DraftEvent] = []
-    private var batchBytes = 0
-    private var bookmark: [UInt8]?
+    /// What was taken and not passed on yet.
+    private var batch = Batch()
+    /// Writes one batch while the next is made. `nil` under `fast` durability, which waits for no batch.
+    private let appender: Appender?
+    /// What the appender writes; kept, since it may have to be appended in another way.
+    private var writing: Batch?
+    /// What could not be written as it is, and comes before everything else.
+    private var refused: Batch?
+
+    private struct Batch {
+        var drafts: [DraftEvent] = []
+        var bytes = 0
+        var bookmark: [UInt8]?
+    }
 
     /// Takes the source's lock.
     ///
@@ -38,6 +49,7 @@ public final class Recorder {
         self.source = source
         self.progress = progress
         lock = try store.acquireSourceLock(source)
+        appender = store.isFast ? nil : Appender(store)
     }
 
     /// Records a source until it has caught up.
@@ -65,35 +77,16 @@ public final class Recorder {
         )
     }
 
-    /// Takes one piece; appends the batch if it is full.
+    /// Takes one piece; passes the batch on if it is full.
     public func accept(_ item: SourceItem) throws {
-        switch item {
-        case .skipped(let issue): summary.skip(issue)
-        case .draft(let draft, let bookmark):
-            batch.append(draft)
-            batchBytes += draft.payload.count
-            self.bookmark = bookmark ?? self.bookmark
-            if batch.count >= Self.batchEventsMax || batchBytes >= Self.batchBytesMax { try flush() }
-        }
+        take(item)
+        if isFull { try pass() }
     }
 
     /// Appends what waits; durable on return.
     public func flush() throws {
-        guard !batch.isEmpty else { return }
-        separateKeysOfBatch()
-        let bookmark = bookmark.map { Bookmark(source: source, bytes: $0) }
-        let result: AppendResult
-        do {
-            result = try store.append(batch, bookmark: bookmark)
-        } catch let error as EventLogError where error.code == .keyConflict {
-            try separateKeysOfLog()
-            result = try store.append(batch, bookmark: bookmark)
-        }
-        summary.add(result)
-        batch.removeAll(keepingCapacity: true)
-        batchBytes = 0
-        self.bookmark = nil
-        progress?(summary)
+        try pass()
+        try settle { try appender?.finish() }
     }
 
     /// Appends what waits, gives the source's lock back and says what was done.
@@ -106,35 +99,113 @@ public final class Recorder {
     }
 }
 
+// MARK: - Batches
+
+extension Recorder {
+    /// Takes pieces; whoever does so passes them on when the batch is full.
+    func take(_ items: [SourceItem]) {
+        for item in items { take(item) }
+    }
+
+    private func take(_ item: SourceItem) {
+        switch item {
+        case .skipped(let issue): summary.skip(issue)
+        case .draft(let draft, let bookmark):
+            batch.drafts.append(draft)
+            batch.bytes += draft.payload.count
+            if let bookmark { batch.bookmark = bookmark }
+        }
+    }
+
+    /// Whether the batch should be passed on.
+    var isFull: Bool { batch.drafts.count >= Self.batchEventsMax || batch.bytes >= Self.batchBytesMax }
+
+    /// Begins to append what waits; on return all that was passed on before is durable.
+    ///
+    /// - Throws: as `EventStore.append`. What waits is kept, and appended by the next call.
+    func pass() throws {
+        try appendRefused()
+        guard !batch.drafts.isEmpty else { return }
+        if let appender {
+            try settle { try appender.append(batch.drafts, bookmark: bookmark(batch)) }
+            writing = batch
+        } else {
+            refused = batch
+        }
+        batch = Batch()
+        try appendRefused()
+    }
+
+    /// Waits for the batch that is written, by a step of the appender; where it could not be written as it is, appends it
+    /// in another way and makes the step again.
+    private func settle(_ step: () throws -> AppendResult?) throws {
+        do {
+            note(try step())
+        } catch {
+            // What breaks a limit is the batch to come.
+            guard let error = error as? EventLogError, error.code != .invalidEnvelope else { throw error }
+            (refused, writing) = (writing, nil)
+            guard error.code == .keyConflict else { throw error }
+            try appendRefused()
+            note(try step())
+        }
+        writing = nil
+    }
+
+    private func appendRefused() throws {
+        guard var batch = refused else { return }
+        let result: AppendResult
+        do {
+            result = try store.append(batch.drafts, bookmark: bookmark(batch))
+        } catch let error as EventLogError where error.code == .keyConflict {
+            Self.separateKeys(of: &batch.drafts)
+            try separateKeysOfLog(&batch.drafts)
+            result = try store.append(batch.drafts, bookmark: bookmark(batch))
+        }
+        refused = nil
+        note(result)
+    }
+
+    private func bookmark(_ batch: Batch) -> Bookmark? {
+        batch.bookmark.map { Bookmark(source: source, bytes: $0) }
+    }
+
+    private func note(_ result: AppendResult?) {
+        guard let result else { return }
+        summary.add(result)
+        progress?(summary)
+    }
+}
+
 // MARK: - Keys that are held with another payload
 
 extension Recorder {
     /// Evidence is never refused (C4): of two drafts with one key and different payloads, the later gets a key of its
     /// own.
-    private func separateKeysOfBatch() {
+    private static func separateKeys(of drafts: inout [DraftEvent]) {
         var holders: [EventKey: Int] = [:]
-        for index in batch.indices {
-            guard let key = batch[index].key else { continue }
+        for index in drafts.indices {
+            guard let key = drafts[index].key else { continue }
             guard let holder = holders[key] else {
                 holders[key] = index
                 continue
             }
-            if !batch[index].repeats(kind: batch[holder].kind, payload: batch[holder].payload) {
-                batch[index].separateKey()
+            if !drafts[index].repeats(kind: drafts[holder].kind, payload: drafts[holder].payload) {
+                drafts[index].separateKey()
             }
         }
     }
 
-    private func separateKeysOfLog() throws {
-        let keyed = batch.indices.filter { batch[$0].key != nil }
-        let keys = keyed.compactMap { batch[$0].key }
+    private func separateKeysOfLog(_ drafts: inout [DraftEvent]) throws {
+        let keyed = drafts.indices.filter { drafts[$0].key != nil }
+        let keys = keyed.compactMap { drafts[$0].key }
         let holders = try store.read { try $0.sequences(of: keys, source: source) }
         for (index, sequence) in zip(keyed, holders) {
             guard let sequence, let holder = try store.read({ try $0.event(at: sequence) }),
                 holder.envelope.holding == .whole,
-                !batch[index].repeats(kind: holder.envelope.kind, payload: holder.payload)
+                !drafts[index].repeats(kind: holder.envelope.kind, payload: holder.payload)
             else { continue }
-            batch[index].separateKey()
+            drafts[index].separateKey()
         }
     }
 }

@@ -78,6 +78,17 @@ import Testing
         #expect(last.payload == Array("new".utf8))
     }
 
+    @Test func anEditOfABatchThatIsWrittenWhileTheNextIsMadeIsKeptToo() throws {
+        let count = Recorder.batchEventsMax * 2 + 1
+        let lines = (0..<count).map { frame($0, "\($0)") }
+        _ = try Recorder.record(try capture(lines), into: store)
+        let edited = try capture([lines[0], frame(1, "new")] + lines[2...])
+        let summary = try Recorder.record(edited, into: store)
+        #expect(summary.appended == 1)
+        #expect(summary.duplicates == count - 1)
+        #expect(try events().last?.payload == Array("new".utf8))
+    }
+
     @Test func aBrokenCaptureAppendsNothing() throws {
         let source = try capture([frame(1), "{", frame(3)])
         #expect(throws: IngestError.self) { try Recorder.record(source, into: store) }

@@ -149,6 +149,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["token", "T_o-k__EN", "ApiKey", "api_key", "authorization", "AUTHORI-ZATION", "jwt", "%", "\\u"])
+    func aNameIsSeenWhereverItStands(_ name: String) {
+        for offset in 0..<20 {
+            for rest in 0..<10 {
+                let start = String(repeating: "k", count: offset)
+                let found = Array((start + name + String(repeating: "n", count: rest)).utf8)
+                #expect(found.withUnsafeBufferPointer { SecretName.mayOccur(in: $0) }, "\(offset) \(rest)")
+                let cut = Array((start + name.dropLast() + " " + String(repeating: "n", count: rest)).utf8)
+                #expect(!cut.withUnsafeBufferPointer { SecretName.mayOccur(in: $0) }, "\(offset) \(rest)")
+            }
+        }
+    }
+
     @Test func anyBytesAreScannedWithoutACrash() {
         var generator = SeededGenerator(seed: 20_260_119)
         let alphabet = Array("{}[]\":,\\u0065tokenauthorization=&?%=. \n2d6op".utf8) + [0xFF, 0xEF, 0xBB, 0xBF, 0]

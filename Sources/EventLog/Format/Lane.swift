@@ -53,8 +53,18 @@ final class Lane: Sendable {
     /// Whether the lane says this, byte for byte: Swift's own equality of texts is that of Unicode, not of bytes.
     func matches(_ draft: DraftEvent) -> Bool {
         sameBytes(source.rawValue, draft.source.rawValue) && sameBytes(kind.rawValue, draft.kind.rawValue)
-            && attributes.pairs.elementsEqual(draft.attributes.pairs) { left, right in
-                sameBytes(left.name, right.name) && sameBytes(left.value, right.value)
+            && (sharesAttributes(with: draft)
+                || attributes.pairs.elementsEqual(draft.attributes.pairs) { left, right in
+                    sameBytes(left.name, right.name) && sameBytes(left.value, right.value)
+                })
+    }
+
+    /// Whether the attributes are the same piece of memory, as those of one recorder's frames mostly are.
+    private func sharesAttributes(with draft: DraftEvent) -> Bool {
+        attributes.pairs.withUnsafeBufferPointer { own in
+            draft.attributes.pairs.withUnsafeBufferPointer {
+                own.baseAddress == $0.baseAddress && own.count == $0.count
             }
+        }
     }
 }

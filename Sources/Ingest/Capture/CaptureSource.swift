@@ -160,13 +160,13 @@ public struct CaptureDrafts: DraftSequence {
         }
     }
 
-    private func frame(_ line: CaptureLine, _ number: Int, _ attributes: [Attributes.Pair]) -> FrameDraft {
+    private func frame(_ line: CaptureLine, _ number: Int, _ attributes: [Attributes.Pair]) throws -> FrameDraft {
         FrameDraft(
             recordedAt: line.recordedAt,
             source: source,
             kind: kind.eventKind,
             key: "\(firstTime)/\(number)",
-            attributes: attributes
+            attributes: try Attributes(attributes)
         )
     }
 
@@ -178,7 +178,7 @@ public struct CaptureDrafts: DraftSequence {
             source: source,
             kind: .recorderLink,
             key: "\(firstTime)/\(number)",
-            attributes: attributes
+            attributes: Attributes(attributes)
         ).draft(payload: [])
     }
 }

@@ -4,13 +4,15 @@ struct GatewayFrame {
     private(set) var operation: Int?
     /// `s`: the number of a dispatch.
     private(set) var number: UInt64?
-    /// `t`: the name of a dispatch.
-    private(set) var name: [UInt8] = []
+    private let bytes: [UInt8]
+    /// `t`: the name of a dispatch, with its quotes.
+    private var name: Range<Int>?
     /// The place of the value of `d` in the frame.
-    private(set) var data: Range<Int>?
+    private var data: Range<Int>?
 
-    /// Reads a frame; `nil` where it is no JSON object. Cost: one pass, no copy of `d`.
+    /// Reads a frame; `nil` where it is no JSON object. Cost: one pass, no copy. What stands within `d` is not checked.
     init?(_ bytes: [UInt8]) {
+        self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
             do throws(JSONFault) {
                 return try read(buffer)
@@ -22,40 +24,45 @@ struct GatewayFrame {
     }
 
     /// The value of `d`.
-    func dataTree(in bytes: [UInt8]) -> JSONTree? {
+    var dataTree: JSONTree? {
         data.flatMap { JSONTree(parsing: Array(bytes[$0])) }
     }
 
     /// Whether `t` is a name.
     func isNamed(_ name: StaticString) -> Bool {
-        self.name.elementsEqual(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        guard let range = self.name else { return false }
+        return bytes.withUnsafeBufferPointer { $0.holds(name, at: range.dropFirst().dropLast()) }
     }
 
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {
-        var scanner = JSONScanner(bytes)
-        guard try scanner.next()?.kind == .beginObject else { return false }
-        while let token = try scanner.next() {
-            guard token.kind == .name else { continue }
-            guard let value = try scanner.next() else { return false }
-            let start = value.kind == .string ? value.range.lowerBound - 1 : value.range.lowerBound
-            while scanner.depth > 1 { _ = try scanner.next() }
-            take(bytes[token.range], value, start..<scanner.position, bytes)
+        var members = JSONMembers(bytes)
+        guard members.isObject == true else { return false }
+        while let member = try members.next() {
+            if bytes.holds("op", at: member.name) {
+                operation = bytes.number(at: member.value).flatMap { Int($0) }
+            } else if bytes.holds("s", at: member.name) {
+                number = bytes.number(at: member.value).flatMap { UInt64($0) }
+            } else if bytes.holds("t", at: member.name) {
+                name = bytes[member.value.lowerBound] == 0x22 ? member.value : nil
+            } else if bytes.holds("d", at: member.name) {
+                data = member.value
+            }
         }
         return true
     }
+}
 
-    private mutating func take(
-        _ name: Slice<UnsafeBufferPointer<UInt8>>,
-        _ value: JSONScanner.Token,
-        _ range: Range<Int>,
-        _ bytes: UnsafeBufferPointer<UInt8>
-    ) {
-        switch String(decoding: name, as: UTF8.self) {
-        case "op" where value.kind == .number: operation = Int(String(decoding: bytes[value.range], as: UTF8.self))
-        case "s" where value.kind == .number: number = UInt64(String(decoding: bytes[value.range], as: UTF8.self))
-        case "t" where value.kind == .string: self.name = Array(bytes[value.range])
-        case "d": data = range
-        default: break
-        }
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether the bytes of a range are those of a text.
+    func holds(_ text: StaticString, at range: Range<Int>) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        for offset in 0..<range.count where self[range.lowerBound + offset] != text.utf8Start[offset] { return false }
+        return true
+    }
+
+    /// The text of a value that begins as a number does.
+    func number(at range: Range<Int>) -> String? {
+        guard let first = self[range].first, first == 0x2D || (0x30...0x39).contains(first) else { return nil }
+        return String(decoding: self[range], as: UTF8.self)
     }
 }

@@ -3,12 +3,12 @@ extension GatewayMachine {
     mutating func message(_ bytes: [UInt8], at now: Duration) -> [Action] {
         guard isConnected, let frame = GatewayFrame(bytes) else { return [] }
         switch (frame.operation, phase) {
-        case (10, .greeting(let token)): return hello(frame.dataTree(in: bytes), token: token, at: now)
+        case (10, .greeting(let token)): return hello(frame.dataTree, token: token, at: now)
         case (_, .greeting): return []
-        case (0, _): return dispatch(frame, bytes, at: now)
+        case (0, _): return dispatch(frame, at: now)
         case (1, _): return heartbeat(at: now)
         case (7, _): return reconnectAsked(at: now)
-        case (9, _): return invalidSession(frame.dataTree(in: bytes), at: now)
+        case (9, _): return invalidSession(frame.dataTree, at: now)
         case (11, _): return acknowledged(at: now)
         default: return []
         }
@@ -44,12 +44,12 @@ extension GatewayMachine {
         }
     }
 
-    private mutating func dispatch(_ frame: GatewayFrame, _ bytes: [UInt8], at now: Duration) -> [Action] {
+    private mutating func dispatch(_ frame: GatewayFrame, at now: Duration) -> [Action] {
         if let number = frame.number {
             watch.take(number, at: now)
             session?.number = watch.contiguous
         }
-        if frame.isNamed("READY") { return ready(frame.dataTree(in: bytes), at: now) }
+        if frame.isNamed("READY") { return ready(frame.dataTree, at: now) }
         if frame.isNamed("RESUMED") { return resumed(at: now) }
         if frame.isNamed("GUILD_CREATE") { return guildCreated(at: now) }
         return []

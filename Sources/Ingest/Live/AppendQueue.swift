@@ -10,6 +10,9 @@ final class AppendQueue: @unchecked Sendable {
     static let itemsMax = 32_768
     /// The same in bytes of payload.
     static let bytesMax = 16 << 20
+    /// From so many events or bytes on a batch waits for no more.
+    private static let dueItems = 4_000
+    private static let dueBytes = 1 << 20
     /// The longest that the first event of a batch waits for others.
     private static let lingerMax = Duration.milliseconds(20)
     /// How often a wait looks whether it is over. Not a wait for a signal until a date: the wall clock may be stepped
@@ -18,7 +21,8 @@ final class AppendQueue: @unchecked Sendable {
 
     private let condition = NSCondition()
     // All guarded by `condition`.
-    private var waiting: [SourceItem] = []
+    private var waiting: [[SourceItem]] = []
+    private var waitingCount = 0
     private var waitingBytes = 0
     private var firstCameAt = ContinuousClock.now
     private var isFinished = false
@@ -72,11 +76,13 @@ final class AppendQueue: @unchecked Sendable {
 
     /// Adds, and says whether the queue is full now.
     private func add(_ items: [SourceItem]) throws -> Bool {
-        try condition.withLock {
+        let bytes = items.reduce(0) { $0 + $1.weight }
+        return try condition.withLock {
             if let failure { throw failure }
             if waiting.isEmpty { firstCameAt = .now }
-            waiting += items
-            waitingBytes += items.reduce(0) { $0 + $1.weight }
+            waiting.append(items)
+            waitingCount += items.count
+            waitingBytes += bytes
             accepted += UInt64(items.count)
             condition.signal()
             return isFull
@@ -87,30 +93,36 @@ final class AppendQueue: @unchecked Sendable {
         if let failure = condition.withLock({ failure }) { throw failure }
     }
 
-    private var isFull: Bool { waiting.count >= Self.itemsMax || waitingBytes >= Self.bytesMax }
+    private var isFull: Bool { waitingCount >= Self.itemsMax || waitingBytes >= Self.bytesMax }
 
     /// Whether a batch should not wait for more.
     private var isDue: Bool {
-        isFinished || !flushers.isEmpty || waiting.count >= Recorder.batchEventsMax || waitingBytes >= 1 << 20
+        isFinished || !flushers.isEmpty || waitingCount >= Self.dueItems || waitingBytes >= Self.dueBytes
     }
 }
 
 // MARK: - The appending thread's side
 
 extension AppendQueue {
-    /// Everything that waits, as soon as a batch is full or old enough; `nil` at the end. Blocks the thread.
-    func takeBatch() -> [SourceItem]? {
-        let (batch, freed) = condition.withLock { () -> ([SourceItem]?, [CheckedContinuation<Void, Never>]) in
+    /// Everything that waits, as soon as that is much or old enough; `nil` at the end. Blocks the thread.
+    func takeBatch() -> [[SourceItem]]? {
+        let (batch, freed) = condition.withLock { () -> ([[SourceItem]]?, [CheckedContinuation<Void, Never>]) in
             while waiting.isEmpty, !isFinished { condition.wait() }
             wait(until: firstCameAt + Self.lingerMax) { isDue }
             guard !waiting.isEmpty else { return (nil, []) }
-            let batch = waiting
-            waiting = []
-            waitingBytes = 0
+            let batch = clear()
             return (batch, takeProducers())
         }
         for producer in freed { producer.resume() }
         return batch
+    }
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { condition.withLock { waiting.isEmpty } }
+
+    private func clear() -> [[SourceItem]] {
+        defer { (waiting, waitingCount, waitingBytes) = ([], 0, 0) }
+        return waiting
     }
 
     /// Says that so many more pieces are durable.
@@ -128,8 +140,7 @@ extension AppendQueue {
     func fail(_ error: any Error) {
         let all = condition.withLock { () -> [CheckedContinuation<Void, Never>] in
             failure = error
-            waiting = []
-            waitingBytes = 0
+            _ = clear()
             let all = takeProducers() + flushers.map(\.continuation)
             flushers = []
             return all

@@ -55,17 +55,41 @@ final class AppendThread: Sendable {
         _ observer: RecordingObserver
     ) throws -> IngestSummary {
         do {
+            var writing = Writing()
             while let batch = queue.takeBatch() {
-                let start = ContinuousClock.now
-                for item in batch { try patiently(queue, recorder) { try recorder.accept(item) } }
+                let next = Writing(count: batch.reduce(0) { $0 + $1.count })
+                for items in batch {
+                    recorder.take(items)
+                    if recorder.isFull { try patiently(queue, recorder) { try recorder.pass() } }
+                }
+                // While this batch is written the next one comes in and is prepared.
+                try patiently(queue, recorder) { try recorder.pass() }
+                writing.end(queue, observer)
+                writing = next
+                guard queue.isEmpty else { continue }
                 try patiently(queue, recorder) { try recorder.flush() }
-                observer.appended(batch.count, in: ContinuousClock.now - start)
-                queue.noteStored(batch.count)
+                writing.end(queue, observer)
             }
             return try recorder.finish()
         } catch {
             queue.fail(error)
             throw error
+        }
+    }
+
+    /// A batch that is not durable yet.
+    private struct Writing {
+        private var count = 0
+        private let start = ContinuousClock.now
+
+        init(count: Int = 0) { self.count = count }
+
+        /// Says that it is durable.
+        mutating func end(_ queue: AppendQueue, _ observer: RecordingObserver) {
+            guard count > 0 else { return }
+            observer.appended(count, in: ContinuousClock.now - start)
+            queue.noteStored(count)
+            count = 0
         }
     }
 

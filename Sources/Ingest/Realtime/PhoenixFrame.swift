@@ -6,15 +6,18 @@ struct PhoenixFrame {
         case two = "2.0.0"
     }
 
-    private(set) var joinRef: String?
-    private(set) var ref: String?
-    private(set) var topic = ""
-    private(set) var event = ""
-    /// The place of the payload in the frame.
-    private(set) var payload: Range<Int>?
+    private let bytes: [UInt8]
+    // Where the values stand.
+    private var joinRefPlace: Range<Int>?
+    private var refPlace: Range<Int>?
+    private var topicPlace: Range<Int>?
+    private var eventPlace: Range<Int>?
+    private var payloadPlace: Range<Int>?
 
-    /// Reads a text frame of either version; `nil` for anything else. Cost: one pass, no copy of the payload.
+    /// Reads a text frame of either version; `nil` for anything else. Cost: one pass, no copy. What stands within the
+    /// payload is not checked.
     init?(_ bytes: [UInt8]) {
+        self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
             do throws(JSONFault) {
                 return try read(buffer)
@@ -22,51 +25,74 @@ struct PhoenixFrame {
                 return false
             }
         }
-        guard isRead, !topic.isEmpty, !event.isEmpty else { return nil }
+        guard isRead, hasText(topicPlace), hasText(eventPlace) else { return nil }
+    }
+
+    var joinRef: String? { text(joinRefPlace) }
+    var ref: String? { text(refPlace) }
+    var topic: String { text(topicPlace) ?? "" }
+    var event: String { text(eventPlace) ?? "" }
+
+    /// Whether the event is one.
+    func isEvent(_ name: StaticString) -> Bool {
+        guard let place = eventPlace else { return false }
+        return bytes.withUnsafeBufferPointer { $0.holds(name, at: place.dropFirst().dropLast()) }
     }
 
     /// The payload.
-    func payloadTree(in bytes: [UInt8]) -> JSONTree? {
-        payload.flatMap { JSONTree(parsing: Array(bytes[$0])) }
+    var payloadTree: JSONTree? {
+        payloadPlace.flatMap { JSONTree(parsing: Array(bytes[$0])) }
     }
 
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {
-        var scanner = JSONScanner(bytes)
-        let names = ["join_ref", "ref", "topic", "event", "payload"]
-        guard let first = try scanner.next(), first.kind == .beginObject || first.kind == .beginArray else {
-            return false
-        }
+        var members = JSONMembers(bytes)
+        guard let isObject = members.isObject else { return false }
         var count = 0
-        while var token = try scanner.next(), scanner.depth > 0 {
-            var name = first.kind == .beginArray && count < names.count ? names[count] : ""
-            count += 1
-            if token.kind == .name {
-                name = String(decoding: bytes[token.range], as: UTF8.self)
-                guard let value = try scanner.next() else { return false }
-                token = value
+        while let member = try members.next() {
+            if isObject {
+                take(member, bytes)
+            } else {
+                take(member.value, number: count)
             }
-            let start = token.kind == .string ? token.range.lowerBound - 1 : token.range.lowerBound
-            while scanner.depth > 1 { _ = try scanner.next() }
-            take(name, token, start..<scanner.position, bytes)
+            count += 1
         }
-        return try scanner.next() == nil
+        return true
     }
 
-    private mutating func take(
-        _ name: String,
-        _ token: JSONScanner.Token,
-        _ range: Range<Int>,
-        _ bytes: UnsafeBufferPointer<UInt8>
-    ) {
-        let text = token.kind == .string ? String(decoding: bytes[token.range], as: UTF8.self) : nil
-        switch name {
-        case "join_ref": joinRef = text
-        case "ref": ref = text
-        case "topic": topic = text ?? ""
-        case "event": event = text ?? ""
-        case "payload": payload = range
+    private mutating func take(_ member: JSONMembers.Member, _ bytes: UnsafeBufferPointer<UInt8>) {
+        if bytes.holds("payload", at: member.name) {
+            payloadPlace = member.value
+        } else if bytes.holds("event", at: member.name) {
+            eventPlace = member.value
+        } else if bytes.holds("topic", at: member.name) {
+            topicPlace = member.value
+        } else if bytes.holds("ref", at: member.name) {
+            refPlace = member.value
+        } else if bytes.holds("join_ref", at: member.name) {
+            joinRefPlace = member.value
+        }
+    }
+
+    private mutating func take(_ place: Range<Int>, number: Int) {
+        switch number {
+        case 0: joinRefPlace = place
+        case 1: refPlace = place
+        case 2: topicPlace = place
+        case 3: eventPlace = place
+        case 4: payloadPlace = place
         default: break
         }
+    }
+
+    /// Whether a value is a text that is not empty.
+    private func hasText(_ place: Range<Int>?) -> Bool {
+        place.map { $0.count > 2 && bytes[$0.lowerBound] == 0x22 } ?? false
+    }
+
+    /// The text of a string, as it stands between its quotes; `nil` for other values.
+    private func text(_ place: Range<Int>?) -> String? {
+        guard let place, bytes[place.lowerBound] == 0x22 else { return nil }
+        return String(decoding: bytes[place.dropFirst().dropLast()], as: UTF8.self)
     }
 }
 

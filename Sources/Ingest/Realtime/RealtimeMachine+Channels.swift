@@ -1,17 +1,18 @@
 /// Channels: joining, what the server says of them, gaps and pulls.
 extension RealtimeMachine {
     mutating func message(_ bytes: [UInt8], at now: Duration) -> [Action] {
-        guard phase == .open, let frame = PhoenixFrame(bytes) else { return [] }
+        // Changes go into the log; nothing follows from them here.
+        guard phase == .open, let frame = PhoenixFrame(bytes), !frame.isEvent("postgres_changes") else { return [] }
         if frame.topic == "phoenix" {
             if frame.event == "phx_reply", frame.ref == pendingBeat.map(String.init) { pendingBeat = nil }
             return []
         }
-        guard frame.event != "postgres_changes", let index = tables.firstIndex(where: { $0.topic == frame.topic }),
+        guard let index = tables.firstIndex(where: { $0.topic == frame.topic }),
             let joinRef = channels[index].joinRef, frame.joinRef == nil || frame.joinRef == String(joinRef)
         else { return [] }
         switch frame.event {
-        case "phx_reply": return replied(index, frame, bytes, at: now)
-        case "system": return system(index, frame.payloadTree(in: bytes), at: now)
+        case "phx_reply": return replied(index, frame, at: now)
+        case "system": return system(index, frame.payloadTree, at: now)
         case "phx_error", "phx_close": return left(index, at: now)
         default: return []
         }
@@ -58,9 +59,9 @@ extension RealtimeMachine {
         return [.send(leave)] + left(index, at: now)
     }
 
-    private mutating func replied(_ index: Int, _ frame: PhoenixFrame, _ bytes: [UInt8], at now: Duration) -> [Action] {
+    private mutating func replied(_ index: Int, _ frame: PhoenixFrame, at now: Duration) -> [Action] {
         guard case .joining(let ref) = channels[index].phase, frame.ref == String(ref) else { return [] }
-        let payload = frame.payloadTree(in: bytes)
+        let payload = frame.payloadTree
         guard payload?["status"]?.string == "ok", hasBinding(index, payload) else { return left(index, at: now) }
         channels[index].phase = .joined(ref)
         channels[index].deadline = now + RealtimeTiming.subscribe

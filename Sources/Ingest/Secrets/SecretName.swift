@@ -34,34 +34,4 @@ enum SecretName {
         return parts.count == 3
             && parts.allSatisfy { $0.allSatisfy { SecretText.isNameByte($0) || $0 == 0x3D } }
     }
-
-    /// Whether any name of a secret can stand in bytes, also one hidden by escapes.
-    static func mayOccur(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        for index in 0..<bytes.count {
-            switch bytes[index] {
-            case 0x5C where index + 1 < bytes.count && bytes[index + 1] == 0x75: return true
-            case 0x25: return true
-            case 0x54, 0x74: if matches("token", bytes, at: index) { return true }
-            // The whole words: every chat message has an author.
-            case 0x41, 0x61:
-                if matches("authorization", bytes, at: index) || matches("apikey", bytes, at: index) { return true }
-            case 0x4A, 0x6A: if matches("jwt", bytes, at: index) { return true }
-            default: continue
-            }
-        }
-        return false
-    }
-
-    /// Whether a word stands at an index, whatever its case and however `_` and `-` part its letters.
-    private static func matches(_ word: StaticString, _ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-        var position = index
-        for offset in 0..<word.utf8CodeUnitCount {
-            while position < bytes.count, offset > 0, bytes[position] == 0x5F || bytes[position] == 0x2D {
-                position += 1
-            }
-            guard position < bytes.count, bytes[position] | 0x20 == word.utf8Start[offset] else { return false }
-            position += 1
-        }
-        return true
-    }
 }

@@ -94,7 +94,8 @@ extension FrameDraft {
         let redaction = Secrets.redact(payload, kind: kind)
         guard redaction.count > 0 else { return try draft(payload: payload) }
         var frame = self
-        frame.attributes.append(Attributes.Pair(name: "redacted", value: String(redaction.count)))
+        let redacted = Attributes.Pair(name: "redacted", value: String(redaction.count))
+        frame.attributes = try Attributes(attributes.pairs + [redacted])
         return try frame.draft(payload: redaction.bytes)
     }
 }

@@ -14,25 +14,29 @@ final class ConnectionCounters: Sendable {
     /// The connection's name in keys and attributes: `c` and its number.
     let name: String
     private let counts = Mutex(Counts())
+    private let keyStart: String
 
     init(number: UInt64) {
         name = "c\(number)"
+        keyStart = name + "/"
     }
 
-    /// The next frame's number, of both directions, from 1.
-    func nextFrame() -> UInt64 { next(\.frames) }
+    /// The key of the next frame: its number, of both directions, from 1.
+    func nextFrameKey() -> String {
+        keyStart + String(counts.withLock { Self.raised(&$0.frames) })
+    }
 
-    func nextGap() -> UInt64 { next(\.gaps) }
+    func nextGap() -> UInt64 { counts.withLock { Self.raised(&$0.gaps) } }
 
-    func nextLimit() -> UInt64 { next(\.limits) }
+    func nextLimit() -> UInt64 { counts.withLock { Self.raised(&$0.limits) } }
 
-    func nextHTTP() -> UInt64 { next(\.http) }
+    func nextHTTP() -> UInt64 { counts.withLock { Self.raised(&$0.http) } }
 
-    private func next(_ path: WritableKeyPath<Counts, UInt64>) -> UInt64 {
-        counts.withLock { counts in
-            counts[keyPath: path] += 1
-            return counts[keyPath: path]
-        }
+    private func nextREST() -> UInt64 { counts.withLock { Self.raised(&$0.rest) } }
+
+    private static func raised(_ count: inout UInt64) -> UInt64 {
+        count += 1
+        return count
     }
 
     /// The body of an answer to a REST request, with its secrets replaced.
@@ -48,11 +52,13 @@ final class ConnectionCounters: Sendable {
             recordedAt: time,
             source: source,
             kind: kind,
-            key: "\(name)/r/\(next(\.rest))",
-            attributes: extra + [
-                Attributes.Pair(name: "connection", value: name), Attributes.Pair(name: "path", value: path),
-                Attributes.Pair(name: "status", value: String(answer.status)),
-            ]
+            key: "\(name)/r/\(nextREST())",
+            attributes: try Attributes(
+                extra + [
+                    Attributes.Pair(name: "connection", value: name), Attributes.Pair(name: "path", value: path),
+                    Attributes.Pair(name: "status", value: String(answer.status)),
+                ]
+            )
         )
         return try frame.redacted(payload: answer.body)
     }
@@ -70,8 +76,9 @@ final class ConnectionCounters: Sendable {
             Attributes.Pair(name: "status", value: String(status)),
         ]
         if let retryAfter { pairs.append(Attributes.Pair(name: "retry-after", value: String(retryAfter))) }
-        let key = "\(name)/h/\(next(\.http))"
-        let frame = FrameDraft(recordedAt: time, source: source, kind: .recorderHTTP, key: key, attributes: pairs)
+        let key = "\(name)/h/\(nextHTTP())"
+        let attributes = try Attributes(pairs)
+        let frame = FrameDraft(recordedAt: time, source: source, kind: .recorderHTTP, key: key, attributes: attributes)
         return try frame.draft(payload: [])
     }
 }

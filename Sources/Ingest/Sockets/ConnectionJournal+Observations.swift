@@ -4,8 +4,8 @@ import EventLog
 extension ConnectionJournal {
     /// Something that was seen, with its secrets replaced.
     mutating func observation(_ bytes: [UInt8], _ pairs: [Attributes.Pair], at time: Timestamp) throws {
-        var frame = nextFrame(.in, at: time)
-        frame.attributes = pairs
+        var frame = try nextFrame(.in, at: time)
+        frame.attributes = try Attributes(pairs)
         add(try frame.redacted(payload: bytes))
     }
 
@@ -16,8 +16,8 @@ extension ConnectionJournal {
         _ pairs: [Attributes.Pair],
         at time: Timestamp
     ) throws {
-        var frame = nextFrame(.in, at: time)
-        frame.attributes = pairs
+        var frame = try nextFrame(.in, at: time)
+        frame.attributes = try Attributes(pairs)
         add(try frame.oversize(length: length, hash: hash))
     }
 }
@@ -31,7 +31,7 @@ extension ConnectionJournal {
             source: source,
             kind: EventKind("recorder.limit/1" as StaticString),
             key: "\(counters.name)/l/\(counters.nextLimit())",
-            attributes: Self.pairs(["level": level, "used": String(used), "reset": String(reset)], counters)
+            attributes: try Self.attributes(["level": level, "used": String(used), "reset": String(reset)], counters)
         )
         add(try frame.draft(payload: []))
     }
@@ -49,13 +49,16 @@ extension ConnectionJournal {
             source: source,
             kind: .recorderHTTP,
             key: "\(counters.name)/h/\(counters.nextHTTP())",
-            attributes: Self.pairs(members, counters)
+            attributes: try Self.attributes(members, counters)
         )
         add(try frame.draft(payload: []))
     }
 
-    private static func pairs(_ members: [String: String], _ counters: ConnectionCounters) -> [Attributes.Pair] {
-        members.map { Attributes.Pair(name: $0.key, value: $0.value) }
-            + [Attributes.Pair(name: "connection", value: counters.name)]
+    private static func attributes(
+        _ members: [String: String],
+        _ counters: ConnectionCounters
+    ) throws -> Attributes {
+        let pairs = members.map { Attributes.Pair(name: $0.key, value: $0.value) }
+        return try Attributes(pairs + [Attributes.Pair(name: "connection", value: counters.name)])
     }
 }

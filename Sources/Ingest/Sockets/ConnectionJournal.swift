@@ -20,13 +20,9 @@ struct ConnectionJournal {
     private(set) var lastInbound: Timestamp?
     /// What a protocol keeps for the next run.
     var session: [UInt8]?
-    private var waiting: [Waiting] = []
-
-    /// An event, and the bookmark that is valid once it and all before it are stored.
-    private struct Waiting {
-        let draft: DraftEvent
-        var bookmark: [UInt8]?
-    }
+    private var waiting: [SourceItem] = []
+    /// What all frames of the connection share: attributes of those in and out, made once.
+    private var frameAttributes: (in: Attributes, out: Attributes)?
 
     init(source: SourceName, kind: EventKind, history: RecordedHistory) throws {
         self.source = source
@@ -48,16 +44,16 @@ struct ConnectionJournal {
     /// Everything made since the last call, with the bookmark that is valid once it is stored.
     mutating func take() -> [SourceItem] {
         markLast()
-        defer { waiting.removeAll(keepingCapacity: true) }
-        return waiting.map { .draft($0.draft, bookmark: $0.bookmark) }
+        defer { waiting = [] }
+        return waiting
     }
 
     /// Gives the last event a bookmark of its own: a batch may be cut anywhere, so each that changes what the next run must
     /// know has one.
     mutating func markLast() {
-        guard !waiting.isEmpty else { return }
+        guard case .draft(let draft, _) = waiting.last else { return }
         let bookmark = JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: session)
-        waiting[waiting.count - 1].bookmark = bookmark.bytes
+        waiting[waiting.count - 1] = .draft(draft, bookmark: bookmark.bytes)
     }
 
     static func connectionNumber(in key: String) -> UInt64? {
@@ -98,6 +94,7 @@ extension ConnectionJournal {
         isReserved = true
         number += 1
         counters = ConnectionCounters(number: number)
+        frameAttributes = nil
     }
 
     /// A frame, in or out, with its secrets replaced.
@@ -110,22 +107,34 @@ extension ConnectionJournal {
         add(try nextFrame(.in, at: time).oversize(length: length, hash: hash))
     }
 
-    mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) -> FrameDraft {
+    mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) throws -> FrameDraft {
         if direction == .in { lastInbound = time }
-        // What can only come in needs no direction.
-        let isTwoWay = kind != .serverSentEvent
         return FrameDraft(
             recordedAt: time,
             source: source,
             kind: kind,
-            key: "\(counters.name)/\(counters.nextFrame())",
-            attributes: (isTwoWay ? [pair("dir", direction.rawValue)] : []) + [pair("connection", counters.name)]
+            key: counters.nextFrameKey(),
+            attributes: try attributes(of: direction)
+        )
+    }
+
+    private mutating func attributes(of direction: CaptureLine.Direction) throws -> Attributes {
+        let shared = try frameAttributes ?? (in: makeAttributes(.in), out: makeAttributes(.out))
+        frameAttributes = shared
+        return direction == .in ? shared.in : shared.out
+    }
+
+    private func makeAttributes(_ direction: CaptureLine.Direction) throws -> Attributes {
+        // What can only come in needs no direction.
+        let isTwoWay = kind != .serverSentEvent
+        return try Attributes(
+            (isTwoWay ? [pair("dir", direction.rawValue)] : []) + [pair("connection", counters.name)]
         )
     }
 
     /// Adds an event that was made elsewhere.
     mutating func add(_ draft: DraftEvent) {
-        waiting.append(Waiting(draft: draft))
+        waiting.append(.draft(draft))
     }
 
     /// Says that nothing came because there was nothing: what is missed from now on is missed from then on.
@@ -140,7 +149,7 @@ extension ConnectionJournal {
         at time: Timestamp,
         payload: [UInt8] = []
     ) throws {
-        let attributes = pairs + [pair("connection", counters.name)]
+        let attributes = try Attributes(pairs + [pair("connection", counters.name)])
         let frame = FrameDraft(recordedAt: time, source: source, kind: kind, key: key, attributes: attributes)
         add(try frame.draft(payload: payload))
         markLast()

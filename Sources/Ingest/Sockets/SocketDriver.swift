@@ -9,8 +9,8 @@ import NIOCore
 final class SocketDriver<Machine: SocketMachine> {
     /// Something that happened.
     private enum Happening: Sendable {
-        /// On the socket of an attempt.
-        case socket(attempt: Int, WebSocketEvent)
+        /// On the socket of an attempt, in order.
+        case socket(attempt: Int, [WebSocketEvent])
         case workDone(Machine.Work, isComplete: Bool)
         case token(String)
         case deadline
@@ -36,6 +36,8 @@ final class SocketDriver<Machine: SocketMachine> {
     private var inboundBefore: Timestamp?
     /// Whether a run that does not follow has all it wants.
     private var isDone = false
+    /// The span that the machine is told, while what came in at once is handled.
+    private var elapsed: Duration?
 
     private struct PendingConnect {
         let url: String?
@@ -133,8 +135,11 @@ extension SocketDriver {
             try receive(.workDone(work, isComplete: isComplete), at: recording.clock.now())
             if isComplete, !configuration.follows, machine.gaps.isEmpty { isDone = true }
         case .token(let token): try receive(.token(token), at: recording.clock.now())
-        case .socket(let attempt, let event):
-            if attempt == self.attempt { try handle(event) }
+        case .socket(let attempt, let events):
+            guard attempt == self.attempt else { return }
+            elapsed = recording.clock.elapsed()
+            for event in events where fatal == nil && !isDone { try handle(event) }
+            elapsed = nil
         }
     }
 
@@ -175,7 +180,8 @@ extension SocketDriver {
 
 extension SocketDriver {
     private func receive(_ input: Machine.Input, at time: Timestamp) throws {
-        for action in machine.receive(input, at: recording.clock.elapsed()) { try perform(action, at: time) }
+        let now = elapsed ?? recording.clock.elapsed()
+        for action in machine.receive(input, at: now) { try perform(action, at: time) }
     }
 
     private func perform(_ action: Machine.Action, at time: Timestamp) throws {
@@ -219,7 +225,7 @@ extension SocketDriver {
             let token = try await configuration.token.fresh()
             let socket = try await configuration.connector.open(configuration.endpoint(redirected: url)) {
                 [attempt, inbox] events, bytes in
-                inbox.push(events.map { .socket(attempt: attempt, $0) }, weight: bytes)
+                inbox.push(.socket(attempt: attempt, events), weight: bytes)
             }
             self.socket = socket
             inbox.whenDrained { socket.resume() }

@@ -35,6 +35,7 @@ struct WebSocketAssembler {
 
     /// Takes a data frame; a message if it completes one.
     mutating func push(_ frame: WebSocketFrame) throws(Fault) -> Message? {
+        if frame.fin, frame.opcode != .continuation, partial == nil, let message = whole(frame) { return message }
         var current = try begin(frame.opcode)
         append(frame.unmaskedData, to: &current)
         guard frame.fin else {
@@ -44,6 +45,12 @@ struct WebSocketAssembler {
         partial = nil
         guard let hasher = current.hasher else { return .whole(current.bytes, isBinary: current.isBinary) }
         return .oversize(length: current.length, hash: hasher.finalize(), isBinary: current.isBinary)
+    }
+
+    /// A message in one frame, as nearly all are; `nil` where it is too large.
+    private func whole(_ frame: WebSocketFrame) -> Message? {
+        guard frame.length <= messageBytesMax else { return nil }
+        return .whole(Array(buffer: frame.unmaskedData), isBinary: frame.opcode == .binary)
     }
 
     private func begin(_ opcode: WebSocketOpcode) throws(Fault) -> Partial {

@@ -14,6 +14,8 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private var assembler = WebSocketAssembler()
     private var events: [WebSocketEvent] = []
     private var eventBytes = 0
+    /// When the bytes that are being read came in.
+    private var readTime: Timestamp?
     private var isPaused = false
     private var wantsRead = false
     private var closure: WebSocketClosure?
@@ -30,7 +32,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         switch frame.opcode {
         case .text, .binary, .continuation: takeData(frame, context: context)
         case .ping: reply(.pong, frame.unmaskedData, context: context)
-        case .pong: add(.pong(receivedAt: now()), bytes: 0)
+        case .pong: add(.pong(receivedAt: receivedAt()), bytes: 0)
         case .connectionClose: takeClose(frame.unmaskedData, context: context)
         default: fail(context: context, .protocolError, "protocol error")
         }
@@ -38,6 +40,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         handOver()
+        readTime = nil
         context.fireChannelReadComplete()
     }
 
@@ -102,9 +105,9 @@ extension WebSocketHandler {
         do throws(WebSocketAssembler.Fault) {
             switch try assembler.push(frame) {
             case .whole(let bytes, let isBinary):
-                add(.message(bytes, isBinary: isBinary, receivedAt: now()), bytes: bytes.count + Self.eventBytes)
+                add(.message(bytes, isBinary: isBinary, receivedAt: receivedAt()), bytes: bytes.count + Self.eventBytes)
             case .oversize(let length, let hash, let isBinary):
-                add(.oversize(length: length, hash: hash, isBinary: isBinary, receivedAt: now()), bytes: 0)
+                add(.oversize(length: length, hash: hash, isBinary: isBinary, receivedAt: receivedAt()), bytes: 0)
             case nil: break
             }
         } catch {
@@ -151,6 +154,13 @@ extension WebSocketHandler {
     private func add(_ event: WebSocketEvent, bytes: Int) {
         events.append(event)
         eventBytes += bytes
+    }
+
+    /// One time for all that is read at once: the clock is not asked for each frame.
+    private func receivedAt() -> Timestamp {
+        let time = readTime ?? now()
+        readTime = time
+        return time
     }
 
     private func handOver() {

@@ -137,8 +137,8 @@ final class ContractBench: Sendable {
             Thread {
                 var items: [SourceItem] = []
                 while let batch = queue.takeBatch() {
-                    items += batch
-                    queue.noteStored(batch.count)
+                    items += batch.joined()
+                    queue.noteStored(batch.reduce(0) { $0 + $1.count })
                 }
                 continuation.resume(returning: items)
             }.start()

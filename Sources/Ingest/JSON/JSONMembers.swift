@@ -1,0 +1,135 @@
+/// Finds the members of one JSON object, or the elements of one array, and passes over what stands within them.
+///
+/// For frames of which a recorder needs a few outer members only. The outermost container is read strictly; of the
+/// values only where they end is looked for, so a frame that is no JSON deep within is not noticed. Whoever needs a
+/// value reads it with `JSONTree`. The bytes must outlive it.
+struct JSONMembers {
+    /// One member or element; the name lies between its quotes, the value has all of its bytes.
+    struct Member {
+        /// Empty in an array.
+        let name: Range<Int>
+        let value: Range<Int>
+    }
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    /// Whether the container is an object; `nil` where the text is neither an object nor an array.
+    let isObject: Bool?
+    private var position: Int
+    private var isFirst = true
+
+    /// Begins to read a text.
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        position = 0
+        let start = bytes.firstIndex { !Self.isSpace($0) } ?? bytes.count
+        let opening = start < bytes.count ? bytes[start] : 0
+        isObject = opening == 0x7B ? true : opening == 0x5B ? false : nil
+        position = start + 1
+    }
+
+    /// The next one; `nil` once the container and the text end.
+    ///
+    /// - Throws: `JSONFault`.
+    mutating func next() throws(JSONFault) -> Member? {
+        guard let isObject else { throw fault("it is no object and no array") }
+        skipSpace()
+        if take(isObject ? 0x7D : 0x5D) { return try end() }
+        if !isFirst {
+            guard take(0x2C) else { throw fault("a comma is missing") }
+            skipSpace()
+        }
+        isFirst = false
+        let name = isObject ? try self.name() : position..<position
+        let start = position
+        try passValue()
+        return Member(name: name, value: start..<position)
+    }
+}
+
+extension JSONMembers {
+    private func fault(_ reason: String) -> JSONFault {
+        JSONFault(offset: min(position, bytes.count), reason: reason)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+
+    private mutating func skipSpace() {
+        while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func end() throws(JSONFault) -> Member? {
+        skipSpace()
+        guard position == bytes.count else { throw fault("something follows the value") }
+        return nil
+    }
+
+    private mutating func name() throws(JSONFault) -> Range<Int> {
+        guard take(0x22) else { throw fault("the name of a member is missing") }
+        let start = position
+        try passString()
+        let end = position - 1
+        skipSpace()
+        guard take(0x3A) else { throw fault("a colon is missing") }
+        skipSpace()
+        return start..<end
+    }
+
+    private mutating func passValue() throws(JSONFault) {
+        guard position < bytes.count else { throw fault("it ends too early") }
+        switch bytes[position] {
+        case 0x22:
+            position += 1
+            try passString()
+        case 0x7B, 0x5B: try passContainer()
+        default: try passScalar()
+        }
+    }
+
+    /// From behind a string's opening quote to behind its closing one.
+    private mutating func passString() throws(JSONFault) {
+        while true {
+            position = bytes.firstQuoteOrBackslash(from: position)
+            guard position < bytes.count else { throw fault("it ends within a string") }
+            let isEnd = bytes[position] == 0x22
+            position += isEnd ? 1 : 2
+            if isEnd { return }
+        }
+    }
+
+    private mutating func passContainer() throws(JSONFault) {
+        var depth = 0
+        repeat {
+            guard position < bytes.count else { throw fault("it ends too early") }
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case 0x22: try passString()
+            case 0x7B, 0x5B: depth += 1
+            case 0x7D, 0x5D: depth -= 1
+            default: break
+            }
+        } while depth > 0
+    }
+
+    private mutating func passScalar() throws(JSONFault) {
+        let start = position
+        while position < bytes.count, Self.isScalarByte(bytes[position]) { position += 1 }
+        guard position > start else { throw fault("a value is missing") }
+    }
+
+    /// Letters, digits, signs and the point: what numbers, `true`, `false` and `null` are made of.
+    private static func isScalarByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x61...0x7A, 0x45, 0x2B, 0x2D, 0x2E: true
+        default: false
+        }
+    }
+}

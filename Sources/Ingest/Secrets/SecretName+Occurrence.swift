@@ -1,0 +1,66 @@
+extension SecretName {
+    /// Whether any name of a secret can stand in bytes, also one hidden by escapes.
+    ///
+    /// Cost: a few operations for each eight bytes. Each word that matters holds a letter that is rare: `token` and
+    /// `apikey` a `k`, `authorization` a `z`, `jwt` a `j`. Only where one of them stands, or what hides letters, is looked
+    /// closer.
+    static func mayOccur(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = 0
+        while index + ByteWord.size <= bytes.count {
+            if mayMatter(bytes.word(at: index)), occurs(in: bytes, at: index..<index + ByteWord.size) { return true }
+            index += ByteWord.size
+        }
+        return occurs(in: bytes, at: index..<bytes.count)
+    }
+
+    @inline(__always)
+    private static func mayMatter(_ word: UInt64) -> Bool {
+        let lower = word | ByteWord.all(0x20)
+        let letters =
+            ByteWord.zeros(lower ^ ByteWord.all(0x6B)) | ByteWord.zeros(lower ^ ByteWord.all(0x7A))
+            | ByteWord.zeros(lower ^ ByteWord.all(0x6A))
+        let escapes = ByteWord.zeros(word ^ ByteWord.all(0x25)) | ByteWord.zeros(word ^ ByteWord.all(0x5C))
+        return letters | escapes != 0
+    }
+
+    /// Whether one of the bytes of a range belongs to a name, or hides one.
+    private static func occurs(in bytes: UnsafeBufferPointer<UInt8>, at range: Range<Int>) -> Bool {
+        for index in range {
+            switch bytes[index] {
+            case 0x5C where index + 1 < bytes.count && bytes[index + 1] == 0x75: return true
+            case 0x25: return true
+            case 0x4B, 0x6B:
+                if stands("to", "ken", bytes, at: index) || stands("api", "key", bytes, at: index) { return true }
+            // The whole word: every chat message has an author.
+            case 0x5A, 0x7A: if stands("authori", "zation", bytes, at: index) { return true }
+            case 0x4A, 0x6A: if stands("", "jwt", bytes, at: index) { return true }
+            default: continue
+            }
+        }
+        return false
+    }
+
+    /// Whether a word stands there, of which `end` begins at an index, whatever its case and however `_` and `-` part its
+    /// letters.
+    private static func stands(
+        _ start: StaticString,
+        _ end: StaticString,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        at index: Int
+    ) -> Bool {
+        var position = index
+        for offset in (0..<start.utf8CodeUnitCount).reversed() {
+            repeat { position -= 1 } while position >= 0 && isSeparator(bytes[position])
+            guard position >= 0, bytes[position] | 0x20 == start.utf8Start[offset] else { return false }
+        }
+        position = index
+        for offset in 0..<end.utf8CodeUnitCount {
+            while offset > 0, position < bytes.count, isSeparator(bytes[position]) { position += 1 }
+            guard position < bytes.count, bytes[position] | 0x20 == end.utf8Start[offset] else { return false }
+            position += 1
+        }
+        return true
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool { byte == 0x5F || byte == 0x2D }
+}
