@@ -3,21 +3,19 @@ import EventLog
 /// The rows of packed messages as the digest sees them, written without building values. What they say is what
 /// `row(for:context:)` says, without the sequence of a deletion.
 extension Messages {
-    /// The place of a message's row, if the message is packed.
-    func packedPlace(of key: EntityKey) -> Int? {
-        guard key.section == .messages || key.section == .deletedMessages,
-            let place = store.place(of: MessageKey(channel: key.first, id: key.second)),
-            store.cells[place].form == .packed
-        else { return nil }
-        return place
+    /// The place of the message that a row would be about.
+    func place(of key: EntityKey) -> Int? {
+        store.place(of: MessageKey(channel: key.first, id: key.second))
     }
 
-    /// Whether a row would be that of a packed message which was first heard of after an event.
-    func isPacked(_ key: EntityKey, addedAfter last: SequenceNumber) -> Bool {
-        guard let place = packedPlace(of: key) else { return false }
-        var oldest: UInt64 = 0
-        store.forEachEntry(of: store.cells[place]) { oldest = $0.happening.sequence }
-        return oldest > last.rawValue
+    /// Whether the order of the messages in the channel of one of them is the remote's own list; see `statedOrder`.
+    func isInListedChannel(messageAt place: Int) -> Bool {
+        let channel = store.channels[Int(store.cells[place].channel)]
+        guard channel.first > 0 else { return false }
+        let cell = store.cells[Int(channel.first) - 1]
+        if cell.form == .packed, store.version(of: cell) != nil { return false }
+        guard let order = store.firstOrder(in: channel.id), case .at = order else { return false }
+        return true
     }
 
     /// Writes the row of a packed message; false, and nothing is written, where it has none in this section.
@@ -60,12 +58,21 @@ extension Messages {
         if version.replyTo != .none {
             write(",\"replyTo\":{\"id\":", version.replyTo, to: &writer, names)
             writer.raw(",\"state\":\"")
-            writer.raw(state(of: MessageKey(channel: channel, id: version.replyTo)).rawValue)
+            writer.raw(answeredState(version.replyTo, in: cell.channel).rawValue)
             writer.raw("\"}")
         }
         writer.raw(",\"revisions\":")
         writer.number(store.revisionCount(of: cell))
         writer.raw("}")
+    }
+
+    /// What a message of the channel at a place stands for.
+    private func answeredState(_ id: EntityID, in channel: UInt32) -> State {
+        let channel = Int(channel)
+        if !compacted.isEmpty, compacted.contains(MessageKey(channel: store.channels[channel].id, id: id)) {
+            return .compacted
+        }
+        return store.place(of: id, channel: channel).map { state(at: $0) } ?? .unknown
     }
 
     private func writeDeleted(
@@ -93,6 +100,7 @@ extension Messages {
         writer.raw("}")
     }
 
+    @inline(__always)
     private func write(_ name: StaticString, author place: UInt32, to writer: inout CanonicalWriter) {
         writer.raw(name)
         writer.raw("\"")
@@ -100,6 +108,7 @@ extension Messages {
         writer.raw("\"")
     }
 
+    @inline(__always)
     private func write(_ name: StaticString, _ id: EntityID, to writer: inout CanonicalWriter, _ names: Names) {
         writer.raw(name)
         guard let number = id.number else {
@@ -110,6 +119,7 @@ extension Messages {
         writer.raw("\"")
     }
 
+    @inline(__always)
     private func write(_ name: StaticString, _ time: PackedTime, to writer: inout CanonicalWriter) {
         guard let time = time.timestamp else { return }
         writer.raw(name)

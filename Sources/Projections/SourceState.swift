@@ -5,6 +5,7 @@ import EventLog
 /// Sources never touch each other's state, so ids and handles are the source's own.
 struct SourceState: Sendable {
     let name: SourceName
+    let digestKeyStarts: DigestKeyStarts
     var context: FoldContext
     /// The greatest `recordedAt` of the source's remote changes so far.
     var clock: Timestamp?
@@ -36,6 +37,7 @@ struct SourceState: Sendable {
 
     init(name: SourceName, rules: ReadingRules = []) {
         self.name = name
+        digestKeyStarts = DigestKeyStarts(name)
         self.rules = rules
         context = FoldContext(
             names: Names(),

@@ -9,185 +9,134 @@ import EventLog
 /// first byte separates the cases as in RFC 6962, section 2.1.)
 ///
 /// A value; copying is O(1) until one of the copies changes, which then costs O(n) once. A change costs O(log n), `root`
-/// re-hashes only the paths to what changed since it was last asked for.
+/// re-hashes only the paths to what changed since it was last asked for. Rows that nobody is going to change are hashed
+/// at once and without a trie by `root(of:)`.
 struct StateDigest: Sendable {
     /// The digest of no rows.
-    private static let noRows = Hasher256.hash([2])
+    static let noRows = Hasher256.hash([2])
+    /// The place above all: the first one of a branch that is none.
+    private static let top = 0
 
     /// The key of leaf i.
     private var keys = Arena<Hash256>()
     /// For branch i the children whose hashes are no longer true, as bits.
     private var stale = Arena<UInt16>()
-    /// The children of branch i at 16 i ..< 16 i + 16, and their hashes beside one another: all of them are read whenever
-    /// one has changed.
-    private var children: [Link] = []
+    /// What stands at each place, and its hash; branch i has the places 16 i ..< 16 i + 16. The hashes are beside one
+    /// another, as all of them are read whenever one has changed.
+    private var links: [Link] = []
     private var hashes: [Hash256] = []
-    private var top = Child.nothing
-
-    /// A place in a trie and the hash of what is there; `nil` where that is to be computed.
-    private struct Child {
-        var link: Link
-        var hash: Hash256?
-
-        static let nothing = Child(link: .none, hash: noRows)
-    }
 
     /// The digest of no rows.
-    init() {}
-
-    /// The digest of rows, each given as its leaf, in any order. A key that comes twice counts once, the last time.
-    ///
-    /// Cost: one walk over the leaves in the order of their keys, where setting them one by one jumps about for each.
-    init(_ given: [Leaf]) {
-        let leaves = Leaf.sorted(given)
-        keys = Arena(leaves.map(\.key))
-        top = child(over: leaves[...], depth: 0)
+    init() {
+        _ = addBranch()
     }
 
     /// Sets or, with `nil`, takes away the row under a key.
     mutating func set(key: Hash256, row: Hash256?) {
-        if let row {
-            top = setting(Leaf(key: key, row: row), below: top, depth: 0)
-        } else if let changed = removing(key, below: top, depth: 0) {
-            top = changed
+        if let row { set(Leaf(key: key, row: row)) } else { remove(key) }
+    }
+
+    /// Sets the row under a key.
+    mutating func set(_ leaf: Leaf) {
+        var place = Self.top
+        var depth = 0
+        while true {
+            switch links[place].target {
+            case .nothing:
+                return put(.leaf(keys.insert(leaf.key)), leaf.hash, at: place)
+            case .leaf(let index):
+                if keys[index] == leaf.key { return put(links[place], leaf.hash, at: place) }
+                // A branch goes above a leaf that is no longer alone at its place.
+                let branch = addBranch()
+                put(links[place], hashes[place], at: Self.place(keys[index].nibble(depth), ofBranch: branch))
+                links[place] = .branch(branch)
+            case .branch(let index):
+                markStale(place)
+                place = Self.place(leaf.key.nibble(depth), ofBranch: index)
+                depth += 1
+            }
         }
     }
 
     /// The hash over all rows.
     mutating func root() -> Hash256 {
-        if let known = top.hash { return known }
-        guard case .branch(let index) = top.link.target else { return Self.noRows }
-        let hash = hash(ofBranch: index)
-        top.hash = hash
-        return hash
-    }
-
-    /// The part of the trie for sorted leaves that share their first `depth` digits.
-    private mutating func child(over leaves: ArraySlice<Leaf>, depth: Int) -> Child {
-        guard let first = leaves.first else { return .nothing }
-        if leaves.count == 1 { return Child(link: .leaf(leaves.startIndex), hash: first.hash) }
-        let index = addBranch()
-        var rest = leaves
-        while let slot = rest.first?.key.nibble(depth) {
-            let end = rest.firstIndex { $0.key.nibble(depth) != slot } ?? rest.endIndex
-            put(child(over: rest[..<end], depth: depth + 1), slot, ofBranch: index)
-            rest = rest[end...]
-        }
-        return Child(link: .branch(index), hash: nil)
-    }
-
-    private mutating func setting(_ leaf: Leaf, below child: Child, depth: Int) -> Child {
-        switch child.link.target {
-        case .nothing:
-            return Child(link: .leaf(keys.insert(leaf.key)), hash: leaf.hash)
-        case .leaf(let index):
-            if keys[index] == leaf.key { return Child(link: child.link, hash: leaf.hash) }
-            // A branch goes above a leaf that is no longer alone at its place.
-            let branch = addBranch()
-            put(child, keys[index].nibble(depth), ofBranch: branch)
-            return setting(leaf, below: Child(link: .branch(branch), hash: nil), depth: depth)
+        switch links[Self.top].target {
+        case .nothing: return Self.noRows
+        case .leaf: break
         case .branch(let index):
-            let slot = leaf.key.nibble(depth)
-            put(setting(leaf, below: self.child(slot, ofBranch: index), depth: depth + 1), slot, ofBranch: index)
-            return Child(link: child.link, hash: nil)
+            if stale[0] != 0 { put(links[Self.top], hash(ofBranch: index), at: Self.top) }
         }
+        return hashes[Self.top]
     }
 
-    /// What is there once a key is gone; `nil` where the key was not there.
-    private mutating func removing(_ key: Hash256, below child: Child, depth: Int) -> Child? {
-        switch child.link.target {
-        case .nothing: return nil
-        case .leaf(let index):
-            guard keys[index] == key else { return nil }
-            keys.remove(index)
-            return .nothing
-        case .branch(let index):
-            let slot = key.nibble(depth)
-            guard let changed = removing(key, below: self.child(slot, ofBranch: index), depth: depth + 1) else {
-                return nil
-            }
-            put(changed, slot, ofBranch: index)
-            return onlyLeaf(ofBranch: index) ?? Child(link: child.link, hash: nil)
+    /// Takes away the row under a key, if there is one.
+    mutating func remove(_ key: Hash256) {
+        var path = [Self.top]
+        var place = Self.top
+        while case .branch(let index) = links[place].target {
+            place = Self.place(key.nibble(path.count - 1), ofBranch: index)
+            path.append(place)
         }
+        guard case .leaf(let leaf) = links[place].target, keys[leaf] == key else { return }
+        keys.remove(leaf)
+        put(.none, Self.noRows, at: path.removeLast())
+        for place in path.reversed() where !lift(to: place) { markStale(place) }
     }
 
-    /// Takes away a branch with nothing but one leaf below it, and gives that leaf.
-    private mutating func onlyLeaf(ofBranch index: Int) -> Child? {
+    /// Puts a leaf that is alone below a branch into the branch's place; false where there is more.
+    private mutating func lift(to place: Int) -> Bool {
+        guard case .branch(let branch) = links[place].target else { return false }
+        let places = Self.place(0, ofBranch: branch)..<Self.place(0, ofBranch: branch + 1)
         var only: Int?
-        for slot in 0..<16 where children[16 * index + slot] != .none {
-            if only != nil { return nil }
-            only = slot
+        for place in places where links[place] != .none {
+            if only != nil { return false }
+            only = place
         }
-        guard let only, case .leaf = children[16 * index + only].target else { return nil }
-        let leaf = child(only, ofBranch: index)
-        children[16 * index + only] = .none
-        stale.remove(index)
-        return leaf
+        guard let only, case .leaf = links[only].target else { return false }
+        put(links[only], hashes[only], at: place)
+        links[only] = .none
+        stale.remove(branch)
+        return true
     }
 }
 
 // MARK: - Branches
 
 extension StateDigest {
+    private static func place(_ slot: Int, ofBranch index: Int) -> Int { 16 &* index &+ slot }
+
     private mutating func addBranch() -> Int {
         let index = stale.insert(0)
-        let missing = 16 * index + 16 - children.count
+        let missing = Self.place(16, ofBranch: index) - links.count
         if missing > 0 {
-            children.append(contentsOf: repeatElement(.none, count: missing))
+            links.append(contentsOf: repeatElement(.none, count: missing))
             hashes.append(contentsOf: repeatElement(Self.noRows, count: missing))
         }
         return index
     }
 
-    private func child(_ slot: Int, ofBranch index: Int) -> Child {
-        let isStale = stale[index] & Self.bit(slot) != 0
-        return Child(link: children[16 * index + slot], hash: isStale ? nil : hashes[16 * index + slot])
+    @inline(__always)
+    private mutating func put(_ link: Link, _ hash: Hash256, at place: Int) {
+        links[place] = link
+        hashes[place] = hash
+        stale[place >> 4] &= ~BranchText.bit(place & 15)
     }
 
-    private mutating func put(_ child: Child, _ slot: Int, ofBranch index: Int) {
-        children[16 * index + slot] = child.link
-        if let hash = child.hash {
-            hashes[16 * index + slot] = hash
-            stale[index] &= ~Self.bit(slot)
-        } else {
-            stale[index] |= Self.bit(slot)
-        }
+    @inline(__always)
+    private mutating func markStale(_ place: Int) {
+        stale[place >> 4] |= BranchText.bit(place & 15)
     }
 
     private mutating func hash(ofBranch index: Int) -> Hash256 {
-        for slot in 0..<16 where stale[index] & Self.bit(slot) != 0 {
-            guard case .branch(let child) = children[16 * index + slot].target else { continue }
-            hashes[16 * index + slot] = hash(ofBranch: child)
+        let first = Self.place(0, ofBranch: index)
+        for slot in 0..<16 where stale[index] & BranchText.bit(slot) != 0 {
+            guard case .branch(let child) = links[first + slot].target else { continue }
+            hashes[first + slot] = hash(ofBranch: child)
         }
         stale[index] = 0
-        return withUnsafeTemporaryAllocation(byteCount: 3 + 16 * 32, alignment: 1) { room in
-            var map: UInt16 = 0
-            var end = 3
-            for slot in 0..<16 where children[16 * index + slot] != .none {
-                map |= Self.bit(slot)
-                hashes[16 * index + slot].store(to: room, at: end)
-                end += 32
-            }
-            room[0] = 1
-            room[1] = UInt8(map >> 8)
-            room[2] = UInt8(map & 0xFF)
-            return Hasher256.hash(UnsafeRawBufferPointer(rebasing: room[..<end]))
+        return BranchText.hash { text in
+            for slot in 0..<16 where links[first + slot] != .none { text.add(hashes[first + slot], slot) }
         }
-    }
-
-    /// The bit of a child in the map of a branch: the first one is the highest.
-    private static func bit(_ slot: Int) -> UInt16 { 0x8000 >> UInt16(slot) }
-}
-
-extension Hash256 {
-    /// Whether it stands before another, by their bytes.
-    fileprivate func precedes(_ other: Hash256) -> Bool { words < other.words }
-
-    fileprivate func store(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
-        room.storeBytes(of: words.0.bigEndian, toByteOffset: offset, as: UInt64.self)
-        room.storeBytes(of: words.1.bigEndian, toByteOffset: offset + 8, as: UInt64.self)
-        room.storeBytes(of: words.2.bigEndian, toByteOffset: offset + 16, as: UInt64.self)
-        room.storeBytes(of: words.3.bigEndian, toByteOffset: offset + 24, as: UInt64.self)
     }
 }
 
@@ -219,67 +168,10 @@ private struct Link: Equatable, Sendable {
     }
 }
 
-extension StateDigest {
-    /// A row's key, and the hash over both.
-    struct Leaf: Sendable, BitwiseCopyable {
-        let key: Hash256
-        let hash: Hash256
-
-        init(key: Hash256, row: Hash256) {
-            self.key = key
-            hash = withUnsafeTemporaryAllocation(byteCount: 65, alignment: 1) { room in
-                room[0] = 0
-                key.store(to: room, at: 1)
-                row.store(to: room, at: 33)
-                return Hasher256.hash(UnsafeRawBufferPointer(room))
-            }
-        }
-
-        /// The leaves by key, each key once, as it was given last: spread by the first sixteen bits, then sorted in
-        /// each part.
-        fileprivate static func sorted(_ leaves: [Leaf]) -> [Leaf] {
-            var ends = [Int](repeating: 0, count: 1 << 16)
-            for leaf in leaves { ends[leaf.part] += 1 }
-            var sum = 0
-            for part in ends.indices {
-                sum += ends[part]
-                ends[part] = sum
-            }
-            var places = [Int](repeating: 0, count: leaves.count)
-            var starts = ends
-            for index in leaves.indices.reversed() {
-                starts[leaves[index].part] -= 1
-                places[starts[leaves[index].part]] = index
-            }
-            var sorted: [Leaf] = []
-            sorted.reserveCapacity(leaves.count)
-            for part in starts.indices where starts[part] < ends[part] {
-                let run = places[starts[part]..<ends[part]].sorted {
-                    leaves[$0].key == leaves[$1].key ? $0 < $1 : leaves[$0].key.precedes(leaves[$1].key)
-                }
-                for leaf in run.lazy.map({ leaves[$0] }) {
-                    if sorted.last?.key == leaf.key { sorted.removeLast() }
-                    sorted.append(leaf)
-                }
-            }
-            return sorted
-        }
-
-        /// The first sixteen bits of the key.
-        private var part: Int { Int(key.words.0 >> 48) }
-    }
-}
-
 /// Slots that are used again after they were freed.
 private struct Arena<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var free: [Int] = []
-
-    init(_ elements: [Element] = []) {
-        self.elements = elements
-    }
-
-    var count: Int { elements.count }
 
     subscript(index: Int) -> Element {
         get { elements[index] }

@@ -43,6 +43,44 @@ import Testing
         #expect(refolded.digest() == atOnce)
     }
 
+    @Test(arguments: [0, 1, 255, 256, 257, 3000] as [UInt64], [true, false])
+    func theDigestsOfAllEventsAreThoseAnObserverAsksFor(count: UInt64, decodesAhead: Bool) throws {
+        let folder = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))
+        try Self.fill(store, count: 3000)
+        var options = ReplayOptions()
+        options.decodesAhead = decodesAhead
+        var expected: [SequenceNumber: Hash256] = [:]
+        var found: [SequenceNumber] = []
+        try store.read { session in
+            _ = try Replay.workspace(of: session, through: SequenceNumber(count)) { event, state in
+                expected[event.sequence] = state.digest()
+                return true
+            }
+            try Replay.digests(of: session, through: SequenceNumber(count), options: options) { event, digest in
+                found.append(event.sequence)
+                #expect(expected[event.sequence] == digest)
+                return true
+            }
+        }
+        #expect(found == expected.keys.sorted() && found.count == count)
+    }
+
+    @Test(arguments: [1, 700])
+    func whoeverIsToldTheDigestsMayStopThem(after count: Int) throws {
+        let folder = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))
+        try Self.fill(store, count: 3000)
+        var told = 0
+        try store.read { session in
+            try Replay.digests(of: session) { _, _ in
+                told += 1
+                return told < count
+            }
+        }
+        #expect(told == count)
+    }
+
     @Test func aSavedStateIsTheSameWhenLoadedAndGoesOnAlike() throws {
         let folder = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))

@@ -88,6 +88,47 @@ import Testing
         #expect(first.root() != second.root())
     }
 
+    @Test(arguments: [0, 1, 2, 3, 17, 4095, 4096, 20_000])
+    func rowsAtOnceHaveTheDigestOfRowsOneByOne(count: Int) {
+        let leaves = (0..<count).map { StateDigest.Leaf(key: hash($0), row: hash(-$0)) }
+        #expect(StateDigest.root(of: slices(leaves, each: 1000)) == walked(leaves))
+        // A key that stands in two slices counts once.
+        #expect(StateDigest.root(of: slices(leaves, each: 700) + slices(leaves, each: 1000)) == walked(leaves))
+    }
+
+    /// Keys that are no hashes: branches in chains, first digits that lead to one leaf, and to none.
+    @Test(arguments: [100, 5000])
+    func keysMayShareLongBeginnings(count: Int) {
+        var random = SeededGenerator(seed: UInt64(count))
+        var leaves = (0..<count).map { number in
+            StateDigest.Leaf(key: key([0x5A], ending: number), row: hash(number))
+        }
+        #expect(StateDigest.root(of: slices(leaves, each: 900)) == walked(leaves))
+        for (number, first) in [[0x50], [0x70, 1], [0x70, 2], [0xFF]].enumerated() {
+            leaves.insert(
+                StateDigest.Leaf(key: key(first.map(UInt8.init), ending: number), row: hash(number)),
+                at: Int.random(in: 0..<leaves.count, using: &random)
+            )
+            #expect(StateDigest.root(of: slices(leaves, each: 900)) == walked(leaves))
+        }
+    }
+
+    private func slices(_ leaves: [StateDigest.Leaf], each: Int) -> [LeafSlice] {
+        stride(from: 0, to: leaves.count, by: each).map { LeafSlice(Array(leaves[$0..<min(leaves.count, $0 + each)])) }
+    }
+
+    private func walked(_ leaves: [StateDigest.Leaf]) -> Hash256 {
+        var digest = StateDigest()
+        for leaf in leaves { digest.set(leaf) }
+        return digest.root()
+    }
+
+    /// A key of these first bytes, zeros, and a number in its last two bytes.
+    private func key(_ first: [UInt8], ending number: Int) -> Hash256 {
+        let bytes = first + [UInt8](repeating: 0, count: 30 - first.count) + [UInt8(number >> 8), UInt8(number & 0xFF)]
+        return Hash256(bytes) ?? hash(number)
+    }
+
     private func rebuilt(_ rows: [Int: Int], using random: inout SeededGenerator) -> Hash256 {
         var digest = StateDigest()
         for (key, row) in rows.shuffled(using: &random) { digest.set(key: hash(key), row: hash(row)) }

@@ -104,8 +104,8 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     private func printDigests(of loader: StateLoader, to output: StandardOutput) throws {
-        try loader.forEachState(for: query) { event, state in
-            try output.line("\(event.sequence)\t\(state.digest())")
+        try loader.forEachDigest(for: query) { event, digest in
+            try output.line("\(event.sequence)\t\(digest)")
         }
     }
 

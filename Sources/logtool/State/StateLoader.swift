@@ -102,15 +102,12 @@ struct StateLoader {
         }
     }
 
-    /// The state after every event, one after another. Events that the query leaves out are passed over.
-    func forEachState(for query: StateQuery, _ body: @escaping (Envelope, inout Workspace) throws -> Void) throws {
+    /// The digest after every event, one after another. Events that the query leaves out are passed over.
+    func forEachDigest(for query: StateQuery, _ body: @escaping (Envelope, Hash256) throws -> Void) throws {
         try store.read { session in
-            _ = try Replay.workspace(
-                of: session,
-                through: query.point?.resolve(in: session),
-                options: query.replayOptions
-            ) { envelope, state in
-                try body(envelope, &state)
+            let last = try query.point?.resolve(in: session)
+            try Replay.digests(of: session, through: last, options: query.replayOptions) { event, digest in
+                try body(event, digest)
                 return true
             }
         }

@@ -1,0 +1,68 @@
+public import EventLog
+
+extension Replay {
+    /// The digest after each event: what `Workspace.digest()` gives to an observer of `workspace`.
+    ///
+    /// Where the options allow a second thread, this one folds and hashes rows while the other one keeps the trie of
+    /// these hashes; then `body` hears of an event some hundred events later.
+    ///
+    /// - Parameter body: Gets each folded event, acts included, in order; returns false to stop.
+    /// - Throws: as `workspace`, and what `body` throws.
+    public static func digests(
+        of session: borrowing ReadSession,
+        through point: SequenceNumber? = nil,
+        options: ReplayOptions = ReplayOptions(),
+        _ body: @escaping (_ event: Envelope, _ digest: Hash256) throws -> Bool
+    ) throws {
+        guard options.decodesAhead else {
+            _ = try workspace(of: session, through: point, options: options) { try body($0, $1.digest()) }
+            return
+        }
+        var batches = DigestBatches(body)
+        _ = try workspace(of: session, through: point, options: options) { event, state in
+            try batches.add(event, state: &state)
+        }
+        try batches.finish()
+    }
+}
+
+/// The events of one replay on their way through a `DigestQueue` to whoever wants to know.
+private struct DigestBatches {
+    private let body: (Envelope, Hash256) throws -> Bool
+    private var queue: DigestQueue?
+    private var batch = DigestBatch()
+    private var goesOn = true
+
+    init(_ body: @escaping (Envelope, Hash256) throws -> Bool) {
+        self.body = body
+    }
+
+    /// Takes the state after an event; false where nobody wants to know more.
+    mutating func add(_ event: Envelope, state: inout Workspace) throws -> Bool {
+        // All that changed before is in the trie that it begins with.
+        if queue == nil { queue = DigestQueue(state.startDigest()) }
+        batch.add(event) { state.takeDigestChanges(into: &$0) }
+        if batch.isFull { try handOver() }
+        return goesOn
+    }
+
+    mutating func finish() throws {
+        queue?.work(on: batch)
+        while let done = queue?.next(all: true) { try tell(done) }
+    }
+
+    private mutating func handOver() throws {
+        queue?.work(on: batch)
+        guard let done = queue?.next(all: false) else {
+            batch = DigestBatch()
+            return
+        }
+        try tell(done)
+        done.empty()
+        batch = done
+    }
+
+    private mutating func tell(_ batch: DigestBatch) throws {
+        for (event, digest) in zip(batch.events, batch.digests) where goesOn { goesOn = try body(event, digest) }
+    }
+}

@@ -1,0 +1,93 @@
+import EventLog
+
+extension StateDigest {
+    /// A row's key, and the hash over both.
+    struct Leaf: Sendable, BitwiseCopyable {
+        let key: Hash256
+        let hash: Hash256
+
+        fileprivate init(key: Hash256, hash: Hash256) {
+            self.key = key
+            self.hash = hash
+        }
+
+        init(key: Hash256, row: Hash256) {
+            self.key = key
+            hash = withUnsafeTemporaryAllocation(byteCount: 65, alignment: 8) { room in
+                room[0] = 0
+                key.store(to: room, at: 1)
+                row.store(to: room, at: 33)
+                return Hasher256.hash(UnsafeRawBufferPointer(room))
+            }
+        }
+    }
+}
+
+extension StateDigest {
+    /// What happens to one row.
+    struct Change: Sendable, BitwiseCopyable {
+        let key: Hash256
+        /// The hash of its leaf; `nil` where the row goes, if there is one.
+        let hash: Hash256?
+
+        init(_ leaf: Leaf) {
+            key = leaf.key
+            hash = leaf.hash
+        }
+
+        init(key: Hash256, row: Hash256?) {
+            self.key = key
+            hash = row.map { Leaf(key: key, row: $0).hash }
+        }
+    }
+
+    mutating func apply(_ change: Change) {
+        if let hash = change.hash { set(Leaf(key: change.key, hash: hash)) } else { remove(change.key) }
+    }
+}
+
+/// What a branch is hashed over, while it is put together.
+struct BranchText {
+    private let room: UnsafeMutableRawBufferPointer
+    private var map: UInt16 = 0
+    private var end = 3
+
+    private init(_ room: UnsafeMutableRawBufferPointer) {
+        self.room = room
+    }
+
+    /// The hash of the branch whose children `body` adds, in the order of their slots.
+    @inline(__always)
+    static func hash(_ body: (inout BranchText) -> Void) -> Hash256 {
+        withUnsafeTemporaryAllocation(byteCount: 3 + 16 * 32, alignment: 8) { room in
+            var text = BranchText(room)
+            body(&text)
+            room[0] = 1
+            room[1] = UInt8(text.map >> 8)
+            room[2] = UInt8(text.map & 0xFF)
+            return Hasher256.hash(UnsafeRawBufferPointer(rebasing: room[..<text.end]))
+        }
+    }
+
+    /// Adds a child; each slot once.
+    @inline(__always)
+    mutating func add(_ hash: Hash256, _ slot: Int) {
+        map |= Self.bit(slot)
+        hash.store(to: room, at: end)
+        end &+= 32
+    }
+
+    /// The bit of a child in the map: the first one is the highest.
+    @inline(__always)
+    static func bit(_ slot: Int) -> UInt16 { 0x8000 &>> UInt16(truncatingIfNeeded: slot) }
+}
+
+extension Hash256 {
+    @inline(__always)
+    fileprivate func store(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
+        room.storeBytes(of: words.0.bigEndian, toByteOffset: offset, as: UInt64.self)
+        room.storeBytes(of: words.1.bigEndian, toByteOffset: offset &+ 8, as: UInt64.self)
+        room.storeBytes(of: words.2.bigEndian, toByteOffset: offset &+ 16, as: UInt64.self)
+        room.storeBytes(of: words.3.bigEndian, toByteOffset: offset &+ 24, as: UInt64.self)
+    }
+}

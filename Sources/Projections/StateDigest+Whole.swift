@@ -1,0 +1,136 @@
+import Dispatch
+import EventLog
+import Synchronization
+
+/// Some leaves, spread by the first byte of their keys.
+struct LeafSlice: Sendable {
+    let leaves: [StateDigest.Leaf]
+    /// Where the leaves of each first byte end.
+    private let ends: [Int]
+
+    /// - Parameter given: leaves in any order.
+    init(_ given: [StateDigest.Leaf]) {
+        var places = [Int](repeating: 0, count: 256)
+        for leaf in given { places[leaf.firstByte] += 1 }
+        var sum = 0
+        for byte in places.indices {
+            sum += places[byte]
+            places[byte] = sum - places[byte]
+        }
+        leaves = [StateDigest.Leaf](unsafeUninitializedCapacity: given.count) { room, count in
+            for leaf in given {
+                room[places[leaf.firstByte]] = leaf
+                places[leaf.firstByte] += 1
+            }
+            count = given.count
+        }
+        // Each place has moved to the end of its leaves.
+        ends = places
+    }
+
+    var count: Int { leaves.count }
+
+    /// The leaves whose keys begin with a byte out of a range.
+    fileprivate subscript(bytes: Range<Int>) -> ArraySlice<StateDigest.Leaf> {
+        leaves[(bytes.lowerBound == 0 ? 0 : ends[bytes.lowerBound - 1])..<ends[bytes.upperBound - 1]]
+    }
+}
+
+extension StateDigest {
+    /// From how many rows on more than one processor is worth the trouble.
+    private static let parallelCountMin = 4096
+
+    /// The digest of a whole set of rows: what it would be after setting all of them, one after another.
+    ///
+    /// Cost: O(n log n), on all processors; nothing is left of it but the hash.
+    static func root(of slices: [LeafSlice]) -> Hash256 {
+        if slices.reduce(0, { $0 + $1.count }) < parallelCountMin {
+            return DigestSubtree(of: slices, bytes: 0..<256, depth: 0).hash ?? noRows
+        }
+        let parts = Mutex([DigestSubtree](repeating: .nothing, count: 256))
+        DispatchQueue.concurrentPerform(iterations: 256) { byte in
+            let part = DigestSubtree(of: slices, bytes: byte..<byte + 1, depth: 2)
+            parts.withLock { $0[byte] = part }
+        }
+        let found = parts.withLock { $0 }
+        let digits = (0..<16).map { DigestSubtree(children: found[16 * $0..<16 * $0 + 16]) }
+        return DigestSubtree(children: digits[...]).hash ?? noRows
+    }
+}
+
+/// What stands at a place of the trie, and its hash.
+private enum DigestSubtree: Sendable {
+    case nothing
+    case leaf(Hash256)
+    case branch(Hash256)
+
+    var hash: Hash256? {
+        switch self {
+        case .nothing: nil
+        case .leaf(let hash), .branch(let hash): hash
+        }
+    }
+
+    /// The subtree of all leaves whose keys begin with one of these bytes; they share their first `depth` digits.
+    init(of slices: [LeafSlice], bytes: Range<Int>, depth: Int) {
+        var leaves: [StateDigest.Leaf] = []
+        leaves.reserveCapacity(slices.reduce(0) { $0 + $1[bytes].count })
+        for slice in slices { leaves.append(contentsOf: slice[bytes]) }
+        leaves.sort { $0.key.words < $1.key.words }
+        self = leaves.withUnsafeBufferPointer { DigestSubtree(sorted: $0, depth: depth) }
+    }
+
+    /// The subtree of leaves in the order of their keys, which share their first `depth` digits.
+    private init(sorted leaves: UnsafeBufferPointer<StateDigest.Leaf>, depth: Int) {
+        guard let first = leaves.first, let last = leaves.last else {
+            self = .nothing
+            return
+        }
+        if first.key == last.key {
+            self = .leaf(last.hash)
+            return
+        }
+        let hash = BranchText.hash { text in
+            var start = 0
+            while start < leaves.count {
+                let slot = leaves[start].key.nibble(depth)
+                var end = start + 1
+                while end < leaves.count, leaves[end].key.nibble(depth) == slot { end += 1 }
+                let part = UnsafeBufferPointer(rebasing: leaves[start..<end])
+                if let hash = DigestSubtree(sorted: part, depth: depth + 1).hash { text.add(hash, slot) }
+                start = end
+            }
+        }
+        self = .branch(hash)
+    }
+
+    /// The subtree of sixteen children.
+    init(children: ArraySlice<DigestSubtree>) {
+        var branchCount = 0
+        var leaf = DigestSubtree.nothing
+        var count = 0
+        for child in children {
+            switch child {
+            case .nothing: continue
+            case .leaf: leaf = child
+            case .branch: branchCount += 1
+            }
+            count += 1
+        }
+        // Nothing, or a leaf that is alone.
+        if branchCount == 0, count < 2 {
+            self = leaf
+            return
+        }
+        let hash = BranchText.hash { text in
+            for (slot, child) in children.enumerated() {
+                if let hash = child.hash { text.add(hash, slot) }
+            }
+        }
+        self = .branch(hash)
+    }
+}
+
+extension StateDigest.Leaf {
+    fileprivate var firstByte: Int { Int(truncatingIfNeeded: key.words.0 >> 56) }
+}
