@@ -100,9 +100,15 @@ let package = Package(
             path: "Tests/StateTrace",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "LogWorker",
+            dependencies: ["EventLog"],
+            path: "Tests/LogWorker",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "EventLogTests",
-            dependencies: ["EventLog", "TestSupport"],
+            dependencies: ["EventLog", "LogWorker", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -37,7 +37,7 @@ struct BitFlips {
     let file: String
     let seed: UInt64
 
-    static var isLong: Bool { ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil }
+    static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
 
     /// Flips every bit in the long form, else a sample of them and all of some ranges of bytes.
     ///
@@ -85,6 +85,7 @@ struct BitFlips {
         let place = "\(path)/\(file)"
         var tally = Tally()
         for bit in bits {
+            if Self.isLong, tally.tried.isMultiple(of: 50_000) { print("\(file): \(tally.tried) of \(bits.count) bits") }
             var bytes = original
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
             try write(bytes, to: place)
