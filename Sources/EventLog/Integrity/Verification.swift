@@ -10,6 +10,7 @@ struct Verification {
     /// Whether the clock of the leaves since the last node is known for each of them.
     private var isClockExact = true
     private var gaps = GapExplanation()
+    private var dropped = SequenceRanges()
     private var expected: UInt64 = 1
     private var isAmongEvents = false
 
@@ -32,6 +33,7 @@ struct Verification {
             isAmongEvents = true
             try checkEvents()
             isAmongEvents = false
+            try checkKeys()
             try checkCounts()
             try gaps.check(reader)
         } catch let stop as Stop {
@@ -103,6 +105,7 @@ extension Verification {
             }
             guard run.level == 0 else { throw stop("the log is a part: its leaves are not all there", at: expected) }
             gaps.add(run)
+            dropped.append(run.first...run.last)
             report.dropped += run.count
             isClockExact = false
             for (place, hash) in run.hashes.enumerated() {
@@ -144,7 +147,6 @@ extension Verification {
             try checkSums(of: table)
         }
         try checkLanes()
-        try checkKeys()
     }
 
     private func checkSums(of table: Table) throws {
@@ -178,7 +180,7 @@ extension Verification {
         while try cursor.advance() {
             for entry in try DroppedKeys.entries(under: cursor, reader) {
                 if let last, last >= entry { throw stop("the keys of dropped events do not ascend") }
-                guard try reader.gapRun(at: entry.sequence) != nil else {
+                guard dropped.contains(entry.sequence) else {
                     throw stop("its key stands among those of dropped events", at: entry.sequence)
                 }
                 last = entry
