@@ -27,8 +27,7 @@ final class HeldKeys {
     ///   never come to be.
     init(_ reader: LogReader, of generation: Generation, capacity: Int?) throws {
         self.capacity = capacity ?? .max
-        guard let capacity else { return }
-        recent = KeyIndex(capacity: capacity)
+        guard capacity != nil else { return }
         let (runs, list) = Self.stored(reader, of: generation)
         flusher = KeyFlusher(generation, runs: runs, covered: list.covered)
         head = list.covered
