@@ -149,7 +149,7 @@ import Testing
         #expect(try bench.texts("sse.event/1") == ["id: 0\ndata: a\n\n", "id: 0\ndata: b\n\n"])
         let closed = try bench.events().filter { $0.attribute("gap") == "close" }
         #expect(closed.count == 1)
-        #expect(closed[0].text.contains("\"closes\":\"snapshot\""))
+        #expect(closed.first?.text.contains("\"closes\":\"snapshot\"") == true)
     }
 
     @Test func secretsInEventsAreReplaced() async throws {
