@@ -9,6 +9,8 @@ struct MessageSpot: BitwiseCopyable, Sendable {
     let bucket: UInt64
     /// The message's place, once it was found; found places stay.
     var place: Int?
+    /// The place of the frame's author, once it was found; so it stays, too.
+    var author: UInt32?
 }
 
 /// Where the messages of one source are kept: a cell for each, in the order in which they were first heard of.
@@ -24,6 +26,8 @@ struct MessageStore: Sendable {
         /// The places of the first and the last message, counted from 1; 0 where there is none.
         var first: UInt32 = 0
         var last: UInt32 = 0
+        /// The greatest `rawValue` of their ids: of none above it a message is there.
+        fileprivate(set) var greatest: UInt64 = 0
         /// The guild that was last named together with the channel, once every fold has been told.
         var named: EntityID?
         /// Whether the fold of channels has been told of it.
@@ -69,7 +73,9 @@ struct MessageStore: Sendable {
     /// The place of the message at a spot.
     @inline(__always)
     func place(of id: EntityID, at spot: MessageSpot) -> Int? {
-        table.find(spot.hash) { place in cells[place].id == id && cells[place].channel == UInt32(spot.channel) }
+        // A new message has nearly always the greatest id of its channel: then there is nothing to look for.
+        if id.rawValue > channels[spot.channel].greatest { return nil }
+        return table.find(spot.hash) { place in cells[place].id == id && cells[place].channel == UInt32(spot.channel) }
     }
 
     /// Where a message of a known channel is looked for.
@@ -109,6 +115,7 @@ struct MessageStore: Sendable {
             cells[Int(last) - 1].next = UInt32(place + 1)
         }
         channels[channel].last = UInt32(place + 1)
+        channels[channel].greatest = max(channels[channel].greatest, cell.id.rawValue)
         return place
     }
 

@@ -8,12 +8,12 @@ extension Messages {
     mutating func takePlain(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) -> Bool {
         let event = context.event
         guard event.isPackable, fates.fate(of: frame.channel) == nil else { return false }
-        if let place = spot.place ?? store.place(of: frame.id, at: spot) {
+        if let place = knownPlace(of: frame, at: spot) {
             guard store.cells[place].form == .packed,
                 store.newestSequence(of: store.cells[place]) <= event.sequence.rawValue
             else { return false }
             circles.repeatKnown(in: &context)
-            change(place, by: frame, in: &context)
+            change(place, by: frame, author: spot.author, in: &context)
             return true
         }
         circles.repeatKnown(in: &context)
@@ -25,6 +25,12 @@ extension Messages {
         return true
     }
 
+    @inline(__always)
+    private func knownPlace(of frame: PlainFrame, at spot: MessageSpot) -> Int? {
+        if let place = spot.place { return place }
+        return store.place(of: frame.id, at: spot)
+    }
+
     private mutating func addWritten(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
         let happening = PackedHappening(
             .created,
@@ -33,7 +39,8 @@ extension Messages {
             isNewRevision: true,
             counts: true
         )
-        let place = store.add(frame.id, .live, happening, store.added(frame), at: spot, context.event)
+        let version = store.added(frame, author: spot.author)
+        let place = store.add(frame.id, .live, happening, version, at: spot, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
         if frame.replyTo != .none { connect(place, frame.key, to: frame.replyTo, in: &context) }
@@ -46,11 +53,16 @@ extension Messages {
         touchAnswers(to: frame.key, in: &context)
     }
 
-    private mutating func change(_ place: Int, by frame: PlainFrame, in context: inout FoldContext) {
+    private mutating func change(
+        _ place: Int,
+        by frame: PlainFrame,
+        author: UInt32?,
+        in context: inout FoldContext
+    ) {
         let before = store.cells[place]
         let answered = store.replyTo(at: place)
         switch frame.happening {
-        case .written: write(frame, over: before, at: place, context.event)
+        case .written: write(frame, by: author, over: before, at: place, context.event)
         case .deleted: delete(before, at: place, context.event)
         }
         touch(frame.key, in: &context)
@@ -61,7 +73,13 @@ extension Messages {
     }
 
     /// As `MessageRecord.writeByVersion`.
-    private mutating func write(_ frame: PlainFrame, over cell: MessageCell, at place: Int, _ event: EventReference) {
+    private mutating func write(
+        _ frame: PlainFrame,
+        by author: UInt32?,
+        over cell: MessageCell,
+        at place: Int,
+        _ event: EventReference
+    ) {
         let current = store.version(of: cell)
         let wins = current.map { frame.editedAt.rawValue >= $0.editedAt.rawValue } ?? true
         let same = store.newestWrite(of: cell, editedAt: frame.editedAt)
@@ -75,7 +93,7 @@ extension Messages {
             isNewRevision: same == nil,
             counts: wins
         )
-        store.enter(happening, store.added(frame), at: place, event)
+        store.enter(happening, store.added(frame, author: author), at: place, event)
         if wins, cell.standing != .deleted { store.cells[place].standing = .live }
     }
 
@@ -90,15 +108,17 @@ extension Messages {
 }
 
 extension MessageStore {
-    /// Copies what a frame says.
+    /// Copies what a frame says, whose author is known to have this place.
     @inline(__always)
-    fileprivate mutating func added(_ frame: PlainFrame) -> PackedVersion {
-        PackedVersion(
+    fileprivate mutating func added(_ frame: PlainFrame, author: UInt32?) -> PackedVersion {
+        let place: UInt32
+        if let author { place = author } else { place = authors.place(id: frame.author, name: frame.authorName) }
+        return PackedVersion(
             createdAt: frame.createdAt,
             editedAt: frame.editedAt,
             replyTo: frame.replyTo,
             text: texts.add(frame.content),
-            author: authors.place(id: frame.author, name: frame.authorName)
+            author: place
         )
     }
 

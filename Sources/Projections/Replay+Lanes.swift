@@ -85,6 +85,13 @@ struct ReplayedWorkspace {
             let id = steps[index].frame.id
             steps[index].spot?.place = workspace.sources[source].messages.store.place(of: id, at: spot)
         }
+        for index in steps.indices where steps[index].frame.happening == .written {
+            guard steps[index].spot != nil, let source = sources[steps[index].lane] else { continue }
+            steps[index].spot?.author = workspace.sources[source].messages.store.authors.knownPlace(
+                id: steps[index].frame.author,
+                name: steps[index].frame.authorName
+            )
+        }
     }
 
     /// Applies an event on the long way.

@@ -23,7 +23,8 @@ extension SourceState {
     /// Gives a frame to the folds that it concerns: the channels once for each channel, the messages.
     @inline(__always)
     private mutating func takePlain(_ frame: PlainFrame, spot: MessageSpot?) -> Bool {
-        let spot = spot ?? messages.store.addedSpot(of: frame.key)
+        // Not as `??`, whose closure would have the whole store copied.
+        guard let spot else { return takePlain(frame, spot: messages.store.addedSpot(of: frame.key)) }
         let channel = spot.channel
         if !messages.store.channels[channel].isKnown {
             // Whatever the fold makes of a channel's name, it makes nothing more of the same name again.

@@ -15,14 +15,20 @@ struct AuthorTable: Sendable {
     /// The place of an author, made if it is new. `name` is `nil` where the message gave none.
     @inline(__always)
     mutating func place(id: UInt64, name: JSONText?) -> UInt32 {
-        let hash = Self.hash(id, name)
-        let known = table.find(hash) { place in
+        if let known = knownPlace(id: id, name: name) { return known }
+        return UInt32(truncatingIfNeeded: add(id, name, Self.hash(id, name)))
+    }
+
+    /// The place of an author that is there, where it then stays.
+    @inline(__always)
+    func knownPlace(id: UInt64, name: JSONText?) -> UInt32? {
+        let known = table.find(Self.hash(id, name)) { place in
             let author = authors[place]
             guard author.id == id, author.hasName == (name != nil) else { return false }
             guard let name else { return true }
             return names.withText(author.name) { $0.hasEscapes == name.hasEscapes && $0.bytes.isSame(name.bytes) }
         }
-        return UInt32(truncatingIfNeeded: known ?? add(id, name, hash))
+        return known.map { UInt32(truncatingIfNeeded: $0) }
     }
 
     @inline(never)

@@ -1,29 +1,38 @@
 import EventLog
 
 /// Walks over the bytes of one JSON text, as strictly as `JSONReader`, but knows only the plain forms of things and says
-/// `nil` for any other, be it a fault or merely unusual. Borrows the bytes.
-struct ByteScanner {
-    let bytes: UnsafeRawBufferPointer
-    private(set) var offset = 0
+/// `nil` or false for any other, be it a fault or merely unusual. Borrows the bytes.
+///
+/// Two pointers: a function that takes a scanner and returns one keeps it in registers.
+struct ByteScanner: BitwiseCopyable {
+    private(set) var place: UnsafePointer<UInt8>
+    private let end: UnsafePointer<UInt8>
 
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
+    /// `nil` where there are no bytes.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
+        place = start.assumingMemoryBound(to: UInt8.self)
+        end = place + bytes.count
     }
 
     /// The byte at the place reached; 0, which may stand nowhere in a JSON text, at the end.
     @inline(__always)
-    var current: UInt8 { offset < bytes.count ? bytes[offset] : 0 }
+    var current: UInt8 { place < end ? place.pointee : 0 }
 
     /// The byte after the one at the place reached; 0 beyond the end.
     @inline(__always)
-    var second: UInt8 { bytes.count &- offset > 1 ? bytes[offset &+ 1] : 0 }
+    var second: UInt8 { left > 1 ? place[1] : 0 }
 
-    var isAtEnd: Bool { offset == bytes.count }
+    @inline(__always)
+    var isAtEnd: Bool { place == end }
+
+    @inline(__always)
+    private var left: Int { end - place }
 
     @inline(__always)
     mutating func skipSpace() {
         if current > 0x20 { return }
-        while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { offset += 1 }
+        while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { place += 1 }
     }
 
     /// Passes a byte that means itself, after white space; whether it was there.
@@ -31,7 +40,7 @@ struct ByteScanner {
     mutating func take(_ byte: UInt8) -> Bool {
         skipSpace()
         guard current == byte else { return false }
-        offset &+= 1
+        place += 1
         return true
     }
 
@@ -39,50 +48,64 @@ struct ByteScanner {
     @inline(__always)
     mutating func takeNull() -> Bool {
         skipSpace()
-        guard current == UInt8(ascii: "n"), holds("null", at: offset) else { return false }
-        offset += 4
-        return true
+        return current == UInt8(ascii: "n") && takeLiteral("null")
     }
 
-    /// Passes a literal; whether it stood there.
+    /// Passes a literal of at least one byte; whether it stood there.
     @inline(__always)
     mutating func takeLiteral(_ literal: StaticString) -> Bool {
-        guard holds(literal, at: offset) else { return false }
-        offset += literal.utf8CodeUnitCount
+        let count = literal.utf8CodeUnitCount
+        guard left >= count, Self.isSame(place, literal.utf8Start, count) else { return false }
+        place += count
         return true
     }
 
-    /// Passes a member's name and its colon; `nil` also for a name with escapes or other than ASCII.
+    /// Passes a member's name that has no escapes, its colon, and white space around it; whether it was this one.
     @inline(__always)
-    mutating func name() -> Range<Int>? {
-        guard take(UInt8(ascii: "\"")) else { return nil }
-        let start = offset
-        skipPlain()
-        guard current == UInt8(ascii: "\"") else { return nil }
-        let name = start..<offset
-        offset &+= 1
-        return take(UInt8(ascii: ":")) ? name : nil
+    mutating func takeName(_ name: StaticString) -> Bool {
+        let count = name.utf8CodeUnitCount
+        guard left > count + 1, Self.isSame(place + 1, name.utf8Start, count), place[count + 1] == UInt8(ascii: "\"")
+        else { return false }
+        place += count + 2
+        return take(UInt8(ascii: ":"))
     }
 
-    /// Whether a literal of at least one byte stands at a place.
+    /// Passes a member's name of ASCII without escapes, whatever it is, and its colon; false for any other.
+    mutating func passName() -> Bool {
+        guard take(UInt8(ascii: "\"")) else { return false }
+        skipPlain()
+        return take(UInt8(ascii: "\"")) && take(UInt8(ascii: ":"))
+    }
+
     @inline(__always)
-    func holds(_ literal: StaticString, at start: Int) -> Bool {
-        let count = literal.utf8CodeUnitCount
-        guard bytes.count &- start >= count else { return false }
-        let wanted = UnsafeRawBufferPointer(start: literal.utf8Start, count: count)
+    private static func isSame(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         var index = 0
         while count &- index >= 8 {
-            if bytes.word(start &+ index) != wanted.word(index) { return false }
+            if word(left + index) != word(right + index) { return false }
             index &+= 8
         }
         if index == count { return true }
-        // The last eight bytes once more, some of them a second time.
-        if count > 8 { return bytes.word(start &+ count &- 8) == wanted.word(count &- 8) }
+        // The last bytes once more, some of them a second time.
+        if count > 8 { return word(left + (count &- 8)) == word(right + (count &- 8)) }
+        if count >= 4 {
+            return half(left) == half(right) && half(left + (count &- 4)) == half(right + (count &- 4))
+        }
         while index < count {
-            if bytes[start &+ index] != wanted[index] { return false }
+            if left[index] != right[index] { return false }
             index &+= 1
         }
         return true
+    }
+
+    /// Eight bytes as one little-endian number.
+    @inline(__always)
+    private static func word(_ place: UnsafePointer<UInt8>) -> UInt64 {
+        UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
+    }
+
+    @inline(__always)
+    private static func half(_ place: UnsafePointer<UInt8>) -> UInt32 {
+        UnsafeRawPointer(place).loadUnaligned(as: UInt32.self)
     }
 }
 
@@ -93,14 +116,14 @@ extension ByteScanner {
     @inline(__always)
     mutating func text() -> JSONText? {
         guard take(UInt8(ascii: "\"")) else { return nil }
-        let start = offset
+        let start = place
         var hasEscapes = false
         while true {
             skipPlain()
             let byte = current
             if byte == UInt8(ascii: "\"") {
-                let text = UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
-                offset &+= 1
+                let text = UnsafeRawBufferPointer(start: start, count: place - start)
+                place += 1
                 return JSONText(bytes: text, hasEscapes: hasEscapes)
             }
             if byte == UInt8(ascii: "\\") {
@@ -115,15 +138,15 @@ extension ByteScanner {
     /// Passes bytes of a text that mean themselves, eight at a time; see `JSONReader`.
     @inline(__always)
     private mutating func skipPlain() {
-        while bytes.count &- offset >= 8 {
-            let marks = Self.marks(bytes.word(offset))
+        while left >= 8 {
+            let marks = Self.marks(Self.word(place))
             if marks != 0 {
-                offset &+= marks.trailingZeroBitCount / 8
+                place += marks.trailingZeroBitCount / 8
                 return
             }
-            offset &+= 8
+            place += 8
         }
-        while isPlain(current) { offset &+= 1 }
+        while isPlain(current) { place += 1 }
     }
 
     /// A word in which the lowest bit that is set is the top bit of the first byte that does not mean itself.
@@ -140,35 +163,46 @@ extension ByteScanner {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
+    @inline(__always)
     private mutating func skipEscape() -> Bool {
-        offset &+= 1
-        let letter = current
-        offset &+= 1
+        let letter = second
+        guard letter == UInt8(ascii: "u") else {
+            place += min(left, 2)
+            return Self.isEscape(letter)
+        }
+        guard left >= 6, JSONText.hexDigit(place[2]) != nil, JSONText.hexDigit(place[3]) != nil,
+            JSONText.hexDigit(place[4]) != nil, JSONText.hexDigit(place[5]) != nil
+        else { return false }
+        place += 6
+        return true
+    }
+
+    /// Whether a letter behind a backslash stands for one character.
+    @inline(__always)
+    private static func isEscape(_ letter: UInt8) -> Bool {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            return true
-        case UInt8(ascii: "u"):
-            for _ in 0..<4 {
-                guard JSONText.hexDigit(current) != nil else { return false }
-                offset &+= 1
-            }
             return true
         default: return false
         }
     }
 
     /// Passes one scalar of two bytes or more; see `JSONReader`.
+    @inline(__always)
     private mutating func skipScalar() -> Bool {
         // The most frequent one first: two bytes.
-        if bytes.count &- offset >= 2, (0xC2...0xDF).contains(current), bytes[offset &+ 1] & 0xC0 == 0x80 {
-            offset &+= 2
+        if left >= 2, (0xC2...0xDF).contains(place[0]), place[1] & 0xC0 == 0x80 {
+            place += 2
             return true
         }
+        return skipLongScalar()
+    }
+
+    private mutating func skipLongScalar() -> Bool {
         let second: ClosedRange<UInt8>
         let length: Int
         switch current {
-        case 0xC2...0xDF: (second, length) = (0x80...0xBF, 2)
         case 0xE0: (second, length) = (0xA0...0xBF, 3)
         case 0xED: (second, length) = (0x80...0x9F, 3)
         case 0xE1...0xEF: (second, length) = (0x80...0xBF, 3)
@@ -177,9 +211,9 @@ extension ByteScanner {
         case 0xF4: (second, length) = (0x80...0x8F, 4)
         default: return false
         }
-        guard bytes.count - offset >= length, second.contains(bytes[offset + 1]) else { return false }
-        for index in 2..<max(length, 2) where bytes[offset + index] & 0xC0 != 0x80 { return false }
-        offset += length
+        guard left >= length, second.contains(place[1]) else { return false }
+        for index in 2..<length where place[index] & 0xC0 != 0x80 { return false }
+        place += length
         return true
     }
 }
@@ -191,9 +225,9 @@ extension ByteScanner {
     @inline(__always)
     mutating func wholeNumber() -> UInt64? {
         skipSpace()
-        let start = offset
+        let start = place
         guard let value = digits() else { return nil }
-        if bytes[start] == UInt8(ascii: "0"), offset > start + 1 { return nil }
+        if start.pointee == UInt8(ascii: "0"), place > start + 1 { return nil }
         return value
     }
 
@@ -202,28 +236,28 @@ extension ByteScanner {
     mutating func id() -> UInt64? {
         skipSpace()
         guard current == UInt8(ascii: "\"") else { return wholeNumber() }
-        offset &+= 1
-        let start = offset
+        place += 1
+        let start = place
         guard let value = digits(), current == UInt8(ascii: "\"") else { return nil }
-        if bytes[start] == UInt8(ascii: "0"), offset > start + 1 { return nil }
-        offset &+= 1
+        if start.pointee == UInt8(ascii: "0"), place > start + 1 { return nil }
+        place += 1
         return value
     }
 
     /// Passes 1 to 19 digits whose number is below 2^63.
     @inline(__always)
     private mutating func digits() -> UInt64? {
-        let start = offset
+        let start = place
         var value: UInt64 = 0
-        while bytes.count - offset >= 8, let eight = Self.eightDigits(bytes.word(offset)) {
+        while left >= 8, let eight = Self.eightDigits(Self.word(place)) {
             value = value &* 100_000_000 &+ eight
-            offset &+= 8
+            place += 8
         }
         while case let digit = current &- 0x30, digit < 10 {
             value = value &* 10 &+ UInt64(digit)
-            offset &+= 1
+            place += 1
         }
-        let count = offset - start
+        let count = place - start
         return count > 0 && count < 20 && value < 1 << 63 ? value : nil
     }
 
@@ -241,28 +275,24 @@ extension ByteScanner {
     /// Reads a text such as `2026-01-19T08:30:00.25Z`, of a year that `PackedTime` holds.
     @inline(__always)
     mutating func time() -> PackedTime? {
-        guard take(UInt8(ascii: "\"")), bytes.count - offset >= 21 else { return nil }
-        let start = offset
-        guard bytes[start + 4] == UInt8(ascii: "-"), bytes[start + 7] == UInt8(ascii: "-"),
-            bytes[start + 10] == UInt8(ascii: "T"), bytes[start + 13] == UInt8(ascii: ":"),
-            bytes[start + 16] == UInt8(ascii: ":"), let century = pair(start), let year = pair(start + 2),
-            let month = pair(start + 5), let day = pair(start + 8), let hour = pair(start + 11),
-            let minute = pair(start + 14), let second = pair(start + 17), hour < 24, minute < 60, second < 60,
+        guard take(UInt8(ascii: "\"")), left >= 21 else { return nil }
+        guard place[4] == UInt8(ascii: "-"), place[7] == UInt8(ascii: "-"), place[10] == UInt8(ascii: "T"),
+            place[13] == UInt8(ascii: ":"), place[16] == UInt8(ascii: ":"), let century = pair(0), let year = pair(2),
+            let month = pair(5), let day = pair(8), let hour = pair(11), let minute = pair(14),
+            let second = pair(17), hour < 24, minute < 60, second < 60,
             PackedTime.years.contains(century * 100 + year),
             let date = CivilDate(year: century * 100 + year, month: month, day: day)
         else { return nil }
-        offset = start + 19
-        guard let nanoseconds = fraction(), current == UInt8(ascii: "Z") else { return nil }
-        offset &+= 1
-        guard current == UInt8(ascii: "\"") else { return nil }
-        offset &+= 1
+        place += 19
+        guard let nanoseconds = fraction(), current == UInt8(ascii: "Z"), self.second == UInt8(ascii: "\"") else { return nil }
+        place += 2
         let clock = hour * 3600 + minute * 60 + second
         return PackedTime(seconds: date.daysSince1970 * 86_400 + clock, nanoseconds: nanoseconds)
     }
 
     @inline(__always)
-    private func pair(_ place: Int) -> Int64? {
-        let (tens, ones) = (bytes[place] &- 0x30, bytes[place + 1] &- 0x30)
+    private func pair(_ offset: Int) -> Int64? {
+        let (tens, ones) = (place[offset] &- 0x30, place[offset + 1] &- 0x30)
         return tens < 10 && ones < 10 ? Int64(tens) * 10 + Int64(ones) : nil
     }
 
@@ -270,14 +300,14 @@ extension ByteScanner {
     @inline(__always)
     private mutating func fraction() -> Int64? {
         guard current == UInt8(ascii: ".") else { return 0 }
-        offset &+= 1
+        place += 1
         var value: Int64 = 0
         var unit: Int64 = 1_000_000_000
         while case let digit = current &- 0x30, digit < 10 {
             guard unit > 1 else { return nil }
             unit /= 10
             value += Int64(digit) * unit
-            offset &+= 1
+            place += 1
         }
         return unit < 1_000_000_000 ? value : nil
     }

@@ -1,11 +1,18 @@
+import EventLog
+
 /// Finds out whether a gateway's frame is a plain one: MESSAGE_CREATE, MESSAGE_UPDATE or MESSAGE_DELETE as the server
 /// writes them.
 ///
-/// Says `nil` for every other frame, also for one that is no JSON text: the decoder reads those. What it does say is
-/// what the decoder would say; nothing in the frame is left unchecked. No member that it knows may stand twice, no
-/// member that it does not know may stand at all.
-struct PlainFrameScanner {
-    private struct Members: OptionSet {
+/// Says no of every other frame, also of one that is no JSON text: the decoder reads those. What it does say is what the
+/// decoder would say; nothing in the frame is left unchecked. No member that it knows may stand twice, no member that it
+/// does not know may stand at all.
+///
+/// Each step takes a scanner and returns it behind what it read, `nil` where that was not plain: so the place reached stays
+/// in registers, where a scanner that is changed in place would be in memory.
+enum PlainFrameScanner {
+    fileprivate typealias Room = UnsafeMutablePointer<PlainFrame>
+
+    fileprivate struct Members: OptionSet {
         let rawValue: UInt32
 
         static let op = Members(rawValue: 1 << 0)
@@ -28,23 +35,13 @@ struct PlainFrameScanner {
         static let ofFrame: Members = [.op, .t, .d]
         static let ofDeletion: Members = [.id, .channel]
         static let ofWrite: Members = [.id, .channel, .author, .content, .createdAt]
-    }
 
-    private var scanner: ByteScanner
-    private let room: UnsafeMutablePointer<PlainFrame>
-    private var seen: Members = []
-    private var displayName: JSONText?
-    private var userName: JSONText?
-
-    private init(_ bytes: UnsafeRawBufferPointer, _ room: UnsafeMutablePointer<PlainFrame>) {
-        scanner = ByteScanner(bytes)
-        self.room = room
-        room.pointee = PlainFrame()
-    }
-
-    private var frame: PlainFrame {
-        @inline(__always) get { room.pointee }
-        @inline(__always) nonmutating _modify { yield &room.pointee }
+        /// Notes a member; false where it stood there before.
+        @inline(__always)
+        mutating func note(_ member: Members) -> Bool {
+            defer { formUnion(member) }
+            return isDisjoint(with: member)
+        }
     }
 
     static func frame(_ bytes: UnsafeRawBufferPointer) -> PlainFrame? {
@@ -53,233 +50,210 @@ struct PlainFrameScanner {
     }
 
     /// Reads a frame into room that is there; whether it is a plain one. What the room holds otherwise means nothing.
-    @inline(__always)
     static func scan(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutablePointer<PlainFrame>) -> Bool {
-        guard bytes.count <= TextPool.countMax else { return false }
-        var scanner = PlainFrameScanner(bytes, room)
-        return scanner.readFrame()
-    }
-
-    private mutating func readFrame() -> Bool {
+        guard bytes.count <= TextPool.countMax, var scanner = ByteScanner(bytes) else { return false }
+        room.pointee = PlainFrame()
+        var seen: Members = []
+        var counter: UInt64?
         guard scanner.take(UInt8(ascii: "{")) else { return false }
         repeat {
-            guard readNextFrameMember() else { return false }
+            scanner.skipSpace()
+            guard scanner.current == UInt8(ascii: "\"") else { return false }
+            switch scanner.second {
+            case UInt8(ascii: "d"):
+                guard scanner.takeName("d"), seen.note(.d), let next = data(scanner, room, &seen) else { return false }
+                scanner = next
+            case UInt8(ascii: "s"):
+                guard scanner.takeName("s"), seen.note(.s) else { return false }
+                if scanner.takeNull() { continue }
+                counter = scanner.wholeNumber()
+                if counter == nil { return false }
+            case UInt8(ascii: "t"):
+                guard scanner.takeName("t"), seen.note(.t), let next = eventName(scanner, room) else { return false }
+                scanner = next
+            case UInt8(ascii: "o"):
+                guard scanner.takeName("op"), seen.note(.op), scanner.wholeNumber() == 0 else { return false }
+            default: return false
+            }
         } while scanner.take(UInt8(ascii: ","))
         guard scanner.take(UInt8(ascii: "}")) else { return false }
         scanner.skipSpace()
         guard scanner.isAtEnd, seen.isSuperset(of: .ofFrame) else { return false }
-        frame.authorName = displayName ?? userName
-        return seen.isSuperset(of: frame.happening == .deleted ? .ofDeletion : .ofWrite)
-    }
-
-    @inline(__always)
-    private mutating func note(_ member: Members) -> Bool {
-        if !seen.isDisjoint(with: member) { return false }
-        seen.formUnion(member)
-        return true
-    }
-
-    /// Names written without white space are compared where they stand; all others are looked for.
-    @inline(__always)
-    private mutating func readNextFrameMember() -> Bool {
-        switch scanner.second {
-        case UInt8(ascii: "d"): if scanner.takeLiteral("\"d\":") { return note(.d) && readData() }
-        case UInt8(ascii: "s"): if scanner.takeLiteral("\"s\":") { return note(.s) && readCounter() }
-        case UInt8(ascii: "t"): if scanner.takeLiteral("\"t\":") { return note(.t) && readEventName() }
-        case UInt8(ascii: "o"): if scanner.takeLiteral("\"op\":") { return note(.op) && scanner.wholeNumber() == 0 }
-        default: break
-        }
-        return scanner.name().map { readFrameMember($0) } ?? false
+        if let counter { room.pointee.mark = GatewayConnections.Mark(s: Int64(counter), payload: bytes) }
+        return seen.isSuperset(of: room.pointee.happening == .deleted ? .ofDeletion : .ofWrite)
     }
 
     @inline(never)
-    private mutating func readFrameMember(_ name: Range<Int>) -> Bool {
-        if name.count == 1 {
-            switch scanner.bytes[name.lowerBound] {
-            case UInt8(ascii: "d"): return note(.d) && readData()
-            case UInt8(ascii: "s"): return note(.s) && readCounter()
-            case UInt8(ascii: "t"): return note(.t) && readEventName()
-            default: return false
-            }
-        }
-        guard name.count == 2, scanner.holds("op", at: name.lowerBound), note(.op) else { return false }
-        return scanner.wholeNumber() == 0
-    }
-
-    private mutating func readCounter() -> Bool {
-        if scanner.takeNull() { return true }
-        guard let number = scanner.wholeNumber() else { return false }
-        frame.mark = GatewayConnections.Mark(s: Int64(number), payload: scanner.bytes)
-        return true
-    }
-
-    private mutating func readEventName() -> Bool {
-        guard scanner.take(UInt8(ascii: "\"")), scanner.takeLiteral("MESSAGE_") else { return false }
-        if scanner.takeLiteral("CREATE\"") || scanner.takeLiteral("UPDATE\"") { return true }
-        frame.happening = .deleted
-        return scanner.takeLiteral("DELETE\"")
-    }
-
-    private mutating func readData() -> Bool {
-        guard scanner.take(UInt8(ascii: "{")) else { return false }
+    private static func data(_ start: ByteScanner, _ room: Room, _ members: inout Members) -> ByteScanner? {
+        var scanner = start
+        var seen = members
+        guard scanner.take(UInt8(ascii: "{")) else { return nil }
         repeat {
-            guard readNextMember() else { return false }
+            scanner.skipSpace()
+            guard scanner.current == UInt8(ascii: "\""), let next = member(scanner, room, &seen) else { return nil }
+            scanner = next
         } while scanner.take(UInt8(ascii: ","))
-        return scanner.take(UInt8(ascii: "}"))
+        members = seen
+        return scanner.take(UInt8(ascii: "}")) ? scanner : nil
     }
 
-    /// As `readNextFrameMember`.
     @inline(__always)
-    private mutating func readNextMember() -> Bool {
+    private static func member(_ start: ByteScanner, _ room: Room, _ seen: inout Members) -> ByteScanner? {
+        var scanner = start
         switch scanner.second {
-        case UInt8(ascii: "i"): if scanner.takeLiteral("\"id\":") { return note(.id) && readID() }
+        case UInt8(ascii: "i"):
+            if scanner.takeName("id") { return seen.note(.id) ? id(scanner, room) : nil }
         case UInt8(ascii: "c"):
-            if scanner.takeLiteral("\"content\":") { return note(.content) && readContent() }
-            if scanner.takeLiteral("\"channel_id\":") { return note(.channel) && readChannel() }
-            if scanner.takeLiteral("\"created_at\":") { return note(.createdAt) && readCreatedAt() }
-        case UInt8(ascii: "a"):
-            if scanner.takeLiteral("\"author_id\":") { return note(.author) && readAuthor() }
-            if scanner.takeLiteral("\"author_username\":") { return note(.userName) && readUserName() }
-            if scanner.takeLiteral("\"author_display_name\":") { return note(.displayName) && readDisplayName() }
-            if scanner.takeLiteral("\"attachments\":") { return note(.attachments) && readAttachments() }
-        case UInt8(ascii: "e"): if scanner.takeLiteral("\"edited_at\":") { return note(.editedAt) && readEditedAt() }
+            if scanner.takeName("content") { return seen.note(.content) ? content(scanner, room) : nil }
+            if scanner.takeName("channel_id") { return seen.note(.channel) ? channel(scanner, room) : nil }
+            if scanner.takeName("created_at") { return seen.note(.createdAt) ? createdAt(scanner, room) : nil }
+        case UInt8(ascii: "a"): return memberInA(scanner, room, &seen)
+        case UInt8(ascii: "e"):
+            if scanner.takeName("edited_at") { return seen.note(.editedAt) ? editedAt(scanner, room) : nil }
         case UInt8(ascii: "m"):
-            if scanner.takeLiteral("\"message_reference\":") { return note(.reference) && readReference() }
-        case UInt8(ascii: "g"): if scanner.takeLiteral("\"guild_id\":") { return note(.guild) && readGuild() }
+            if scanner.takeName("message_reference") { return seen.note(.reference) ? reference(scanner, room) : nil }
+        case UInt8(ascii: "g"):
+            if scanner.takeName("guild_id") { return seen.note(.guild) ? guild(scanner, room) : nil }
         default: break
         }
-        return scanner.name().map { readMember($0) } ?? false
+        return nil
     }
 
-    @inline(never)
-    private mutating func readMember(_ name: Range<Int>) -> Bool {
-        let start = name.lowerBound
-        switch name.count {
-        case 2: return scanner.holds("id", at: start) && note(.id) && readID()
-        case 7: return scanner.holds("content", at: start) && note(.content) && readContent()
-        case 8: return scanner.holds("guild_id", at: start) && note(.guild) && readGuild()
-        case 9:
-            if scanner.holds("author_id", at: start) { return note(.author) && readAuthor() }
-            return scanner.holds("edited_at", at: start) && note(.editedAt) && readEditedAt()
-        case 10:
-            if scanner.holds("channel_id", at: start) { return note(.channel) && readChannel() }
-            return scanner.holds("created_at", at: start) && note(.createdAt) && readCreatedAt()
-        default: return readLongMember(name)
-        }
-    }
-
-    private mutating func readLongMember(_ name: Range<Int>) -> Bool {
-        let start = name.lowerBound
-        switch name.count {
-        case 11: return scanner.holds("attachments", at: start) && note(.attachments) && readAttachments()
-        case 15: return scanner.holds("author_username", at: start) && note(.userName) && readUserName()
-        case 17: return scanner.holds("message_reference", at: start) && note(.reference) && readReference()
-        case 18: return scanner.holds("author_avatar_hash", at: start) && note(.avatar) && skipText()
-        case 19: return scanner.holds("author_display_name", at: start) && note(.displayName) && readDisplayName()
-        default: return false
-        }
+    @inline(__always)
+    private static func memberInA(_ start: ByteScanner, _ room: Room, _ seen: inout Members) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeName("author_id") { return seen.note(.author) ? author(scanner, room) : nil }
+        if scanner.takeName("author_username") { return seen.note(.userName) ? userName(scanner, room) : nil }
+        if scanner.takeName("author_display_name") { return seen.note(.displayName) ? displayName(scanner, room) : nil }
+        if scanner.takeName("author_avatar_hash") { return seen.note(.avatar) ? avatar(scanner) : nil }
+        if scanner.takeName("attachments") { return seen.note(.attachments) ? attachments(scanner) : nil }
+        return nil
     }
 }
 
 // MARK: - Values
 
 extension PlainFrameScanner {
-    @inline(__always)
-    private mutating func readID() -> Bool {
-        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return false }
-        frame.id = id
-        return true
+    @inline(never)
+    private static func eventName(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        guard scanner.take(UInt8(ascii: "\"")), scanner.takeLiteral("MESSAGE_") else { return nil }
+        if scanner.takeLiteral("CREATE\"") || scanner.takeLiteral("UPDATE\"") { return scanner }
+        room.pointee.happening = .deleted
+        return scanner.takeLiteral("DELETE\"") ? scanner : nil
     }
 
-    @inline(__always)
-    private mutating func readChannel() -> Bool {
-        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return false }
-        frame.channel = id
-        return true
+    @inline(never)
+    private static func id(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
+        room.pointee.id = id
+        return scanner
     }
 
-    @inline(__always)
-    private mutating func readGuild() -> Bool {
-        if scanner.takeNull() { return true }
-        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return false }
-        frame.guild = id
-        return true
+    @inline(never)
+    private static func channel(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
+        room.pointee.channel = id
+        return scanner
     }
 
-    private mutating func readAnswered() -> Bool {
-        if scanner.takeNull() { return true }
-        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return false }
-        frame.replyTo = id
-        return true
+    @inline(never)
+    private static func guild(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeNull() { return scanner }
+        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
+        room.pointee.guild = id
+        return scanner
     }
 
-    @inline(__always)
-    private mutating func readUserName() -> Bool {
-        if scanner.takeNull() { return true }
-        userName = scanner.text()
-        return userName != nil
+    @inline(never)
+    private static func author(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        guard let id = scanner.id() else { return nil }
+        room.pointee.author = id
+        return scanner
     }
 
-    @inline(__always)
-    private mutating func readDisplayName() -> Bool {
-        if scanner.takeNull() { return true }
-        displayName = scanner.text()
-        return displayName != nil
+    /// The name that is shown goes before the other one, wherever they stand.
+    @inline(never)
+    private static func displayName(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeNull() { return scanner }
+        guard let name = scanner.text() else { return nil }
+        room.pointee.authorName = name
+        room.pointee.hasDisplayName = true
+        return scanner
     }
 
-    @inline(__always)
-    private mutating func readAuthor() -> Bool {
-        guard let id = scanner.id() else { return false }
-        frame.author = id
-        return true
+    @inline(never)
+    private static func userName(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeNull() { return scanner }
+        guard let name = scanner.text() else { return nil }
+        if !room.pointee.hasDisplayName { room.pointee.authorName = name }
+        return scanner
     }
 
-    @inline(__always)
-    private mutating func readContent() -> Bool {
-        guard let text = scanner.text() else { return false }
-        frame.content = text
-        return true
+    @inline(never)
+    private static func avatar(_ start: ByteScanner) -> ByteScanner? {
+        var scanner = start
+        return scanner.takeNull() || scanner.text() != nil ? scanner : nil
     }
 
-    @inline(__always)
-    private mutating func readCreatedAt() -> Bool {
-        guard let time = scanner.time() else { return false }
-        frame.createdAt = time
-        return true
+    @inline(never)
+    private static func content(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        guard let text = scanner.text() else { return nil }
+        room.pointee.content = text
+        return scanner
     }
 
-    @inline(__always)
-    private mutating func readEditedAt() -> Bool {
-        if scanner.takeNull() { return true }
-        guard let time = scanner.time() else { return false }
-        frame.editedAt = time
-        return true
+    @inline(never)
+    private static func createdAt(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        guard let time = scanner.time() else { return nil }
+        room.pointee.createdAt = time
+        return scanner
     }
 
-    private mutating func skipText() -> Bool {
-        scanner.takeNull() || scanner.text() != nil
+    @inline(never)
+    private static func editedAt(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeNull() { return scanner }
+        guard let time = scanner.time() else { return nil }
+        room.pointee.editedAt = time
+        return scanner
     }
 
     /// Attachments have no place in a packed message.
-    private mutating func readAttachments() -> Bool {
-        if scanner.takeNull() { return true }
-        return scanner.take(UInt8(ascii: "[")) && scanner.take(UInt8(ascii: "]"))
+    private static func attachments(_ start: ByteScanner) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeNull() { return scanner }
+        return scanner.take(UInt8(ascii: "[")) && scanner.take(UInt8(ascii: "]")) ? scanner : nil
     }
 
     /// The message that is answered; what else is said of it decides nothing.
-    private mutating func readReference() -> Bool {
-        if scanner.takeNull() { return true }
-        guard scanner.take(UInt8(ascii: "{")) else { return false }
+    @inline(never)
+    private static func reference(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeNull() { return scanner }
+        guard scanner.take(UInt8(ascii: "{")) else { return nil }
         var hasID = false
         repeat {
-            guard let name = scanner.name() else { return false }
-            if name.count == 10, scanner.holds("message_id", at: name.lowerBound) {
-                guard !hasID, readAnswered() else { return false }
+            scanner.skipSpace()
+            guard scanner.current == UInt8(ascii: "\"") else { return nil }
+            if scanner.takeName("message_id") {
+                if hasID { return nil }
                 hasID = true
+                if scanner.takeNull() { continue }
+                guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
+                room.pointee.replyTo = id
             } else {
-                guard scanner.takeNull() || scanner.id() != nil else { return false }
+                guard scanner.passName(), scanner.takeNull() || scanner.id() != nil else { return nil }
             }
         } while scanner.take(UInt8(ascii: ","))
-        return scanner.take(UInt8(ascii: "}"))
+        return scanner.take(UInt8(ascii: "}")) ? scanner : nil
     }
 }
