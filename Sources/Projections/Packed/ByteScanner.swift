@@ -284,7 +284,9 @@ extension ByteScanner {
             let date = CivilDate(year: century * 100 + year, month: month, day: day)
         else { return nil }
         place += 19
-        guard let nanoseconds = fraction(), current == UInt8(ascii: "Z"), self.second == UInt8(ascii: "\"") else { return nil }
+        guard let nanoseconds = fraction(), current == UInt8(ascii: "Z"), self.second == UInt8(ascii: "\"") else {
+            return nil
+        }
         place += 2
         let clock = hour * 3600 + minute * 60 + second
         return PackedTime(seconds: date.daysSince1970 * 86_400 + clock, nanoseconds: nanoseconds)

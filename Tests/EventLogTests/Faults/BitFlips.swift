@@ -85,7 +85,9 @@ struct BitFlips {
         let place = "\(path)/\(file)"
         var tally = Tally()
         for bit in bits {
-            if Self.isLong, tally.tried.isMultiple(of: 50_000) { print("\(file): \(tally.tried) of \(bits.count) bits") }
+            if Self.isLong, tally.tried.isMultiple(of: 50_000) {
+                print("\(file): \(tally.tried) of \(bits.count) bits")
+            }
             var bytes = original
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
             try write(bytes, to: place)
