@@ -26,7 +26,7 @@ import Testing
         writer.bytes.withUnsafeBytes { bytes in
             var reader = JournalReader(bytes, channel: EntityID(number: 9) ?? .none)
             while let entry = reader.next() {
-                if case .plain(let frame, let event) = entry { found.append(Self.text(frame, event)) }
+                if entry == .plain { found.append(Self.text(reader.frame, reader.event)) }
             }
             #expect(!reader.isMalformed)
         }
@@ -51,7 +51,7 @@ import Testing
             bytes.withUnsafeBytes { bytes in
                 var reader = JournalReader(bytes, channel: fold.channel)
                 while let entry = reader.next() {
-                    if case .plain(let frame, let event) = entry { _ = Self.text(frame, event) }
+                    if entry == .plain { _ = Self.text(reader.frame, reader.event) }
                 }
             }
         }

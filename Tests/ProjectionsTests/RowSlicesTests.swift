@@ -33,8 +33,33 @@ import Testing
     @Test(arguments: [0, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 99_999, 123_456_789, UInt64.max])
     func numbersAreWrittenWithAllTheirDigits(number: UInt64) {
         #expect(number.digitCount == String(number).utf8.count)
+        #expect(Self.written { $0.number(number) } == String(number))
+    }
+
+    @Test func everyGroupOfFourDigitsIsWrittenRight() {
+        for four in 0..<10_000 as Range<UInt64> {
+            let digits = String(String(10_000 + four).dropFirst())
+            let whole = (1 + 10_000 * 10_000 * 10_000) * four
+            #expect(Self.written { $0.number(whole, digits: 16) } == digits + "00000000" + digits)
+            #expect(Self.written { $0.number(10_000 * four, digits: 7) } == digits.dropFirst() + "0000")
+        }
+    }
+
+    @Test(arguments: [
+        (#"a\u0026b"#, "a&b"), (#"\\u0026"#, #"\\u0026"#), (#"\u0022\u005c\u002f\/"#, #"\"\\//"#),
+        (#"\u007e\u007F\u0080\u00e9"#, "~\u{7F}\u{80}é"), (#"\u000a\u001F\n\t"#, #"\n\u001f\n\t"#),
+        (#"\ud83c\udf70x\ud83c\u0041"#, "🍰x\u{FFFD}A"), (#"12345678\u003C12345678\u003e"#, "12345678<12345678>"),
+    ])
+    func escapesAreWrittenAsCanonicalJSONHasThem(text: String, canonical: String) {
+        let written = Array(text.utf8).withUnsafeBytes { bytes in
+            Self.written { $0.string(JSONText(bytes: bytes, hasEscapes: true)) }
+        }
+        #expect(written == "\"\(canonical)\"")
+    }
+
+    private static func written(_ body: (inout CanonicalWriter) -> Void) -> String {
         var writer = CanonicalWriter()
-        writer.number(number)
-        #expect(writer.withBytes { String(decoding: $0, as: UTF8.self) } == String(number))
+        body(&writer)
+        return writer.withBytes { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -21,7 +21,7 @@ struct ChannelFold {
     mutating func addShared(_ block: UnsafeRawBufferPointer, through last: SequenceNumber) -> Bool {
         var reader = JournalReader(block, channel: channel)
         while let entry = reader.next(), reader.sequence <= last.rawValue {
-            if case .reference(let sequence) = entry { shared.append(sequence.rawValue) }
+            if entry == .reference { shared.append(reader.sequence) }
         }
         return !reader.isMalformed
     }
@@ -36,8 +36,8 @@ struct ChannelFold {
         while let entry = reader.next(), reader.sequence <= last.rawValue {
             try applyShared(before: reader.sequence, session)
             switch entry {
-            case .plain(let frame, let event): state.applyPlain(frame, event, connection: nil)
-            case .reference(let sequence): try apply(sequence, session)
+            case .plain: state.applyPlain(reader.frame, reader.event, connection: nil)
+            case .reference: try apply(SequenceNumber(reader.sequence), session)
             case .naming: break
             }
         }

@@ -12,8 +12,8 @@ struct ChannelIndex {
     /// The longest id that a key has room for; a source with a longer one is not divided.
     static let idBytesMax = 400
 
-    struct Head: Codable {
-        struct Source: Codable {
+    struct Head: Encodable, Equatable {
+        struct Source: Encodable, Equatable {
             var name: String
             var isDivided: Bool
         }
@@ -34,7 +34,7 @@ struct ChannelIndex {
         guard let table = try? session.derivedStore().table(Self.name, version: Self.version(build)) else { return nil }
         self.table = table
         headBytes = try? table.value(at: Self.headKey)
-        head = headBytes.flatMap { try? StateDecoder.value(Head.self, from: $0) }
+        head = headBytes.flatMap { try? StateDecoder.value(from: $0, Head.init) }
         let last = SequenceNumber(head?.sequence ?? 0)
         // Another process may have gone further than what this session sees.
         let isSeen = head != nil && last <= session.head
@@ -127,5 +127,20 @@ struct ChannelIndex {
 
     private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
         withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+}
+
+extension ChannelIndex.Head {
+    /// Reads what the encoder wrote. To have it found out how each type is read takes a millisecond of every query.
+    init(_ decoder: StateDecoder) throws {
+        sequence = try decoder.readNumber(UInt64.self)
+        guard try decoder.readTruth(), let hash = Hash256(try decoder.readBlock()) else {
+            throw decoder.fault("a hash has not 32 bytes")
+        }
+        leafHash = hash
+        sources = []
+        for _ in 0..<(try decoder.readNumber(UInt32.self)) {
+            sources.append(Source(name: try decoder.readText(), isDivided: try decoder.readTruth()))
+        }
     }
 }

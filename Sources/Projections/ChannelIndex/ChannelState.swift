@@ -110,7 +110,7 @@ extension ChannelState {
     private func writeRows(in section: Section, asOf: Timestamp, to lines: inout ChannelLines) throws {
         if section == .messages || section == .deletedMessages {
             let places = places(in: section)
-            let end = ",\"source\":" + JSONValue.string(source.name.rawValue).canonicalText + "}"
+            let end = Array((",\"source\":" + JSONValue.string(source.name.rawValue).canonicalText + "}").utf8)
             return try lines.rows(places.count) { [self] index, writer in
                 write(section, places[index], asOf: asOf, end: end, to: &writer)
             }
@@ -124,7 +124,7 @@ extension ChannelState {
         _ section: Section,
         _ place: Int,
         asOf: Timestamp,
-        end: String,
+        end: [UInt8],
         to writer: inout CanonicalWriter
     ) {
         let messages = source.messages

@@ -4,17 +4,20 @@ import EventLog
 ///
 /// Any bytes at all may be given: what is no entry ends the reading with `isMalformed`.
 struct JournalReader {
-    /// One event of a channel.
+    /// What an event of a channel is.
     enum Entry {
-        case reference(SequenceNumber)
+        case reference
         case naming
-        case plain(PlainFrame, EventReference)
+        /// The one in `frame`.
+        case plain
     }
 
     private let bytes: UnsafeRawBufferPointer
     private let channel: EntityID
     private var offset = 0
     private var last = JournalPlace()
+    /// The plain frame of the last entry, where that is one. It borrows from the block.
+    private(set) var frame = PlainFrame()
     /// Whether the bytes were found to be no such block.
     private(set) var isMalformed = false
 
@@ -26,6 +29,14 @@ struct JournalReader {
 
     /// The sequence of the entry that was given last.
     var sequence: UInt64 { last.sequence }
+
+    /// The event that brought `frame`.
+    var event: EventReference {
+        EventReference(
+            sequence: SequenceNumber(last.sequence),
+            recordedAt: Timestamp(microseconds: last.recordedAt)
+        )
+    }
 
     /// The next entry; `nil` at the end, and where the bytes are no entry.
     mutating func next() -> Entry? {
@@ -39,50 +50,47 @@ struct JournalReader {
     }
 
     @inline(__always)
-    private mutating func head() -> (tag: UInt8, sequence: UInt64)? {
+    private mutating func head() -> UInt8? {
         let tag = bytes[offset]
         offset += 1
         guard let step = number(), step > 0 || last.sequence == 0 else { return nil }
         last.sequence &+= step
-        return (tag, last.sequence)
+        return tag
     }
 
     @inline(__always)
     private mutating func entry() -> Entry? {
-        guard let (tag, sequence) = head() else { return nil }
+        guard let tag = head() else { return nil }
         switch JournalWriter.Form(rawValue: tag & 3) {
-        case .reference: return .reference(SequenceNumber(sequence))
+        case .reference: return .reference
         case .naming: return .naming
-        case .written: return plain(.written, tag)
-        case .deleted: return plain(.deleted, tag)
+        case .written: return readFrame(.written, tag) ? .plain : nil
+        case .deleted: return readFrame(.deleted, tag) ? .plain : nil
         case nil: return nil
         }
     }
 
-    private mutating func plain(_ happening: PlainFrame.Happening, _ tag: UInt8) -> Entry? {
-        var frame = PlainFrame()
-        frame.happening = happening
-        frame.channel = channel
-        guard let recordedAt = signed(), let step = signed() else { return nil }
+    @inline(__always)
+    private mutating func readFrame(_ happening: PlainFrame.Happening, _ tag: UInt8) -> Bool {
+        guard let recordedAt = signed(), let step = signed() else { return false }
         last.recordedAt &+= recordedAt
         last.id &+= step
         if tag & JournalWriter.guildBit != 0 {
-            guard let guild = signed() else { return nil }
+            guard let guild = signed() else { return false }
             last.guildBits &+= guild
         }
-        guard let id = EntityID(number: UInt64(bitPattern: last.id)) else { return nil }
+        guard let id = EntityID(number: UInt64(bitPattern: last.id)) else { return false }
+        guard last.guild == .none || last.guild.number != nil else { return false }
+        frame = PlainFrame()
+        frame.happening = happening
+        frame.channel = channel
         frame.id = id
         frame.guild = last.guild
-        guard frame.guild == .none || frame.guild.number != nil else { return nil }
-        if happening == .written, !readWritten(tag, into: &frame) { return nil }
-        let event = EventReference(
-            sequence: SequenceNumber(last.sequence),
-            recordedAt: Timestamp(microseconds: last.recordedAt)
-        )
-        return .plain(frame, event)
+        return happening == .deleted || readWritten(tag)
     }
 
-    private mutating func readWritten(_ tag: UInt8, into frame: inout PlainFrame) -> Bool {
+    @inline(__always)
+    private mutating func readWritten(_ tag: UInt8) -> Bool {
         guard let author = number() else { return false }
         frame.author = author
         if tag & JournalWriter.nameBit != 0 {
@@ -113,8 +121,31 @@ struct JournalReader {
 
     @inline(__always)
     private mutating func number() -> UInt64? {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
+        guard bytes.count - offset >= 8 else { return numberByBytes(0, 0) }
+        let word = bytes.word(offset)
+        let ends = ~word & 0x8080_8080_8080_8080
+        // Of longer numbers the last bytes lie beyond the word.
+        guard ends != 0 else {
+            offset += 8
+            return numberByBytes(Self.joined(word & 0x7F7F_7F7F_7F7F_7F7F), 56)
+        }
+        offset += ends.trailingZeroBitCount / 8 + 1
+        return Self.joined(word & (ends ^ (ends &- 1)) & 0x7F7F_7F7F_7F7F_7F7F)
+    }
+
+    /// The bits of eight groups of seven, one after another.
+    @inline(__always)
+    private static func joined(_ groups: UInt64) -> UInt64 {
+        var bits = groups
+        bits = (bits & 0x7F00_7F00_7F00_7F00) >> 1 | bits & 0x007F_007F_007F_007F
+        bits = (bits & 0x3FFF_0000_3FFF_0000) >> 2 | bits & 0x0000_3FFF_0000_3FFF
+        return (bits & 0x0FFF_FFFF_0000_0000) >> 4 | bits & 0x0000_0000_0FFF_FFFF
+    }
+
+    /// Goes on with a number of which the lower bits have been read.
+    private mutating func numberByBytes(_ lower: UInt64, _ lowerBits: UInt64) -> UInt64? {
+        var value = lower
+        var shift = lowerBits
         while offset < bytes.count, shift < 70 {
             let byte = bytes[offset]
             offset += 1

@@ -22,7 +22,15 @@ extension Messages {
     }
 
     private func places(in channel: EntityID, being wanted: State) -> [Int] {
-        store.places(in: channel).filter { state(at: $0) == wanted }
+        var places: [Int] = []
+        if wanted == .live { places.reserveCapacity(store.count) }
+        var next = store.channel(channel).map { store.channels[$0].first } ?? 0
+        while next > 0 {
+            let place = Int(next) - 1
+            if state(at: place) == wanted { places.append(place) }
+            next = store.cells[place].next
+        }
+        return places
     }
 
     /// Those places whose ids are numbers, in the order of these.
@@ -54,7 +62,7 @@ extension Messages {
     func writeRow(
         of section: Section,
         packedAt place: Int,
-        end: String,
+        end: [UInt8],
         to writer: inout CanonicalWriter,
         _ names: Names
     ) {

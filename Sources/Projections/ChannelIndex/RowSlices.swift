@@ -4,17 +4,19 @@ import Synchronization
 /// Many rows, made in slices by several threads and given out in order by the one that asks, which makes slices, too,
 /// while the next one is not ready.
 final class RowSlices: Sendable {
-    private static let rowCount = 128
+    /// Some 150 KB: what is given out in small pieces costs the system twice as much to write.
+    private static let rowCount = 512
+    private static let sliceBytes = 1 << 18
     private static let helperCount = 3
     /// A helper that is so many slices ahead of a slow reader ends: then it is not the making that takes the time. Memory
     /// that was not in use before costs as much as what is written there.
-    private static let aheadMax = 24
+    private static let aheadMax = 6
 
     /// The bytes of a slice.
     ///
     /// Unchecked: whoever takes one from the list or makes one is the only one to have it.
     private final class Slice: @unchecked Sendable {
-        var writer = CanonicalWriter()
+        var writer = CanonicalWriter(byteCount: RowSlices.sliceBytes)
     }
 
     private struct Progress {

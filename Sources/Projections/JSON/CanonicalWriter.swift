@@ -5,14 +5,16 @@ import EventLog
 /// The caller keeps to the rule: members in the order of their names' UTF-16 code units.
 struct CanonicalWriter: ~Copyable {
     private var room: UnsafeMutableRawPointer
-    private var capacity = 1024
+    private var capacity: Int
     private var count = 0
     /// The day written last, in days since 1970: times written together mostly share it.
     private var day = Int64.min
     /// The first eight bytes of that day's text, and the four after them.
     private var dayText: (UInt64, UInt64) = (0, 0)
 
-    init() {
+    /// - Parameter byteCount: room for so many bytes at first, at least one.
+    init(byteCount: Int = 1024) {
+        capacity = max(1, byteCount)
         room = .allocate(byteCount: capacity, alignment: 8)
     }
 
@@ -199,29 +201,16 @@ extension CanonicalWriter {
     private mutating func appendUnescaped(_ text: JSONText) {
         let source = text.bytes
         var start = 0
-        var index = 0
-        while index < source.count {
-            while source.count &- index >= 8 {
-                let marks = Self.backslashes(source.word(index))
-                if marks != 0 {
-                    index &+= marks.trailingZeroBitCount / 8
-                    break
-                }
-                index &+= 8
-            }
-            guard index < source.count else { break }
-            guard source[index] == UInt8(ascii: "\\"), index + 1 < source.count else {
-                index += 1
-                continue
-            }
+        var index = source.backslash(from: 0)
+        while source.count - index > 1 {
             let letter = source[index + 1]
-            if letter != UInt8(ascii: "u"), letter != UInt8(ascii: "/") {
-                index += 2
+            guard letter == UInt8(ascii: "u") || letter == UInt8(ascii: "/") else {
+                index = source.backslash(from: index + 2)
                 continue
             }
             raw(UnsafeRawBufferPointer(rebasing: source[start..<index]))
-            index = appendEscape(of: source, at: index)
-            start = index
+            start = appendEscape(of: source, at: index)
+            index = source.backslash(from: start)
         }
         raw(UnsafeRawBufferPointer(rebasing: source[start...]))
     }
@@ -248,14 +237,6 @@ extension CanonicalWriter {
             byte(UInt8(truncatingIfNeeded: scalar >> 6 & 0x3F) | 0x80)
         }
         byte(tail)
-    }
-
-    /// A word in which the lowest bit that is set is the top bit of the first backslash.
-    @inline(__always)
-    private static func backslashes(_ word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let marks = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-        return (marks &- ones) & ~marks & ones << 7
     }
 
     private mutating func append(_ escape: JSONText) {

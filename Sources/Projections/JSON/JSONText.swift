@@ -103,6 +103,24 @@ struct JSONText: BitwiseCopyable {
     }
 }
 
+extension UnsafeRawBufferPointer {
+    /// Where the next backslash from an offset on stands; `count` where there is none.
+    @inline(__always)
+    func backslash(from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = start
+        while count - index >= 8 {
+            let differences = word(index) ^ ones &* UInt64(UInt8(ascii: "\\"))
+            let marks = (differences &- ones) & ~differences & ones << 7
+            // Of the marks the lowest is always right.
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count, self[index] != UInt8(ascii: "\\") { index += 1 }
+        return index
+    }
+}
+
 extension StaticString {
     fileprivate var utf8: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)

@@ -121,15 +121,12 @@ extension TextPool {
 extension JSONText {
     /// Whether every backslash begins an escape that is there to its end.
     var hasWholeEscapes: Bool {
-        var index = 0
+        var index = bytes.backslash(from: 0)
         while index < bytes.count {
-            defer { index += 1 }
-            guard bytes[index] == UInt8(ascii: "\\") else { continue }
-            index += 1
-            guard index < bytes.count else { return false }
-            guard bytes[index] == UInt8(ascii: "u") else { continue }
-            guard bytes.count - index > 4 else { return false }
-            index += 4
+            guard bytes.count - index > 1 else { return false }
+            let length = bytes[index + 1] == UInt8(ascii: "u") ? 6 : 2
+            guard bytes.count - index >= length else { return false }
+            index = bytes.backslash(from: index + length)
         }
         return true
     }

@@ -13,8 +13,13 @@ final class StateDecoder: Decoder {
     ///
     /// - Throws: `DecodingError` where they are too few, too many or no such value.
     static func value<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+        try value(from: bytes) { try $0.read(type) }
+    }
+
+    /// The value that a closure reads out of the bytes.
+    static func value<Value>(from bytes: [UInt8], _ read: (StateDecoder) throws -> Value) throws -> Value {
         let decoder = StateDecoder(bytes)
-        let value = try decoder.read(type)
+        let value = try read(decoder)
         guard decoder.offset == bytes.count else { throw decoder.fault("there are bytes after the value") }
         return value
     }

@@ -30,22 +30,35 @@ final class StandardOutput {
         if buffer.count >= Self.bufferBytesMax { try flush() }
     }
 
+    /// Writes bytes as they are, many at once without a copy.
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        if bytes.count < Self.bufferBytesMax {
+            buffer.append(contentsOf: bytes)
+            if buffer.count >= Self.bufferBytesMax { try flush() }
+        } else {
+            try flush()
+            try Self.writeAll(bytes)
+        }
+    }
+
     /// Hands everything to the system.
     ///
     /// - Throws: `BrokenPipe` where nobody reads any more, `Failure` for other trouble such as a full disk.
     func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
-        try buffer.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let written = Self.writeOnce(UnsafeRawBufferPointer(rebasing: rest))
-                if written >= 0 {
-                    rest = rest.dropFirst(written)
-                } else if errno == EPIPE {
-                    throw BrokenPipe()
-                } else if errno != EINTR {
-                    throw Failure("write to standard output: \(String(cString: strerror(errno)))")
-                }
+        try buffer.withUnsafeBytes(Self.writeAll)
+    }
+
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = writeOnce(UnsafeRawBufferPointer(rebasing: rest))
+            if written >= 0 {
+                rest = rest.dropFirst(written)
+            } else if errno == EPIPE {
+                throw BrokenPipe()
+            } else if errno != EINTR {
+                throw Failure("write to standard output: \(String(cString: strerror(errno)))")
             }
         }
     }
