@@ -191,9 +191,13 @@ extension MessageStore {
 }
 
 extension EventReference {
+    /// Seconds whose microseconds fit 64 bits.
+    private static let packableSeconds = Int64.min / 1_000_000 + 1...Int64.max / 1_000_000 - 1
+
     /// Whether a packed entry can hold it to the last digit.
+    @inline(__always)
     var isPackable: Bool {
-        sequence.rawValue <= PackedHappening.sequenceMax
-            && Timestamp(microseconds: recordedAt.microseconds) == recordedAt
+        sequence.rawValue <= PackedHappening.sequenceMax && recordedAt.nanoseconds.isMultiple(of: 1000)
+            && Self.packableSeconds.contains(recordedAt.seconds)
     }
 }

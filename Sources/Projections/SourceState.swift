@@ -76,10 +76,11 @@ struct SourceState: Sendable {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event
         gateway.connections.now = event.recordedAt
-        context.touched.removeAll(keepingCapacity: true)
-        context.reasons.removeAll(keepingCapacity: true)
+        // Even to empty an empty array costs something, and nearly all events leave these empty.
+        if !context.touched.isEmpty { context.touched.removeAll(keepingCapacity: true) }
+        if !context.reasons.isEmpty { context.reasons.removeAll(keepingCapacity: true) }
+        if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
         context.remoteTime = nil
-        changes.removeAll(keepingCapacity: true)
     }
 
     private mutating func finish() {

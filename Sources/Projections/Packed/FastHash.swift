@@ -52,6 +52,7 @@ extension UnsafeRawBufferPointer {
     /// At most eight bytes from an offset on as one little-endian number; what lies beyond the end counts as zero.
     fileprivate func partialWord(_ offset: Int) -> UInt64 {
         if count - offset >= 8 { return word(offset) }
+        if count >= 8 { return word(count - 8) >> UInt64(8 * (8 - (count - offset))) }
         var word: UInt64 = 0
         for index in offset..<count { word |= UInt64(self[index]) << UInt64(8 * (index - offset)) }
         return word
