@@ -68,7 +68,7 @@ struct Benchmark: AsyncParsableCommand {
     private func measure(_ family: Family, count: Int, scratch: Scratch) async throws -> [Figure] {
         switch family {
         case .append: try AppendBenchmark(count: count, scratch: scratch).run()
-        case .single: try SingleBenchmark(count: min(count / 50, 20_000), scratch: scratch).run()
+        case .single: try await SingleBenchmark(count: min(count / 50, 20_000), scratch: scratch).run()
         case .read: try ReadBenchmark(count: count, scratch: scratch).run()
         case .verify: try VerifyBenchmark(count: count, scratch: scratch).run()
         case .replay: try ReplayBenchmark(count: count, scratch: scratch).run()

@@ -8,7 +8,7 @@ struct SingleBenchmark {
     let scratch: Scratch
     private let workers = 8
 
-    func run() throws -> [Figure] {
+    func run() async throws -> [Figure] {
         let bare = try Bare(at: scratch.freshFolder("bare"))
         let stores = try ["alone", "threads", "tasks"].map { name in
             try EventStore.openOrCreate(at: scratch.fresh("\(name).eventlog"))
@@ -23,7 +23,9 @@ struct SingleBenchmark {
             rates[0].append(n / (try seconds { try bare.append(corpus, batch: 1) }))
             rates[1].append(n / (try seconds { for draft in drafts { _ = try stores[0].append([draft]) } }))
             rates[2].append(n / seconds { appendOnThreads(drafts, to: stores[1]) })
-            rates[3].append(n / seconds { appendInTasks(drafts, to: stores[2]) })
+            let start = ContinuousClock.now
+            await appendInTasks(drafts, to: stores[2])
+            rates[3].append(n / ((ContinuousClock.now - start) / .seconds(1)))
         }
         return [
             Figure("append one by one", events: count, rates: rates[1], beside: "bare LMDB", rates[0], goal: 0.8),
@@ -48,18 +50,16 @@ struct SingleBenchmark {
         group.wait()
     }
 
-    private func appendInTasks(_ drafts: [DraftEvent], to store: EventStore) {
-        let group = DispatchGroup()
+    private func appendInTasks(_ drafts: [DraftEvent], to store: EventStore) async {
         let workers = workers
-        for worker in 0..<workers {
-            group.enter()
-            Task {
-                for index in stride(from: worker, to: drafts.count, by: workers) {
-                    do { _ = try await store.enqueue([drafts[index]]) } catch { print("append: \(error)") }
+        await withTaskGroup { group in
+            for worker in 0..<workers {
+                group.addTask {
+                    for index in stride(from: worker, to: drafts.count, by: workers) {
+                        do { _ = try await store.enqueue([drafts[index]]) } catch { print("append: \(error)") }
+                    }
                 }
-                group.leave()
             }
         }
-        group.wait()
     }
 }
