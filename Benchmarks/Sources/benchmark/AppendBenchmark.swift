@@ -51,7 +51,7 @@ struct AppendBenchmark {
 
     private func figures(_ keys: KeyKind, _ watch: Stopwatch, bare: Stopwatch, sqlite: Stopwatch) -> [Figure] {
         let name = "append, batch 1,000, \(keys) keys"
-        var figures = [
+        return [
             Figure(name, events: count, rates: [watch.rate], beside: "bare LMDB", [bare.rate], goal: 0.3),
             Figure(
                 name,
@@ -62,20 +62,6 @@ struct AppendBenchmark {
                 goal: keys == .random ? 8 : 1.5
             ),
         ]
-        let parts = watch.rates(per: 1_000_000)
-        if parts.count >= 3 {
-            figures.append(
-                Figure(
-                    "\(name), last million",
-                    events: count,
-                    rates: [parts[parts.count - 1]],
-                    beside: "second million",
-                    [parts[1]],
-                    goal: 0.8
-                )
-            )
-        }
-        return figures
     }
 
     private func sizes(_ store: EventStore, payloadBytes: Int) throws -> [Figure] {

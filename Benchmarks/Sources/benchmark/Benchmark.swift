@@ -18,14 +18,16 @@ struct Benchmark: AsyncParsableCommand {
 
     /// A family of measurements.
     enum Family: String, ExpressibleByArgument, CaseIterable {
-        case append, single, read, verify, replay, query, ingest
+        case append, growth, single, read, verify, replay, query, ingest
         /// The two parts of `ingest`.
         case frames, git
 
         static let usual = allCases.filter { $0 != .frames && $0 != .git }
     }
 
-    @Argument(help: "What to measure: append, single, read, verify, replay, query, ingest or its parts frames and git.")
+    @Argument(
+        help: "What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git)."
+    )
     var families: [Family] = []
 
     @Option(help: "How many events.")
@@ -68,6 +70,7 @@ struct Benchmark: AsyncParsableCommand {
     private func measure(_ family: Family, count: Int, scratch: Scratch) async throws -> [Figure] {
         switch family {
         case .append: try AppendBenchmark(count: count, scratch: scratch).run()
+        case .growth: try GrowthBenchmark(count: count, scratch: scratch).run()
         case .single: try await SingleBenchmark(count: min(count / 50, 20_000), scratch: scratch).run()
         case .read: try ReadBenchmark(count: count, scratch: scratch).run()
         case .verify: try VerifyBenchmark(count: count, scratch: scratch).run()
