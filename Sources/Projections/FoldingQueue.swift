@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Unchecked: only blocks of the serial queue touch the state.
 final class FoldingQueue: @unchecked Sendable {
-    private static let batchCountMax = 8
+    private static let batchCountMax = 4
 
     private var state: ReplayedWorkspace
     private let queue = DispatchQueue(label: "eventlog.fold")
@@ -20,7 +20,7 @@ final class FoldingQueue: @unchecked Sendable {
     /// A batch to be filled; waits while too many are not folded yet.
     func freeBatch() -> ReplayBatch {
         room.wait()
-        return free.withLock { $0.popLast() } ?? ReplayBatch(count: 512)
+        return free.withLock { $0.popLast() } ?? ReplayBatch(count: 2048)
     }
 
     func fold(_ batch: ReplayBatch, _ lanes: [ReplayLanes.Lane?]) {

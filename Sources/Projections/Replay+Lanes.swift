@@ -71,8 +71,8 @@ struct ReplayedWorkspace {
         )
     }
 
-    /// Finds out where the messages of plain frames are looked for, and brings what stands there near: many frames wait
-    /// for memory together, each by itself would wait alone.
+    /// Finds out where the messages of plain frames are looked for, and who wrote them, and so brings what stands there
+    /// near: many frames wait for memory together, each by itself would wait alone.
     func findSpots(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
         for index in steps.indices {
             let lane = steps[index].lane

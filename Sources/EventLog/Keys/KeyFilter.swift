@@ -1,7 +1,7 @@
 /// Says of most hashes that were never put in that they were not: a Bloom filter in which a hash sets eight bits of one
 /// cache line (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007).
 ///
-/// Two bytes a hash. It grows by a further layer at least as large as all before, so that nothing is rehashed; about one
+/// Two bytes a hash. It grows by a further layer as large as all before, so that nothing is ever rehashed; about one
 /// hash in a thousand is let pass wrongly in each layer.
 struct KeyFilter {
     private struct Layer {
@@ -43,13 +43,12 @@ struct KeyFilter {
         }
     }
 
-    /// So that a filter that grows soon has few layers.
-    private static let furtherCapacityMin = 1 << 20
+    private static let layerCapacityMin = 1 << 20
     private var layers: [Layer]
 
     /// A filter whose first layer has room for so many hashes.
     init(capacity: Int) {
-        layers = [Layer(capacity: capacity)]
+        layers = [Layer(capacity: max(capacity, Self.layerCapacityMin))]
     }
 
     /// False where the hash was certainly never put in.
@@ -61,7 +60,7 @@ struct KeyFilter {
     mutating func insert(_ hash: UInt64) {
         let last = layers.count - 1
         if layers[last].count < layers[last].capacity { return layers[last].insert(hash) }
-        layers.append(Layer(capacity: max(layers.reduce(0) { $0 + $1.capacity }, Self.furtherCapacityMin)))
+        layers.append(Layer(capacity: layers.reduce(0) { $0 + $1.capacity }))
         layers[last + 1].insert(hash)
     }
 }

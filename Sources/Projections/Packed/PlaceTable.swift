@@ -1,6 +1,6 @@
 /// Finds places by the hash of what stands there. Open addressing with linear probing; eight bytes a bucket: the hash's
-/// upper half, which also says where the bucket belongs, and the place. At most five eighths full and growing by a
-/// quarter: of a large table 13 to 16 bytes a place.
+/// upper half, which also says where the bucket belongs, and the place. At most three quarters full and growing by a
+/// quarter: of a large table 11 to 14 bytes a place.
 ///
 /// The table does not hold the keys: whoever asks says whether a place is the one. Nothing is ever taken out, and nothing
 /// is read out in the table's own order.
@@ -74,7 +74,7 @@ struct PlaceTable: Sendable {
         // A small table costs nothing; it does not stay small for long.
         let more = old.count < Self.smallMax ? old.count : old.count / 4
         buckets = [UInt64](repeating: 0, count: max(64, old.count + more))
-        limit = buckets.count / 8 * 5
+        limit = buckets.count - buckets.count / 4
         buckets.withUnsafeMutableBufferPointer { buckets in
             for bucket in old where bucket != 0 { Self.put(bucket, in: buckets) }
         }

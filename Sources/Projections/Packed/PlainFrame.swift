@@ -17,8 +17,6 @@ struct PlainFrame: BitwiseCopyable {
     var guild = EntityID.none
     var author: UInt64 = 0
     var authorName: JSONText?
-    /// Whether the author's name is the one that is shown.
-    var hasDisplayName = false
     var content = JSONText.empty
     var createdAt = PackedTime.none
     var editedAt = PackedTime.none

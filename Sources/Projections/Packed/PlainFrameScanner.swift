@@ -102,29 +102,49 @@ enum PlainFrameScanner {
         var scanner = start
         switch scanner.second {
         case UInt8(ascii: "i"):
-            if scanner.takeName("id") { return seen.note(.id) ? id(scanner, room) : nil }
-        case UInt8(ascii: "c"):
-            if scanner.takeName("content") { return seen.note(.content) ? content(scanner, room) : nil }
-            if scanner.takeName("channel_id") { return seen.note(.channel) ? channel(scanner, room) : nil }
-            if scanner.takeName("created_at") { return seen.note(.createdAt) ? createdAt(scanner, room) : nil }
+            if scanner.takeName("id") { return seen.note(.id) ? id(scanner, into: &room.pointee.id) : nil }
+        case UInt8(ascii: "c"): return memberInC(scanner, room, &seen)
         case UInt8(ascii: "a"): return memberInA(scanner, room, &seen)
         case UInt8(ascii: "e"):
-            if scanner.takeName("edited_at") { return seen.note(.editedAt) ? editedAt(scanner, room) : nil }
+            guard scanner.takeName("edited_at"), seen.note(.editedAt) else { return nil }
+            return scanner.takeNull() ? scanner : time(scanner, into: &room.pointee.editedAt)
         case UInt8(ascii: "m"):
             if scanner.takeName("message_reference") { return seen.note(.reference) ? reference(scanner, room) : nil }
         case UInt8(ascii: "g"):
-            if scanner.takeName("guild_id") { return seen.note(.guild) ? guild(scanner, room) : nil }
+            guard scanner.takeName("guild_id"), seen.note(.guild) else { return nil }
+            return scanner.takeNull() ? scanner : id(scanner, into: &room.pointee.guild)
         default: break
         }
         return nil
     }
 
     @inline(__always)
+    private static func memberInC(_ start: ByteScanner, _ room: Room, _ seen: inout Members) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeName("content") {
+            return seen.note(.content) ? content(scanner, into: &room.pointee.content) : nil
+        }
+        if scanner.takeName("channel_id") {
+            return seen.note(.channel) ? id(scanner, into: &room.pointee.channel) : nil
+        }
+        guard scanner.takeName("created_at"), seen.note(.createdAt) else { return nil }
+        return time(scanner, into: &room.pointee.createdAt)
+    }
+
+    @inline(__always)
     private static func memberInA(_ start: ByteScanner, _ room: Room, _ seen: inout Members) -> ByteScanner? {
         var scanner = start
-        if scanner.takeName("author_id") { return seen.note(.author) ? author(scanner, room) : nil }
-        if scanner.takeName("author_username") { return seen.note(.userName) ? userName(scanner, room) : nil }
-        if scanner.takeName("author_display_name") { return seen.note(.displayName) ? displayName(scanner, room) : nil }
+        if scanner.takeName("author_id") {
+            return seen.note(.author) ? author(scanner, into: &room.pointee.author) : nil
+        }
+        if scanner.takeName("author_username") {
+            guard seen.note(.userName) else { return nil }
+            return scanner.takeNull() ? scanner : name(scanner, isShown: false, into: &room.pointee.authorName)
+        }
+        if scanner.takeName("author_display_name") {
+            guard seen.note(.displayName) else { return nil }
+            return scanner.takeNull() ? scanner : name(scanner, isShown: true, into: &room.pointee.authorName)
+        }
         if scanner.takeName("author_avatar_hash") { return seen.note(.avatar) ? avatar(scanner) : nil }
         if scanner.takeName("attachments") { return seen.note(.attachments) ? attachments(scanner) : nil }
         return nil
@@ -144,55 +164,27 @@ extension PlainFrameScanner {
     }
 
     @inline(never)
-    private static func id(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func id(_ start: ByteScanner, into room: inout EntityID) -> ByteScanner? {
         var scanner = start
         guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
-        room.pointee.id = id
+        room = id
         return scanner
     }
 
     @inline(never)
-    private static func channel(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
-        var scanner = start
-        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
-        room.pointee.channel = id
-        return scanner
-    }
-
-    @inline(never)
-    private static func guild(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
-        var scanner = start
-        if scanner.takeNull() { return scanner }
-        guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
-        room.pointee.guild = id
-        return scanner
-    }
-
-    @inline(never)
-    private static func author(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func author(_ start: ByteScanner, into room: inout UInt64) -> ByteScanner? {
         var scanner = start
         guard let id = scanner.id() else { return nil }
-        room.pointee.author = id
+        room = id
         return scanner
     }
 
-    /// The name that is shown goes before the other one, wherever they stand.
+    /// - Parameter isShown: whether it is the name that is shown, which goes before the other one wherever they stand.
     @inline(never)
-    private static func displayName(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func name(_ start: ByteScanner, isShown: Bool, into room: inout JSONText?) -> ByteScanner? {
         var scanner = start
-        if scanner.takeNull() { return scanner }
         guard let name = scanner.text() else { return nil }
-        room.pointee.authorName = name
-        room.pointee.hasDisplayName = true
-        return scanner
-    }
-
-    @inline(never)
-    private static func userName(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
-        var scanner = start
-        if scanner.takeNull() { return scanner }
-        guard let name = scanner.text() else { return nil }
-        if !room.pointee.hasDisplayName { room.pointee.authorName = name }
+        if isShown || room == nil { room = name }
         return scanner
     }
 
@@ -203,27 +195,18 @@ extension PlainFrameScanner {
     }
 
     @inline(never)
-    private static func content(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func content(_ start: ByteScanner, into room: inout JSONText) -> ByteScanner? {
         var scanner = start
         guard let text = scanner.text() else { return nil }
-        room.pointee.content = text
+        room = text
         return scanner
     }
 
     @inline(never)
-    private static func createdAt(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func time(_ start: ByteScanner, into room: inout PackedTime) -> ByteScanner? {
         var scanner = start
         guard let time = scanner.time() else { return nil }
-        room.pointee.createdAt = time
-        return scanner
-    }
-
-    @inline(never)
-    private static func editedAt(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
-        var scanner = start
-        if scanner.takeNull() { return scanner }
-        guard let time = scanner.time() else { return nil }
-        room.pointee.editedAt = time
+        room = time
         return scanner
     }
 
@@ -248,8 +231,8 @@ extension PlainFrameScanner {
                 if hasID { return nil }
                 hasID = true
                 if scanner.takeNull() { continue }
-                guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
-                room.pointee.replyTo = id
+                guard let next = id(scanner, into: &room.pointee.replyTo) else { return nil }
+                scanner = next
             } else {
                 guard scanner.passName(), scanner.takeNull() || scanner.id() != nil else { return nil }
             }

@@ -5,6 +5,8 @@ import Testing
 
 /// Processes that append to one log are killed at any moment: what was acknowledged is there, and nothing is half.
 @Suite struct KillTests {
+    /// That of `LogWorker`.
+    private static let batchSize: UInt64 = 3
     private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
 
     @Test func everyAcknowledgedBatchSurvivesKill9() throws {
@@ -38,7 +40,7 @@ import Testing
     /// How many of these sequences the log does not hold.
     private func missing(_ sequences: [SequenceNumber], _ store: EventStore) throws -> Int {
         try store.read { session in
-            #expect(session.head.rawValue.isMultiple(of: 3))
+            #expect(session.head.rawValue.isMultiple(of: Self.batchSize))
             return try sequences.count { try $0 > session.head || session.event(at: $0) == nil }
         }
     }
