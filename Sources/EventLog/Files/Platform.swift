@@ -8,7 +8,28 @@ import Darwin
 
 /// Gives up the processor for a while; used only where another process or thread must get on first.
 func pause(milliseconds: Int) {
-    usleep(UInt32(clamping: milliseconds * 1000))
+    pause(microseconds: milliseconds * 1000)
+}
+
+/// The same, for a shorter while.
+func pause(microseconds: Int) {
+    usleep(UInt32(clamping: microseconds))
+}
+
+/// Lets other threads of this processor run, where any wait for it.
+func yieldProcessor() {
+    sched_yield()
+}
+
+/// Writes zeros behind a file's end where it is shorter than so many bytes: a step of them, not synced.
+///
+/// - Returns: whether the file is long enough now.
+func extendFile(_ descriptor: Int32, to byteCount: UInt64, step: Int) -> Bool {
+    var file = stat()
+    guard fstat(descriptor, &file) == 0 else { return false }
+    if UInt64(clamping: file.st_size) >= byteCount { return true }
+    let zeros = [UInt8](repeating: 0, count: step)
+    return pwrite(descriptor, zeros, step, file.st_size) == step
 }
 
 /// Random bytes of the operating system.

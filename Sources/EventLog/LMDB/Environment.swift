@@ -32,7 +32,7 @@ final class Environment: @unchecked Sendable {
     /// The tables, in the order in which their names were given.
     private(set) var tables: [Table] = []
     /// `nil` after the environment could not be opened again.
-    private var handle: OpaquePointer?
+    private(set) var handle: OpaquePointer?
     private let gate = Mutex(Gate())
     private let names: [String]
     private let access: Access

@@ -8,7 +8,8 @@ import Synchronization
 /// those that came meanwhile). A thread that stays away costs the others a part of one commit's time, once; one thread
 /// alone never waits.
 ///
-/// Tasks must not block: their batches are committed by a thread of the queue's own, under the same rules.
+/// Tasks must not block: their batches are committed by a thread of the queue's own, under the same rules. It does not
+/// sleep while a group is about to complete, since waking it takes a part of a commit's time.
 final class AppendQueue: Sendable {
     /// Commits batches and answers with a result for each of them.
     typealias Commit = @Sendable ([AppendTicket]) -> [Result<AppendResult, any Error>]
@@ -20,9 +21,7 @@ final class AppendQueue: Sendable {
         var isLed = false
         /// How many batches make a group complete.
         var expected = 1
-        /// Counts the groups, so that a look that was put off for one is not taken for another.
-        var group: UInt64 = 0
-        /// Whether the queue's thread will look after the group that is forming.
+        /// Whether the queue's thread looks after the group that is forming.
         var isWatched = false
         /// How long a thread waits for the others, in nanoseconds: half of what the last commit took.
         var patience = 0
@@ -40,12 +39,17 @@ final class AppendQueue: Sendable {
     /// From so many bytes on the sync no longer decides how long a commit takes: nobody waits for more.
     private static let waitingBytesEnough = 64 << 10
     private static let patienceMax = 2_000_000
+    /// How long the queue's thread stays awake for a group.
+    private static let wakefulness = Duration.microseconds(200)
     private let state = Mutex(State())
     private let thread = DispatchQueue(label: "eventlog.append")
 
     /// Waits until the batch is committed or refused.
     func submit(_ ticket: AppendTicket, commit: Commit) throws -> AppendResult {
-        var duty = add(ticket)
+        var duty = state.withLock { state in
+            Self.add(ticket, to: &state)
+            return Self.duty(&state, isDue: false)
+        }
         while true {
             switch duty {
             case .lead(let group):
@@ -69,45 +73,57 @@ final class AppendQueue: Sendable {
         commit: @escaping Commit,
         settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
     ) {
-        let called: @Sendable () -> Void = { self.look(isDue: false, commit) }
-        follow(add(AppendTicket(batch, bookmark: bookmark, settled: settled, called: called)), commit)
+        let called: @Sendable () -> Void = { self.watch(commit) }
+        let ticket = AppendTicket(batch, bookmark: bookmark, settled: settled, called: called)
+        state.withLock { Self.add(ticket, to: &$0) }
+        watch(commit)
     }
 
-    private func add(_ ticket: AppendTicket) -> Duty {
-        state.withLock { state in
-            state.waiting.append(ticket)
-            state.waitingBytes += ticket.batch.byteCount
-            return Self.duty(&state, isDue: false)
+    private static func add(_ ticket: AppendTicket, to state: inout State) {
+        state.waiting.append(ticket)
+        state.waitingBytes += ticket.batch.byteCount
+    }
+
+    /// Lets the queue's thread look after what waits, where it does not yet. Whoever leads looks for waiting batches after
+    /// its commit.
+    private func watch(_ commit: @escaping Commit) {
+        let isIdle = state.withLock { state in
+            if state.isLed || state.isWatched || state.waiting.isEmpty { return false }
+            state.isWatched = true
+            return true
         }
+        guard isIdle else { return }
+        thread.async { while let group = self.nextGroup() { self.lead(group, commit) } }
     }
 
-    /// What a thread does that cannot wait: the queue's own does it.
-    private func follow(_ duty: Duty, _ commit: @escaping Commit) {
-        switch duty {
-        case .lead(let group): thread.async { self.lead(group, commit) }
-        case .wait(.none): break
-        case .wait(.some(let nanoseconds)):
-            let group = state.withLock { state in
-                defer { state.isWatched = true }
-                return state.isWatched ? nil : state.group
+    /// The group that is forming, once it is complete or has waited long enough; `nil` where nothing comes, or somebody
+    /// else leads.
+    private func nextGroup() -> [AppendTicket]? {
+        let start = ContinuousClock.now
+        let patience = state.withLock { Duration.nanoseconds($0.expected > 1 ? $0.patience : 0) }
+        while true {
+            let waited = ContinuousClock.now - start
+            let isDue = waited >= patience
+            let (group, isOver) = state.withLock { state -> ([AppendTicket]?, Bool) in
+                if !state.isLed, !state.waiting.isEmpty, isDue || Self.isComplete(state) {
+                    return (Self.takeGroup(&state), true)
+                }
+                state.isWatched = !isDue && !state.isLed
+                return (nil, !state.isWatched)
             }
-            guard let group else { return }
-            thread.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) {
-                if self.state.withLock({ $0.group == group }) { self.look(isDue: true, commit) }
-            }
+            if isOver { return group }
+            if waited < Self.wakefulness { yieldProcessor() } else { pause(microseconds: 100) }
         }
-    }
-
-    private func look(isDue: Bool, _ commit: @escaping Commit) {
-        follow(state.withLock { Self.duty(&$0, isDue: isDue) }, commit)
     }
 
     private static func duty(_ state: inout State, isDue: Bool) -> Duty {
-        if state.isLed || state.waiting.isEmpty { return .wait(nanoseconds: nil) }
-        let isComplete = state.waiting.count >= state.expected || state.waitingBytes >= waitingBytesEnough
-        guard isComplete || isDue else { return .wait(nanoseconds: state.patience) }
-        state.isLed = true
+        if state.isLed || state.isWatched || state.waiting.isEmpty { return .wait(nanoseconds: nil) }
+        guard isDue || isComplete(state) else { return .wait(nanoseconds: state.patience) }
         return .lead(takeGroup(&state))
+    }
+
+    private static func isComplete(_ state: State) -> Bool {
+        state.waiting.count >= state.expected || state.waitingBytes >= waitingBytesEnough
     }
 
     /// Commits one group. Those who were in it may come back at once, so the lead is free before they are woken.
@@ -127,6 +143,7 @@ final class AppendQueue: Sendable {
         next?.call()
     }
 
+    /// Takes the lead, and the batches that are to be committed.
     private static func takeGroup(_ state: inout State) -> [AppendTicket] {
         var bytes = 0
         let count = state.waiting.prefix(groupTicketsMax).prefix { ticket in
@@ -135,8 +152,7 @@ final class AppendQueue: Sendable {
         }.count
         let group = Array(state.waiting.prefix(count))
         state.waiting.removeFirst(count)
-        state.group += 1
-        state.isWatched = false
+        state.isLed = true
         state.waitingBytes -= group.reduce(0) { $0 + $1.batch.byteCount }
         return group
     }

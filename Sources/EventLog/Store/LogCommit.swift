@@ -67,7 +67,9 @@ struct LogCommit: Sendable {
                 results.append(.failure(error))
             }
         }
-        core.writer.state = try append.commit()
+        state = try append.commit()
+        state.reserve.committed(generation.environment)
+        core.writer.state = state
         return results
     }
 }

@@ -45,6 +45,7 @@ final class LogWriter: @unchecked Sendable {
 struct WriterState {
     let generation: Generation
     var edge: TreeEdge
+    var reserve = FileReserve()
     /// Made by the first batch with keys.
     private(set) var keys: HeldKeys?
     /// How many keys stand in memory; `nil` where they may not be stored, since the generation is not certain to stay.
