@@ -48,6 +48,30 @@ import Testing
         #expect(try history(entity).exitCode == 2)
     }
 
+    /// By the remote's clock, which runs ten seconds behind, where it says a time; a removal has only the recorder's.
+    @Test func aSessionSaysHowLongEachStatusLasted() throws {
+        func line(_ seconds: Int, _ state: String) -> String {
+            let time = "2025-12-31T23:59:\(10 + seconds)Z"
+            let raw = #"{\"state\":\"\#(state)\",\"project\":\"garden\",\"timestamp\":\"\#(time)\"}"#
+            return
+                #"{"t_ms":\#(SampleCaptures.start + seconds * 1000),"path":"/tmp/vibestatus-a.json","op":"write","raw":"\#(raw)"}"#
+        }
+        let removal = #"{"t_ms":\#(SampleCaptures.start + 90_500),"path":"/tmp/vibestatus-a.json","op":"remove"}"#
+        let lines = [line(0, "idle"), line(9, "working"), line(40, "working"), line(45, "needs_input"), removal]
+        try folder.write(lines.joined(separator: "\n") + "\n", to: "status.ndjson")
+        _ = try ToolRun.run(
+            ["ingest", "L", "capture", "status.ndjson", "--kind", "status", "--as", "vibe"],
+            in: folder
+        )
+        let run = try history("session:vibestatus-a.json", "--json")
+        let document = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+        let events = try #require(document?["events"] as? [[String: Any]])
+        #expect(events.map { $0["change"] as? String } == ["started", "changed", "changed", "ended"])
+        #expect(events.map { $0["dwellMilliseconds"] as? Int } == [nil, 9000, 36_000, 45_500])
+        let text = try history("session:vibestatus-a.json").output
+        #expect(text.contains("after 9.0 s") && text.contains("after 36.0 s") && text.contains("after 45.5 s"))
+    }
+
     private func history(_ arguments: String...) throws -> ToolRun {
         try ToolRun.run(["history", "L"] + arguments, in: folder)
     }

@@ -20,7 +20,10 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             "who changed it, when, and what it said"
         ),
         Example("logtool history chat.eventlog message:0903-bob", "the same, as long as one message fits"),
-        Example("logtool history status.eventlog session:vibestatus-1.json --json", "a session's transitions"),
+        Example(
+            "logtool history status.eventlog session:vibestatus-1.json --json",
+            "a session's transitions, and how long each status lasted"
+        ),
     ]
 
     @OptionGroup var log: LogOptions
@@ -38,7 +41,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let reference = try EntityArgument.only(entity, in: state)
         let printer = HistoryPrinter(
             output: output.standardOutput,
-            entity: reference.description,
+            entity: reference,
             entries: try state.history(of: reference)
         )
         if lists.json {

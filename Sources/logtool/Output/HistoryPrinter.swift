@@ -6,14 +6,23 @@ struct HistoryPrinter {
     let output: StandardOutput
     let entity: String
     let entries: [HistoryEntry]
+    /// For each entry of a session, how long the status lasted that it ended.
+    private let dwellTimes: [Duration?]
+
+    init(output: StandardOutput, entity: EntityReference, entries: [HistoryEntry]) {
+        self.output = output
+        self.entity = entity.description
+        self.entries = entries
+        dwellTimes = entity.kind == .session ? DwellTimes.of(entries) : entries.map { _ in nil }
+    }
 
     /// As text: an entry a paragraph, each field that changed since the entry before it.
     func printText() throws {
         try output.line(style.text(DisplayText.escaped(entity), .heading))
         var known = JSONObject()
-        for entry in entries {
+        for (entry, dwell) in zip(entries, dwellTimes) {
             try output.line()
-            try output.line(headline(of: entry))
+            try output.line(headline(of: entry, after: dwell))
             try printChanges(from: known, to: entry.fields)
             if !entry.fields.members.isEmpty { known = entry.fields }
         }
@@ -22,21 +31,24 @@ struct HistoryPrinter {
     /// As one document.
     func printDocument() throws {
         let document: JSONObject = [
-            "entity": .string(entity), "events": .array(entries.map { .object(Self.json($0)) }),
+            "entity": .string(entity), "events": .array(objects.map { .object($0) }),
         ]
         try output.line(JSONValue.object(document).lines)
     }
 
     /// An object a line.
     func printLines() throws {
-        for entry in entries { try output.line(JSONValue.object(Self.json(entry)).text) }
+        for object in objects { try output.line(JSONValue.object(object).text) }
     }
 
-    private func headline(of entry: HistoryEntry) -> String {
+    private var objects: [JSONObject] { zip(entries, dwellTimes).map(Self.json) }
+
+    private func headline(of entry: HistoryEntry, after dwell: Duration?) -> String {
         var words = [DisplayText.padded(entry.sequence.description, to: 6)]
         words.append(style.text(TimeText.full(entry.remoteTime ?? entry.recordedAt), .quiet))
         words.append(style.text(DisplayText.escaped(entry.change), role(of: entry.change)))
         if let by = entry.by { words.append("by " + style.text(DisplayText.escaped(by), .author)) }
+        if let dwell { words.append("after " + TimeText.duration(dwell)) }
         if !entry.kinds.isEmpty { words.append("(" + DisplayText.escaped(entry.kinds.joined(separator: ", ")) + ")") }
         if entry.remoteTime != nil { words.append(style.text("recorded \(TimeText.full(entry.recordedAt))", .quiet)) }
         return words.joined(separator: "  ")
@@ -53,7 +65,7 @@ struct HistoryPrinter {
         }
     }
 
-    private static func json(_ entry: HistoryEntry) -> JSONObject {
+    private static func json(_ entry: HistoryEntry, after dwell: Duration?) -> JSONObject {
         [
             "sequence": .string(entry.sequence.description),
             "recordedAt": .string(entry.recordedAt.description),
@@ -61,6 +73,7 @@ struct HistoryPrinter {
             "change": .string(entry.change),
             "kinds": entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) }),
             "by": .text(entry.by),
+            "dwellMilliseconds": dwell.map { .int($0.wholeMilliseconds) },
             "fields": .object(entry.fields),
         ]
     }

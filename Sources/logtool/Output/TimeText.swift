@@ -14,11 +14,32 @@ enum TimeText {
         return String(full.dropLast(3))
     }
 
+    /// `12.5 s`, `3 min 20 s`, `2 h 0 min`, `4 d 7 h`: the two greatest units that say something.
+    static func duration(_ duration: Duration) -> String {
+        let sign = duration < .zero ? "-" : ""
+        let milliseconds = duration.wholeMilliseconds.magnitude
+        let seconds = milliseconds / 1000
+        if seconds < 60 { return "\(sign)\(seconds).\(milliseconds % 1000 / 100) s" }
+        if seconds < 3600 { return "\(sign)\(seconds / 60) min \(seconds % 60) s" }
+        if seconds < 86_400 { return "\(sign)\(seconds / 3600) h \(seconds % 3600 / 60) min" }
+        return "\(sign)\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
+    }
+
     private static func spaced(_ text: String, fractionDigits: Int) -> String {
         let parts = text.split(separator: ".")
         guard parts.count == 2 else { return text }
         let clock = parts[0].split(separator: "T").joined(separator: " ")
         return fractionDigits == 0 ? clock : "\(clock).\(parts[1].prefix(fractionDigits))"
+    }
+}
+
+extension Duration {
+    /// Cut off towards zero, and held within 64 bits.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        if overflow { return seconds < 0 ? .min : .max }
+        return scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
     }
 }
 
