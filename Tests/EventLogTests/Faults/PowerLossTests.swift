@@ -39,6 +39,7 @@ import Testing
                 cuts += 1
             }
         }
+        #expect(trace.steps.contains { $0.isReserve }, "no zeros were written behind the last page")
         print("power loss: \(trace.steps.count) writes, \(cuts) cuts, \(lost) acknowledged events lost")
         #expect(lost == 0 && cuts > 100)
         #expect(disk.said.components(separatedBy: "ACK ").count > 30)
@@ -70,12 +71,13 @@ import Testing
         }
     }
 
-    /// What the noted process does: a birth, batches of many sizes, a rewrite, batches again.
+    /// What the noted process does: a birth, batches of many sizes, a rewrite, and as many small batches again as it takes
+    /// until zeros are written behind the last page.
     @Test(.enabled(if: ProcessInfo.processInfo.environment[logVariable] != nil))
     func appendsAndRewrites() throws {
         let path = try #require(ProcessInfo.processInfo.environment[Self.logVariable])
         let store = try EventStore.openOrCreate(at: path)
-        for batch in 0..<24 {
+        for batch in 0..<48 {
             try Self.append(batch, to: store)
             guard batch == 14 else { continue }
             let plan = try RewritePlan.dropping(Self.dropped.sorted(), decidedAt: store.read { $0.head })
@@ -94,5 +96,15 @@ import Testing
         }
         let lines = try store.append(drafts).sequences.map { "ACK \($0)\n" }.joined()
         FileHandle.standardError.write(Data(lines.utf8))
+    }
+}
+
+extension WriteTrace.Step {
+    fileprivate var isReserve: Bool {
+        if case .wrote(_, _, let bytes, _) = self {
+            bytes.count == 256 << 10 && bytes.allSatisfy { $0 == 0 }
+        } else {
+            false
+        }
     }
 }
