@@ -9,7 +9,9 @@ import Testing
     private func freeBytes(_ log: TemporaryLog) throws -> Int {
         let path = log.path + "/gen-000001/data.mdb"
         let size = try #require(Directory.fileSize(path))
-        return Int(size) - Int(try log.store.core.current.environment.information().lastPage + 1) * 4096
+        let pageBytes = try #require(try DataFile(path).metaPages().compactMap { $0 }.first).pageSize
+        let used = try log.store.core.current.environment.information().lastPage + 1
+        return Int(size) - Int(used * pageBytes)
     }
 
     @Test func smallCommitsGetAReserveAndLargeOnesNone() throws {
@@ -54,6 +56,8 @@ import Testing
         try file.close()
         let store = try EventStore.open(at: copy.path("L"))
         #expect(try store.verify().isIntact)
+        let salvaged = try EventStore.salvage(copy.path("L"), to: copy.path("S"), now: Timestamp(seconds: 1))
+        #expect(salvaged.lost.isEmpty && salvaged.held == 300 && salvaged.keepsIdentity)
         _ = try store.append([.sample(301)])
         #expect(try store.verify().whole == 301)
     }
