@@ -39,7 +39,8 @@ struct BitFlips {
 
     static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
 
-    /// Flips every bit in the long form, else a sample of them and all of some ranges of bytes.
+    /// Flips every bit in the long form, else a sample of them, and all of some ranges of bytes and of the lists of free
+    /// pages.
     ///
     /// - Parameter ask: judges the log at a path, one bit of which is flipped.
     func run(
@@ -49,7 +50,8 @@ struct BitFlips {
     ) throws -> Tally {
         let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(log)/\(file)")))
         let map = PageMap(original)
-        let bits = bits(count: original.count * 8, sample: sample, always: always)
+        let lists = map.uses.indices.filter { map.uses[$0] == .freeList }.map { $0..<$0 + 1 }
+        let bits = bits(count: original.count * 8, sample: sample, always: always + lists)
         let result = Mutex((tally: Tally(), error: (any Error)?.none))
         DispatchQueue.concurrentPerform(iterations: 2) { part in
             let share = bits[bits.count * part / 2..<bits.count * (part + 1) / 2]
@@ -95,7 +97,9 @@ struct BitFlips {
             tally.tried += 1
             switch try ask(path) {
             case .reported: tally.reported += 1
-            case .same where use != .live: tally.dead[use, default: 0] += 1
+            case .same where use == .freeList && PageMap(bytes).freePages.isSubset(of: map.freePages),
+                .same where use != .live && use != .freeList:
+                tally.dead[use, default: 0] += 1
             case .same: tally.silent.append("byte \(bit / 8) bit \(bit % 8) is live and nothing was reported")
             case .different: tally.silent.append("byte \(bit / 8) bit \(bit % 8) (\(use)) changes what is read")
             }

@@ -7,6 +7,9 @@ struct PageMap {
         case live
         /// A field that nothing reads in tables of this kind, or the odd byte behind an entry.
         case padding
+        /// When pages were freed, how many, and which. Where it says fewer of them, or an earlier commit, pages lie idle or
+        /// are used again sooner, which only a reader that has been open since before that commit could notice.
+        case freeList
         /// Room in a page that nothing fills.
         case gap
         /// Only the state before the last commit has it, which nobody opens while the newer meta page is whole.
@@ -16,6 +19,8 @@ struct PageMap {
     }
 
     private(set) var uses: [Use]
+    /// The pages that the newest state says to be free.
+    private(set) var freePages: Set<UInt64> = []
     private let bytes: [UInt8]
     private let pageBytes: Int
 
@@ -27,7 +32,9 @@ struct PageMap {
         for meta in metas {
             walk(header: meta + 40, isFreeTree: true)
             walk(header: meta + 88, isFreeTree: false)
-            if meta == metas[0] { for place in uses.indices where uses[place] != .free { uses[place] = .formerState } }
+            guard meta == metas[0] else { continue }
+            for place in uses.indices where uses[place] != .free { uses[place] = .formerState }
+            freePages = []
         }
         markFormer(meta: metas[0])
         markNewest(meta: metas[1])
@@ -60,6 +67,7 @@ struct PageMap {
             let node = start + half(slot)
             let value = node + 8 + half(node + 6)
             mark(node..<value, .live)
+            if isFreeTree, flags & 1 == 0 { mark(node + 8..<value, .freeList) }
             if flags & 1 != 0 {
                 walk(page: half(node) | half(node + 2) << 16 | half(node + 4) << 32, isFreeTree: isFreeTree)
             } else {
@@ -74,6 +82,7 @@ struct PageMap {
             let page = Int(word(place)) * pageBytes
             mark(page..<page + (16 + count + pageBytes - 1) / pageBytes * pageBytes, .gap)
             mark(page..<page + 16, .live)
+            mark(page + 8..<page + 10, .padding)
             return markData(page + 16, count, isFreeTree)
         }
         if flags & 2 != 0 {
@@ -86,8 +95,11 @@ struct PageMap {
 
     /// A list of free pages says itself how many there are; it may stand in more room.
     private mutating func markData(_ place: Int, _ count: Int, _ isFreeTree: Bool) {
-        mark(place..<place + count, .live)
-        if isFreeTree { mark(place + 8 + 8 * Int(word(place))..<place + count, .padding) }
+        guard isFreeTree else { return mark(place..<place + count, .live) }
+        let end = place + 8 + 8 * Int(word(place))
+        mark(place..<end, .freeList)
+        mark(end..<place + count, .padding)
+        for entry in stride(from: place + 8, to: end, by: 8) { freePages.insert(word(entry)) }
     }
 
     private mutating func mark(_ range: Range<Int>, _ use: Use) {
