@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 import TestSupport
 import Testing
 
@@ -149,6 +150,34 @@ import Testing
         #expect(sequences.sorted() == Array(1...300))
     }
 
+    /// Threads commit for themselves, tasks by the queue's thread: neither may leave the other waiting.
+    @Test func threadsAndTasksShareOneQueue() async throws {
+        let log = try TemporaryLog()
+        let store = log.store
+        let sequences = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    var mine: [UInt64] = []
+                    for round in 0..<40 {
+                        let result = try await store.enqueue([.sample(round, key: "task \(worker)/\(round)")])
+                        mine += result.sequences.map(\.rawValue)
+                    }
+                    return mine
+                }
+                group.addTask { try await onThread { try Self.appendForty(to: store, worker: worker) } }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(sequences.sorted() == Array(1...320))
+        #expect(try store.verify().whole == 320)
+    }
+
+    private static func appendForty(to store: EventStore, worker: Int) throws -> [UInt64] {
+        try (0..<40).flatMap { round in
+            try store.append([.sample(round, key: "thread \(worker)/\(round)")]).sequences.map(\.rawValue)
+        }
+    }
+
     @Test func aConflictRefusesOnlyTheBatchThatHasIt() async throws {
         let log = try TemporaryLog([.sample(1, key: "a")])
         let refused = await withTaskGroup(of: Int.self) { group in
@@ -168,5 +197,12 @@ import Testing
         }
         #expect(refused == 4)
         #expect(try log.store.read { $0.head } == SequenceNumber(17))
+    }
+}
+
+/// Runs a body on a thread of its own.
+private func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread { continuation.resume(with: Swift.Result(catching: body)) }.start()
     }
 }

@@ -32,7 +32,7 @@ final class Environment: @unchecked Sendable {
     /// The tables, in the order in which their names were given.
     private(set) var tables: [Table] = []
     /// `nil` after the environment could not be opened again.
-    private(set) var handle: OpaquePointer?
+    private var handle: OpaquePointer?
     private let gate = Mutex(Gate())
     private let names: [String]
     private let access: Access
@@ -212,7 +212,7 @@ extension Environment {
     }
 }
 
-// MARK: - The map
+// MARK: - The map and the data file
 
 extension Environment {
     /// Doubles the map. Waits until this process has no transaction open here, at most ten seconds.
@@ -232,6 +232,17 @@ extension Environment {
             lastTransaction: UInt64(info.me_last_txnid),
             readerSlots: Int(info.me_numreaders)
         )
+    }
+
+    /// Lets the data file hold so many pages: where it does not, writes a step of zeros behind its end, not synced.
+    ///
+    /// - Returns: whether it holds them now.
+    func reserve(pages: UInt64, step: Int) -> Bool {
+        var statistics = MDB_stat()
+        var descriptor: Int32 = -1
+        guard mdb_env_stat(handle, &statistics) == MDB_SUCCESS, mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS
+        else { return false }
+        return extendFile(descriptor, to: pages * UInt64(statistics.ms_psize), step: step)
     }
 
     /// Closes and opens the environment again: after a failed commit nothing of the old one is believed.

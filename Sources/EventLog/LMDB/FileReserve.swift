@@ -1,10 +1,8 @@
-import CLMDB
-
 /// Keeps zeros behind the last page of a log that grows by small commits.
 ///
-/// A commit that makes the data file longer is durable only once the journal of the file system is, too, which takes about
-/// as long again. One that writes where something was written before needs no journal. Readers do not care how long the
-/// file is: its meta pages say which page is the last.
+/// A commit that makes the data file longer is durable only once the journal of the file system is, too, which takes up
+/// to half as long again. One that writes where something was written before needs no journal. Readers do not care how long
+/// the file is: its meta pages say which page is the last.
 struct FileReserve {
     private static let byteCount = 256 << 10
     /// A commit that adds more pages than this takes its time for them, not for the journal.
@@ -24,20 +22,7 @@ struct FileReserve {
         guard (1...Self.smallPagesMax).contains(growth) else { return }
         smallGrowths += 1
         guard smallGrowths >= Self.smallGrowthsMin else { return }
-        let isReserved = environment.reserve(pages: page + 1 + Self.smallPagesMax, byteCount: Self.byteCount)
+        let isReserved = environment.reserve(pages: page + 1 + Self.smallPagesMax, step: Self.byteCount)
         if !isReserved { smallGrowths = 0 }
-    }
-}
-
-extension Environment {
-    /// Lets the data file hold so many pages.
-    ///
-    /// - Returns: whether it holds them now.
-    fileprivate func reserve(pages: UInt64, byteCount: Int) -> Bool {
-        var statistics = MDB_stat()
-        var descriptor: Int32 = -1
-        guard mdb_env_stat(handle, &statistics) == MDB_SUCCESS, mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS
-        else { return false }
-        return extendFile(descriptor, to: pages * UInt64(statistics.ms_psize), step: byteCount)
     }
 }

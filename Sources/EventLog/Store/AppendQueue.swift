@@ -96,22 +96,20 @@ final class AppendQueue: Sendable {
         thread.async { while let group = self.nextGroup() { self.lead(group, commit) } }
     }
 
-    /// The group that is forming, once it is complete or has waited long enough; `nil` where nothing comes, or somebody
-    /// else leads.
+    /// The group that is forming, once it is complete or has waited long enough; `nil` where nothing comes. Nobody else
+    /// leads while the queue's thread watches.
     private func nextGroup() -> [AppendTicket]? {
         let start = ContinuousClock.now
         let patience = state.withLock { Duration.nanoseconds($0.expected > 1 ? $0.patience : 0) }
         while true {
             let waited = ContinuousClock.now - start
             let isDue = waited >= patience
-            let (group, isOver) = state.withLock { state -> ([AppendTicket]?, Bool) in
-                if !state.isLed, !state.waiting.isEmpty, isDue || Self.isComplete(state) {
-                    return (Self.takeGroup(&state), true)
-                }
-                state.isWatched = !isDue && !state.isLed
-                return (nil, !state.isWatched)
+            let group = state.withLock { state -> [AppendTicket]? in
+                if !state.waiting.isEmpty, isDue || Self.isComplete(state) { return Self.takeGroup(&state) }
+                state.isWatched = !isDue
+                return nil
             }
-            if isOver { return group }
+            if group != nil || isDue { return group }
             if waited < Self.wakefulness { yieldProcessor() } else { pause(microseconds: 100) }
         }
     }

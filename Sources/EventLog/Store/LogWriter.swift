@@ -27,10 +27,8 @@ final class LogWriter: @unchecked Sendable {
     }
 
     private func takeTurn(_ directory: LogDirectory, _ wait: Duration) throws {
-        let milliseconds = wait.components.seconds.multipliedReportingOverflow(by: 1000)
-        let limit = milliseconds.overflow ? Int.max / 2_000_000 : Int(clamping: milliseconds.partialValue)
-        let part = Int(wait.components.attoseconds / 1_000_000_000_000_000)
-        guard turn.wait(timeout: .now() + .milliseconds(min(limit, 1 << 40) + part)) == .timedOut else { return }
+        let milliseconds = Int(min(wait.wholeMilliseconds, 1 << 40))
+        guard turn.wait(timeout: .now() + .milliseconds(milliseconds)) == .timedOut else { return }
         throw EventLogError(
             .locked,
             operation: "append to",

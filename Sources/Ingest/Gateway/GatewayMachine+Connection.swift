@@ -1,3 +1,5 @@
+import EventLog
+
 /// Connecting, the handshake, and the end of a connection.
 extension GatewayMachine {
     mutating func opened(token: String, at now: Duration) -> [Action] {
@@ -134,11 +136,5 @@ extension GatewayMachine {
     /// RECONNECT: at once, unless this connection was itself a failed attempt.
     mutating func reconnectAsked(at now: Duration) -> [Action] {
         drop(at: now, pause: backoff.count == 0 ? .zero : nil)
-    }
-}
-
-extension Duration {
-    var wholeMilliseconds: Int64 {
-        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 
 /// Times as people read them: UTC, without the letters.
 enum TimeText {
@@ -14,15 +15,15 @@ enum TimeText {
         return String(full.dropLast(3))
     }
 
-    /// `12.5 s`, `3 min 20 s`, `2 h 0 min`, `4 d 7 h`: the two greatest units that say something.
+    /// `12s`, `3m 20s`, `2h`, `4d 7h`: at most two units, the rest cut off.
     static func duration(_ duration: Duration) -> String {
-        let sign = duration < .zero ? "-" : ""
-        let milliseconds = duration.wholeMilliseconds.magnitude
-        let seconds = milliseconds / 1000
-        if seconds < 60 { return "\(sign)\(seconds).\(milliseconds % 1000 / 100) s" }
-        if seconds < 3600 { return "\(sign)\(seconds / 60) min \(seconds % 60) s" }
-        if seconds < 86_400 { return "\(sign)\(seconds / 3600) h \(seconds % 3600 / 60) min" }
-        return "\(sign)\(seconds / 86_400) d \(seconds % 86_400 / 3600) h"
+        let style = Duration.UnitsFormatStyle(
+            allowedUnits: [.days, .hours, .minutes, .seconds],
+            width: .narrow,
+            maximumUnitCount: 2,
+            fractionalPart: .hide(rounded: .towardZero)
+        )
+        return duration.formatted(style.locale(Locale(identifier: "en_US_POSIX")))
     }
 
     private static func spaced(_ text: String, fractionDigits: Int) -> String {
@@ -30,16 +31,6 @@ enum TimeText {
         guard parts.count == 2 else { return text }
         let clock = parts[0].split(separator: "T").joined(separator: " ")
         return fractionDigits == 0 ? clock : "\(clock).\(parts[1].prefix(fractionDigits))"
-    }
-}
-
-extension Duration {
-    /// Cut off towards zero, and held within 64 bits.
-    var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        if overflow { return seconds < 0 ? .min : .max }
-        return scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
     }
 }
 

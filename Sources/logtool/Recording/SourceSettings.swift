@@ -60,9 +60,7 @@ struct SourceSettings: Hashable, Sendable {
     }
 
     private func status(_ name: SourceName, follows: Bool) throws -> StatusSource {
-        let milliseconds = interval.map {
-            Int32(clamping: $0.components.seconds * 1_000 + $0.components.attoseconds / 1_000_000_000_000_000)
-        }
+        let milliseconds = interval.map { Int32(clamping: $0.wholeMilliseconds) }
         let mode: StatusSource.Mode = polls ? .polling(milliseconds: milliseconds ?? 1_000) : .watching
         return try StatusSource(
             directory: address,
