@@ -85,20 +85,24 @@ private struct HashedRoom {
 
     var filled: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<count]) }
 
+    @inline(__always)
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
         count += bytes.count
     }
 
+    @inline(__always)
     mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { append($0) }
     }
 
+    @inline(__always)
     mutating func append(byte: UInt8) {
         room[count] = byte
         count += 1
     }
 
+    @inline(__always)
     mutating func append<Number: FixedWidthInteger>(number: Number) {
         withUnsafeBytes(of: number.bigEndian) { append($0) }
     }

@@ -1,6 +1,8 @@
 /// The complete subtrees at the right edge of a growing tree: O(log n) hashes that are all one needs to extend it.
 public struct MerkleFrontier: Sendable {
-    private var subtrees: [(level: Int, hash: Hash256)] = []
+    /// The root of the subtree of 2^level leaves at each level, where `held` has that bit.
+    private var subtrees: [Hash256] = []
+    private var held: UInt64 = 0
 
     /// Begins a tree without leaves.
     public init() {}
@@ -9,22 +11,27 @@ public struct MerkleFrontier: Sendable {
     public mutating func append(_ hash: Hash256, level: Int = 0) {
         var hash = hash
         var level = level
-        while let last = subtrees.last, last.level == level {
-            subtrees.removeLast()
-            hash = MerkleTree.parent(last.hash, hash)
+        while held & 1 << level != 0 {
+            held &= ~(1 << level)
+            hash = MerkleTree.parent(subtrees[level], hash)
             level += 1
         }
-        subtrees.append((level, hash))
+        while subtrees.count <= level { subtrees.append(.zero) }
+        subtrees[level] = hash
+        held |= 1 << level
     }
 
     /// Adds the subtrees of another frontier, whose first leaf must lie on a multiple of its greatest subtree.
     mutating func append(_ other: MerkleFrontier) {
-        for subtree in other.subtrees { append(subtree.hash, level: subtree.level) }
+        for level in other.levels.reversed() { append(other.subtrees[level], level: level) }
     }
 
     /// The root over all leaves so far.
     public var root: Hash256 {
-        guard let last = subtrees.last else { return MerkleTree.emptyRoot }
-        return subtrees.dropLast().reversed().reduce(last.hash) { MerkleTree.parent($1.hash, $0) }
+        guard let lowest = levels.first else { return MerkleTree.emptyRoot }
+        return levels.dropFirst().reduce(subtrees[lowest]) { MerkleTree.parent(subtrees[$1], $0) }
     }
+
+    /// The levels that have a subtree, lowest first.
+    private var levels: [Int] { subtrees.indices.filter { held & 1 << $0 != 0 } }
 }
