@@ -7,7 +7,7 @@ extension JSONValue {
     /// RFC has no form for, stays as written.
     public var canonicalBytes: [UInt8] {
         var bytes: [UInt8] = []
-        appendCanonical(to: &bytes)
+        append(to: &bytes, members: .canonical)
         return bytes
     }
 
@@ -16,7 +16,16 @@ extension JSONValue {
         String(decoding: canonicalBytes, as: UTF8.self)
     }
 
-    private func appendCanonical(to bytes: inout [UInt8]) {
+    /// In which order the members of objects are written.
+    package enum MemberOrder {
+        /// By UTF-16 code units.
+        case canonical
+        /// As they stand in the object.
+        case own
+    }
+
+    /// Adds the text, canonical but for the order of members.
+    package func append(to bytes: inout [UInt8], members order: MemberOrder) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
         case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
@@ -26,17 +35,18 @@ extension JSONValue {
             bytes.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                element.appendCanonical(to: &bytes)
+                element.append(to: &bytes, members: order)
             }
             bytes.append(UInt8(ascii: "]"))
         case .object(let object):
             bytes.append(UInt8(ascii: "{"))
-            let members = object.members.sorted { Self.precedes($0.name, $1.name) }
+            let isSorted = order == .own || object.members.count < 2
+            let members = isSorted ? object.members : object.members.sorted { Self.precedes($0.name, $1.name) }
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 Self.appendString(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
-                member.value.appendCanonical(to: &bytes)
+                member.value.append(to: &bytes, members: order)
             }
             bytes.append(UInt8(ascii: "}"))
         }

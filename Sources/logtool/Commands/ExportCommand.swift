@@ -39,12 +39,12 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         let progress = Progress(isQuiet: speech.quiet)
         if output == "-" {
             let standard = speech.standardOutput
-            try store.read { try Self.write($0, progress) { try standard.line($0) } }
+            try store.read { try Self.write($0, progress) { try standard.write($0) } }
             progress.end()
             return try standard.flush()
         }
         let file = try OutputFile(output, overwrites: yes)
-        try store.read { try Self.write($0, progress) { try file.line($0) } }
+        try store.read { try Self.write($0, progress) { try file.add($0) } }
         progress.end()
         try file.finish()
     }
@@ -52,12 +52,19 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
     private static func write(
         _ session: borrowing ReadSession,
         _ progress: Progress,
-        line: (String) throws -> Void
+        to output: ([UInt8]) throws -> Void
     ) throws {
         let total = Int(clamping: session.head.rawValue)
-        try line(ExportedLog.header(session.header()).text)
+        var line: [UInt8] = []
+        func write(_ value: JSONValue) throws {
+            line.removeAll(keepingCapacity: true)
+            value.append(to: &line, members: .own)
+            line.append(UInt8(ascii: "\n"))
+            try output(line)
+        }
+        try write(ExportedLog.header(session.header()))
         try session.forEachPiece { piece in
-            try line(ExportedLog.line(piece).text)
+            try write(ExportedLog.line(piece))
             guard case .event(let event) = piece else { return }
             let done = Int(clamping: event.envelope.sequence.rawValue)
             progress.report("exported \(done) events", done: done, total: total)

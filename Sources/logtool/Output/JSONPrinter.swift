@@ -3,9 +3,9 @@ import Projections
 extension JSONValue {
     /// The value as JSON on one line, members in their own order.
     var text: String {
-        var text = ""
-        append(to: &text)
-        return text
+        var bytes: [UInt8] = []
+        append(to: &bytes, members: .own)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The document with one member a line, and of arrays of objects one element a line, so that a line-wise diff
@@ -21,26 +21,5 @@ extension JSONValue {
     private func rows(indentation: String) -> String {
         guard let array, array.contains(where: { $0.object != nil }) else { return text }
         return "[" + array.map { "\n\(indentation)\($0.canonicalText)" }.joined(separator: ",") + "]"
-    }
-
-    private func append(to text: inout String) {
-        switch self {
-        case .null, .bool, .number, .string: text += canonicalText
-        case .array(let elements):
-            text += "["
-            for (index, element) in elements.enumerated() {
-                if index > 0 { text += "," }
-                element.append(to: &text)
-            }
-            text += "]"
-        case .object(let object):
-            text += "{"
-            for (index, member) in object.members.enumerated() {
-                if index > 0 { text += "," }
-                text += JSONValue.string(member.name).canonicalText + ":"
-                member.value.append(to: &text)
-            }
-            text += "}"
-        }
     }
 }

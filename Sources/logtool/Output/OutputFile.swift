@@ -31,10 +31,9 @@ final class OutputFile {
         if !isDone { unlink(draft) }
     }
 
-    /// Writes one line.
-    func line(_ text: String) throws {
-        buffer.append(contentsOf: text.utf8)
-        buffer.append(UInt8(ascii: "\n"))
+    /// Adds bytes as they are.
+    func add(_ bytes: [UInt8]) throws {
+        buffer.append(contentsOf: bytes)
         if buffer.count >= Self.bufferBytesMax { try flush() }
     }
 
