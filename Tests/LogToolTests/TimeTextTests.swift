@@ -4,9 +4,11 @@ import Testing
 
 @Suite struct TimeTextTests {
     @Test(arguments: [
-        (Duration.zero, "0s"), (.milliseconds(12_599), "12s"), (.seconds(-75), "-1m 15s"), (.seconds(60), "1m"),
+        (Duration.zero, "0s"), (.milliseconds(12_599), "12s"), (.milliseconds(-400), "0s"), (.seconds(60), "1m"),
+        (.seconds(-75), "-1m 15s"),
         (.seconds(3599), "59m 59s"), (.seconds(7265), "2h 1m"), (.seconds(86_400 * 4 + 7 * 3600), "4d 7h"),
-        (.seconds(Int64.max), "106751991167300d 15h"),
+        (.seconds(Int64.max), "106751991167d 7h"), (.seconds(Int64.min), "-106751991167d 7h"),
+        (.seconds(Int64.min) - .seconds(Int64.max), "-106751991167d 7h"),
     ])
     func aDurationHasAtMostTwoUnits(duration: Duration, text: String) {
         #expect(TimeText.duration(duration) == text)

@@ -1,10 +1,8 @@
 extension Duration {
     /// Cut off towards zero, and held within 64 bits.
     package var wholeMilliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-        if overflow || carry { return seconds < 0 ? .min : .max }
-        return sum
+        if self >= .milliseconds(Int64.max) { return .max }
+        if self <= .milliseconds(Int64.min) { return .min }
+        return components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -27,7 +27,7 @@ final class LogWriter: @unchecked Sendable {
     }
 
     private func takeTurn(_ directory: LogDirectory, _ wait: Duration) throws {
-        let milliseconds = Int(min(wait.wholeMilliseconds, 1 << 40))
+        let milliseconds = Int(min(max(wait.wholeMilliseconds, 0), 1 << 40))
         guard turn.wait(timeout: .now() + .milliseconds(milliseconds)) == .timedOut else { return }
         throw EventLogError(
             .locked,

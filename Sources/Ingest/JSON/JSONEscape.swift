@@ -1,6 +1,6 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
 enum JSONEscape {
-    /// The code unit of `\uXXXX` at an index; `nil` where none stands there.
+    /// The code unit of a `\u` escape with its four hex digits at an index; `nil` where none stands there.
     static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt16? {
         guard bytes.count - index >= 6, bytes[index] == 0x5C, bytes[index + 1] == 0x75 else { return nil }
         var value: UInt16 = 0

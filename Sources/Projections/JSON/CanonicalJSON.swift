@@ -40,8 +40,8 @@ extension JSONValue {
             bytes.append(UInt8(ascii: "]"))
         case .object(let object):
             bytes.append(UInt8(ascii: "{"))
-            let isSorted = order == .own || object.members.count < 2
-            let members = isSorted ? object.members : object.members.sorted { Self.precedes($0.name, $1.name) }
+            let members =
+                order == .own ? object.members : object.members.sorted { Self.precedes($0.name, $1.name) }
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
                 Self.appendString(member.name, to: &bytes)

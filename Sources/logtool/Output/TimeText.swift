@@ -23,7 +23,9 @@ enum TimeText {
             maximumUnitCount: 2,
             fractionalPart: .hide(rounded: .towardZero)
         )
-        return duration.formatted(style.locale(Locale(identifier: "en_US_POSIX")))
+        // Foundation ends the program at 2^63 seconds.
+        let held = Duration.milliseconds(duration.wholeMilliseconds)
+        return held.formatted(style.locale(Locale(identifier: "en_US_POSIX")))
     }
 
     private static func spaced(_ text: String, fractionDigits: Int) -> String {
