@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `ingest git --follow`: a repository that others push to.
-@Suite(.timeLimit(.minutes(1))) struct FollowedGitTests {
+@Suite(.hangGuard) struct FollowedGitTests {
     let folder: TemporaryDirectory
 
     init() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Live recorders as people run them: a process, a signal, another process.
-@Suite(.timeLimit(.minutes(1))) struct LiveIngestCommandTests {
+@Suite(.hangGuard) struct LiveIngestCommandTests {
     private static let token = "tok-0123456789abcdef"
     let folder: TemporaryDirectory
 

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// The metrics of a running `logtool record`, asked for as Prometheus does.
-@Suite(.timeLimit(.minutes(5))) struct MetricsEndpointTests {
+@Suite(.hangGuard) struct MetricsEndpointTests {
     private let folder: TemporaryDirectory
 
     init() throws {

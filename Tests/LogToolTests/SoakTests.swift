@@ -4,7 +4,7 @@ import Testing
 
 /// Every recorder at once, in the real program, against servers that fail by a seeded plan while it is killed again and
 /// again (`Fixtures/soak`). The longer form: `EVENTLOG_LONG_TESTS=1 swift test --filter SoakTests`.
-@Suite(.timeLimit(.minutes(10))) struct SoakTests {
+@Suite(.hangGuard) struct SoakTests {
     private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] == "1"
     /// `EVENTLOG_SOAK_SEED` runs a plan again that a failure named.
     private static let seed = ProcessInfo.processInfo.environment["EVENTLOG_SOAK_SEED"] ?? "1"

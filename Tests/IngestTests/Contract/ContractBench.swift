@@ -82,10 +82,10 @@ final class ContractBench: Sendable {
                 let step = stop.clockWasRead()
                 return Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6) - step)
             },
-            elapsed: { (ContinuousClock.now - lease.start) * 20 },
+            elapsed: { lease.time.elapsed },
             sleep: { duration in
                 _ = stop.clockWasRead()
-                try await Task.sleep(for: duration / 20)
+                try await lease.time.sleep(for: duration)
             }
         )
     }
@@ -186,7 +186,7 @@ extension ContractBench {
 
 /// Says by its end that nothing holds it any more.
 final class Lease: Sendable {
-    let start = ContinuousClock.now
+    let time = CountedTime(speed: 20)
     private let gate: Gate
 
     init(_ gate: Gate) {

@@ -6,7 +6,7 @@ import Testing
 @testable import Ingest
 
 /// What every source keeps, whatever it records (contracts C2 to C4). A new source joins by a `ContractRemote`.
-@Suite(.timeLimit(.minutes(5))) struct SourceContractTests {
+@Suite(.hangGuard) struct SourceContractTests {
     @Test(arguments: ContractSource.allCases)
     func oneRunRecordsEverythingAsItCame(_ source: ContractSource) async throws {
         let remote = try await source.start()

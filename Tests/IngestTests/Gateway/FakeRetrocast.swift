@@ -26,8 +26,8 @@ final class FakeRetrocast: Sendable {
         var subscriptions: Set<UInt64> = []
         var isReady = false
         var held: String?
-        var lastPong = ContinuousClock.now
-        var lastHeartbeat = ContinuousClock.now
+        var lastPong: Duration
+        var lastHeartbeat: Duration
     }
 
     struct State: Sendable {
@@ -47,31 +47,32 @@ final class FakeRetrocast: Sendable {
     }
 
     let state: Mutex<State>
-    /// How much faster than the real one the clocks run; `nil` has none: no ticks, no 60 s rule.
-    private let speed: Double?
+    /// What its ticks and its 60 s rule go by; `nil` has neither.
+    private let time: CountedTime?
     private let server = Mutex<LoopbackServer?>(nil)
     private let changes: AsyncStream<Void>
     private let changed: AsyncStream<Void>.Continuation
 
-    private init(guilds: Int, speed: Double?) {
+    private init(guilds: Int, time: CountedTime?) {
         var state = State()
         for _ in 0..<guilds {
             state.nextID += 2
             state.guilds[state.nextID - 2] = Guild(channels: [state.nextID - 1])
         }
         self.state = Mutex(state)
-        self.speed = speed
+        self.time = time
         (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// - Parameter time: what its ticks and its 60 s rule go by; `nil` has neither.
     static func start(
         guilds: Int = 1,
-        speed: Double? = nil,
+        time: CountedTime? = nil,
         tls: NIOSSLContext? = nil,
         activity: Activity? = nil,
         refuse: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Answer? = { _ in nil }
     ) async throws -> FakeRetrocast {
-        let fake = FakeRetrocast(guilds: guilds, speed: speed)
+        let fake = FakeRetrocast(guilds: guilds, time: time)
         let server = try await LoopbackServer.start(
             tls: tls,
             activity: activity,
@@ -181,15 +182,16 @@ extension FakeRetrocast {
     private func serve(_ peer: LoopbackPeer) async {
         let key = state.withLock { state -> Int in
             state.connectionCount += 1
-            state.connections[state.connectionCount] = Connection(peer: peer)
+            let now = now
+            state.connections[state.connectionCount] = Connection(peer: peer, lastPong: now, lastHeartbeat: now)
             return state.connectionCount
         }
         // Without clocks nobody heartbeats: no load of the machine then looks like a dead connection.
-        peer.send(#"{"op":10,"d":{"heartbeat_interval":\#(speed == nil ? 3_600_000 : 41_250)}}"#)
-        let clocks = speed.map { speed in Task { await keepTime(key, peer, speed) } }
+        peer.send(#"{"op":10,"d":{"heartbeat_interval":\#(time == nil ? 3_600_000 : 41_250)}}"#)
+        let clocks = time.map { time in Task { await keepTime(key, peer, time) } }
         for await frame in peer.frames {
             switch frame {
-            case .pong: state.withLock { $0.connections[key]?.lastPong = .now }
+            case .pong: state.withLock { $0.connections[key]?.lastPong = now }
             case .message(let text): take(text, key, peer)
             case .ping, .close: break
             }
@@ -199,21 +201,23 @@ extension FakeRetrocast {
     }
 
     /// Ticks each 41.25 s, and the two reasons to end a connection.
-    private func keepTime(_ key: Int, _ peer: LoopbackPeer, _ speed: Double) async {
-        let start = ContinuousClock.now
+    private func keepTime(_ key: Int, _ peer: LoopbackPeer, _ time: CountedTime) async {
+        let start = time.elapsed
         var ticks = 0
         while (try? await Task.sleep(for: .milliseconds(5))) != nil {
             guard let connection = state.withLock({ $0.connections[key] }) else { return }
-            let now = ContinuousClock.now
-            if now - connection.lastPong > .seconds(60 / speed) { return peer.drop() }
-            if now - start > .seconds(41.25 / speed) * (ticks + 1) {
+            let now = time.elapsed
+            if now - connection.lastPong > .seconds(60) { return peer.drop() }
+            if now - start > .milliseconds(41_250) * (ticks + 1) {
                 ticks += 1
                 state.withLock { $0.ticksMax = max($0.ticksMax, ticks) }
-                if now - connection.lastHeartbeat > .seconds(51.25 / speed) { return peer.drop() }
+                if now - connection.lastHeartbeat > .milliseconds(51_250) { return peer.drop() }
                 peer.send(#"{"op":1}"#)
             }
         }
     }
+
+    private var now: Duration { time?.elapsed ?? .zero }
 
     private func take(_ text: String, _ key: Int, _ peer: LoopbackPeer) {
         if text.utf8.count > 4_096 { return peer.close(1009) }
@@ -222,7 +226,7 @@ extension FakeRetrocast {
             state.received.append(text)
             switch tree?["op"]?.integer {
             case 1:
-                state.connections[key]?.lastHeartbeat = .now
+                state.connections[key]?.lastHeartbeat = now
                 peer.send(#"{"op":11}"#)
             case 2, 6:
                 guard let data = tree?["d"], data["token"]?.string == state.goodToken else { return peer.drop() }

@@ -10,16 +10,15 @@ import TestSupport
 final class RecorderBench: Sendable {
     let log: TemporaryLog
     let source: SourceName
-    /// How much faster than the world the recorder's waiting goes.
-    let speed: Double
     /// The wall clock's error, for tests that step it.
     let clockOffset = Mutex<Int64>(0)
-    private let began = ContinuousClock.now
+    private let time: CountedTime
 
+    /// - Parameter speed: how much faster than the world the recorder's waiting goes.
     init(source: String = "chat", speed: Double = 50) throws {
         log = try TemporaryLog()
         self.source = try SourceName(source)
-        self.speed = speed
+        time = CountedTime(speed: speed)
     }
 
     /// What a run's waiting goes by.
@@ -29,8 +28,8 @@ final class RecorderBench: Sendable {
                 let time = Date().timeIntervalSince1970 * 1e6
                 return Timestamp(microseconds: Int64(time) + clockOffset.withLock { $0 })
             },
-            elapsed: { [began, speed] in (ContinuousClock.now - began) * speed },
-            sleep: { [speed] in try await Task.sleep(for: $0 / speed) }
+            elapsed: { [time] in time.elapsed },
+            sleep: { [time] in try await time.sleep(for: $0) }
         )
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Ingest
 
 /// Recorders against HTTP servers that other people wrote, over TLS with a certificate of one's own.
-@Suite(.timeLimit(.minutes(5))) struct PythonHTTPPeerTests {
+@Suite(.hangGuard) struct PythonHTTPPeerTests {
     private let folder: TemporaryDirectory
 
     init() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Ingest
 
 /// Recorders against WebSocket servers that other people wrote.
-@Suite(.timeLimit(.minutes(5))) struct PythonPeerTests {
+@Suite(.hangGuard) struct PythonPeerTests {
     @Test func aGatewayOfAnotherProgramIsRecordedAndResumed() async throws {
         guard let peer = try PythonPeer("gateway_peer.py", ["200"]) else { return }
         let bench = try RecorderBench()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite(.timeLimit(.minutes(5))) struct RealtimeRecorderTests {
+@Suite(.hangGuard) struct RealtimeRecorderTests {
     @Test(arguments: [PhoenixFrame.Version.one, .two])
     func changesAreRecordedAsTheyCame(version: PhoenixFrame.Version) async throws {
         let fake = try await FakeRealtime.start(version)

@@ -8,7 +8,7 @@ import Testing
 @testable import Ingest
 
 /// Connections that are gone though their sockets do not say so, and those that a server ends for a frame's size.
-@Suite(.timeLimit(.minutes(5))) struct DeadConnectionTests {
+@Suite(.hangGuard) struct DeadConnectionTests {
     private static let ready = #"{"op":0,"d":{"session_id":"s","user_id":"7","guilds":[]},"s":1,"t":"READY"}"#
 
     private func source(_ port: Int, _ bench: RecorderBench) throws -> GatewaySource {

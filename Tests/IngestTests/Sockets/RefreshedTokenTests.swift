@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite(.timeLimit(.minutes(5))) struct RefreshedTokenTests {
+@Suite(.hangGuard) struct RefreshedTokenTests {
     /// A refresh URL that takes each refresh token once: `r1` gives `r2` and an access token, and so on.
     private final class Exchange: Sendable {
         struct State {

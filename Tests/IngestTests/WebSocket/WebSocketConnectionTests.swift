@@ -9,7 +9,7 @@ import Testing
 
 @testable import Ingest
 
-@Suite(.timeLimit(.minutes(5))) struct WebSocketConnectionTests {
+@Suite(.hangGuard) struct WebSocketConnectionTests {
     @Test func aFirstFrameInOnePieceWithTheAnswerIsNotLost() async throws {
         let server = try await LoopbackServer.start { peer in
             for await _ in peer.frames {}
