@@ -90,10 +90,7 @@ public struct Hasher256: Sendable {
 
     /// The hash over all bytes so far.
     public consuming func finalize() -> Hash256 {
-        state.finalize().withUnsafeBytes { digest in
-            guard let start = digest.baseAddress else { return .zero }
-            return Hash256(loading: start)
-        }
+        Hash256(state.finalize())
     }
 
     /// The hash of one run of bytes.
@@ -110,6 +107,16 @@ public struct Hasher256: Sendable {
 }
 
 extension Hash256 {
+    /// A digest holds its bytes and nothing else. They are read where they lie: to be lent them by the digest itself is a
+    /// call of generic code in another module, and with one for each hash `verify` is a twentieth slower.
+    fileprivate init(_ digest: SHA256Digest) {
+        guard MemoryLayout<SHA256Digest>.size == SHA256Digest.byteCount else {
+            self = digest.withUnsafeBytes { Hash256($0) ?? .zero }
+            return
+        }
+        self = withUnsafeBytes(of: digest) { bytes in bytes.baseAddress.map { Hash256(loading: $0) } ?? .zero }
+    }
+
     private init(zero: Void) {
         words = (0, 0, 0, 0)
     }
