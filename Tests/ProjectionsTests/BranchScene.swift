@@ -14,6 +14,7 @@ struct BranchScene {
 
     var scene = ChatScene()
     var decoder = GitCommitDecoder()
+    var rules: ReadingRules = []
     private(set) var events: [Recorded] = []
     /// The whole tree of each commit: path → text.
     private(set) var trees: [String: [String: String]] = [:]
@@ -66,7 +67,8 @@ struct BranchScene {
         let sequence = SequenceNumber(event.sequence)
         var context = FoldContext(
             names: scene.names,
-            event: EventReference(sequence: sequence, recordedAt: recordedAt)
+            event: EventReference(sequence: sequence, recordedAt: recordedAt),
+            rules: rules
         )
         let envelope = Envelope(
             sequence: sequence,

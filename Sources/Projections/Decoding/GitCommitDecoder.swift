@@ -16,6 +16,8 @@ struct GitCommitDecoder: EventDecoder {
     var orphans: [MessageKey: GitHistory.Grave] = [:]
     /// The events that rewrote the branch.
     var rewrites: Set<UInt64> = []
+    /// What a client is listed of the tree that is checked out; empty where the rules do not ask for it.
+    var listing = GitListing()
 
     init() {}
 
@@ -27,13 +29,13 @@ struct GitCommitDecoder: EventDecoder {
     ) {
         history.admit(before: envelope.sequence.rawValue)
         do throws(GitDocumentFault) {
-            if envelope.kind.rawValue == Self.rewriteKind {
-                let document = try GitRewriteDocument(payload)
-                changes += decode(document, context: &context)
-            } else {
-                let document = try GitCommitDocument(payload)
-                changes += decode(document, context: &context)
-            }
+            let tip = history.tip
+            let all =
+                envelope.kind.rawValue == Self.rewriteKind
+                ? decode(try GitRewriteDocument(payload), context: &context)
+                : decode(try GitCommitDocument(payload), context: &context)
+            let isCut = context.rules.contains(.foldersAreListedInPart)
+            changes += isCut ? seen(all, since: tip, context: &context) : all
         } catch {
             context.issue("the payload is no \(envelope.kind): \(error.reason)")
         }

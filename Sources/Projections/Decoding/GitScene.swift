@@ -99,7 +99,8 @@ struct GitScene {
         }
     }
 
-    private mutating func stand(
+    /// Lets stand, under a key, what a status says.
+    mutating func stand(
         _ key: MessageKey,
         _ status: GitCommitDecoder.Status,
         decoder: GitCommitDecoder,
@@ -121,6 +122,17 @@ struct GitScene {
             let last = write(key, grave.usable, decoder, &names)
             changes.append(.message(.stands(key, .deleted(deletion, since: grave.since, last: last))))
         }
+    }
+
+    /// Tells a message that nobody wrote now as one that is new to whoever sees it now.
+    mutating func comeIntoSight(_ key: MessageKey, decoder: GitCommitDecoder, names: inout Names) {
+        guard case .live(let blob) = decoder.status(key), let write = write(key, blob, decoder, &names) else { return }
+        changes.append(.message(.written(write)))
+    }
+
+    /// Tells a change that was worked out before.
+    mutating func pass(_ change: Change) {
+        changes.append(change)
     }
 
     private func write(

@@ -29,7 +29,7 @@ public enum Profile: String, CaseIterable, Sendable {
             [
                 .fileIsCutAtDashes, .keysAreReadByLine, .listsAreReadByLine, .datesAreISOAlone, .suffixIsCutEverywhere,
                 .bodyIsTrimmedBySwift, .unknownKeysAreIgnored, .faultsAreNotTold, .largeFilesAreNotFetched,
-                .lostParentsAreNotShown,
+                .foldersAreListedInPart, .lostParentsAreNotShown,
             ]
         case .vibechannelVSCode:
             [

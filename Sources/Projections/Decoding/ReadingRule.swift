@@ -26,6 +26,8 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case faultsAreNotTold
     /// A file over 1 MB is no message: the API gives no content of it.
     case largeFilesAreNotFetched
+    /// Of a folder only the first thousand files are there, in the order of their names.
+    case foldersAreListedInPart
     /// A reply to something that is no live message shows no mark of being a reply.
     case lostParentsAreNotShown
     /// Front matter without a closing line goes on to the end of the file; a line closes it that begins with `---`, and
@@ -163,8 +165,8 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
         switch self {
         case .fileIsCutAtDashes, .keysAreReadByLine, .listsAreReadByLine, .datesAreISOAlone, .suffixIsCutEverywhere,
             .bodyIsTrimmedBySwift, .unknownKeysAreIgnored, .faultsAreNotTold, .largeFilesAreNotFetched,
-            .lostParentsAreNotShown, .openFrontMatterIsWhole, .scalarsHaveTypes, .datesAreOfAnyValue,
-            .listsKeepEmptyParts, .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript:
+            .foldersAreListedInPart, .lostParentsAreNotShown, .openFrontMatterIsWhole, .scalarsHaveTypes,
+            .datesAreOfAnyValue, .listsKeepEmptyParts, .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript:
             [.git]
         case .emptyEventIsNoSnapshot, .badTicketIsLeftOut, .badElementFailsTheArray, .dataNeedsASpace,
             .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions:

@@ -1,0 +1,92 @@
+/// What stands at the front of each channel's folder: GitHub's contents API lists a folder's first thousand entries
+/// (<https://docs.github.com/en/rest/repos/contents#get-repository-content>).
+///
+/// Message files alone are counted. Their names begin with a date, and most else that a folder may hold comes behind.
+struct GitListing: Codable, Sendable {
+    static let entriesMax = 1_000
+
+    /// The message files of the tree that is checked out, by channel, in the order of a tree.
+    private var folders: [EntityID: [EntityID]] = [:]
+
+    /// Follows the tree along a span.
+    mutating func apply(_ span: GitSpan, _ names: Names) {
+        for (key, difference) in span.files where (difference.before == nil) != (difference.after == nil) {
+            let place = place(of: key, names)
+            if difference.after == nil {
+                folders[key.channel]?.remove(at: place)
+            } else {
+                folders[key.channel, default: []].insert(key.id, at: place)
+            }
+        }
+    }
+
+    /// The ids that are listed of a channel.
+    func listed(_ channel: EntityID) -> ArraySlice<EntityID> {
+        (folders[channel] ?? []).prefix(Self.entriesMax)
+    }
+
+    /// Whether a file is there and not listed.
+    func hides(_ key: MessageKey, _ names: Names) -> Bool {
+        guard let folder = folders[key.channel], folder.count > Self.entriesMax else { return false }
+        let place = place(of: key, names)
+        return place >= Self.entriesMax && place < folder.count && folder[place] == key.id
+    }
+
+    /// Where a file stands in its folder, or would.
+    private func place(of key: MessageKey, _ names: Names) -> Int {
+        let folder = folders[key.channel] ?? []
+        let sought = Self.fileName(key.id, names)
+        var (low, high) = (0, folder.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if Self.fileName(folder[middle], names).utf8.lexicographicallyPrecedes(sought.utf8) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+
+    private static func fileName(_ id: EntityID, _ names: Names) -> String { names.text(id) + ".md" }
+}
+
+extension GitCommitDecoder {
+    /// What a client sees of changes whose last thing was to check a tree out: nothing of files that it is not listed, and
+    /// the coming and going of those that others make room for or push out.
+    mutating func seen(_ changes: [Change], since tip: Int?, context: inout FoldContext) -> [Change] {
+        let span = history.span(from: tip, to: history.tip)
+        let before = listing
+        listing.apply(span, context.names)
+        var scene = GitScene(context, author: nil, time: nil)
+        for change in changes { see(change, before, &scene, names: &context.names) }
+        let names = context.names
+        for channel in Set(span.files.keys.map(\.channel)).sorted(by: { names.precedes($0, $1) }) {
+            let (old, new) = (Set(before.listed(channel)), Set(listing.listed(channel)))
+            for key in listing.listed(channel).map({ MessageKey(channel: channel, id: $0) })
+            where !old.contains(key.id) && before.hides(key, names) {
+                scene.comeIntoSight(key, decoder: self, names: &context.names)
+            }
+            for key in before.listed(channel).map({ MessageKey(channel: channel, id: $0) })
+            where !new.contains(key.id) && listing.hides(key, names) {
+                scene.stand(key, .nowhere, decoder: self, names: &context.names)
+            }
+        }
+        return scene.changes
+    }
+
+    private func see(_ change: Change, _ before: GitListing, _ scene: inout GitScene, names: inout Names) {
+        switch change {
+        case .message(.written(let write)) where listing.hides(write.key, names),
+            .message(.stands(_, .version(let write))) where listing.hides(write.key, names):
+            break
+        case .message(.deleted(let deletion)) where before.hides(deletion.key, names),
+            .message(.stands(_, .deleted(let deletion, since: _, last: _))) where before.hides(deletion.key, names):
+            break
+        case .message(.moved(let from, let to, _, _)) where before.hides(from, names) || listing.hides(to, names):
+            // What it was moved to is told as standing there in any case.
+            if !before.hides(from, names) { scene.stand(from, .nowhere, decoder: self, names: &names) }
+        default: scene.pass(change)
+        }
+    }
+}
