@@ -1,6 +1,7 @@
 /// The tables of a generation's environment, in the order of their handles.
 struct LogTables {
-    static let names = ["meta", "events", "gaps", "nodes", "lanes", "keys", "facts", "bookmarks"]
+    static let events = "events"
+    static let names = ["meta", events, "gaps", "nodes", "lanes", "keys", "facts", "bookmarks"]
 
     let meta: Table
     let events: Table

@@ -6,11 +6,6 @@ extension EventStore {
     ///
     /// - Throws: `EventLogError` where the log cannot be read at all; damage within it is what the report says.
     public func verify() throws -> VerifyReport {
-        try verify(afterPagesOf: [:])
-    }
-
-    /// - Parameter checked: of which transaction the pages of a generation have been checked just now.
-    private func verify(afterPagesOf checked: [UInt32: UInt64]) throws -> VerifyReport {
         try EventLogError.wrapping("verify log at", path) {
             let generation = try newestGeneration()
             let file = try DataFile(core.directory.dataFile(generation.number))
@@ -20,7 +15,6 @@ extension EventStore {
                     let isSettled = file.metaPages().contains { $0?.transaction == reader.view.transaction }
                     guard isSettled || attempt == 9 else { return nil as VerifyReport? }
                     var verification = Verification(reader, generation: generation.number)
-                    verification.checkedPages = checked[generation.number]
                     return verification.run(identity: identity, file: file)
                 }
                 guard var report, report.damage == nil || attempt == 9 || !report.isDamageOfMetaPages else { continue }
@@ -31,18 +25,16 @@ extension EventStore {
         }
     }
 
-    /// Checks the pages of a log's files before anything is opened, then all of the log as `verify()` does.
+    /// Checks the pages of a log's files that opening looks at before anything is opened, then all of the log as `verify()`
+    /// does.
     ///
     /// - Throws: `EventLogError` with code `noLog`, `newerFormat` or `io`; damage is what the report says.
     public static func verify(at path: String) throws -> VerifyReport {
         let directory = LogDirectory(path: Directory.resolved(path) ?? path)
         guard try directory.format() != nil else { return try open(at: path).verify() }
-        var checked: [UInt32: UInt64] = [:]
         for number in try directory.generations() {
             do {
-                checked[number] = try EventLogError.wrapping("verify log at", path) {
-                    try directory.checkPages(of: number)
-                }
+                try EventLogError.wrapping("verify log at", path) { try directory.checkPages(of: number) }
             } catch let damage as PageCheck.Damage {
                 var report = VerifyReport()
                 report.generation = number
@@ -50,7 +42,7 @@ extension EventStore {
                 return report
             }
         }
-        return try open(at: path).verify(afterPagesOf: checked)
+        return try open(at: path).verify()
     }
 }
 
@@ -59,24 +51,22 @@ extension LogDirectory {
         generation(number) + "/data.mdb"
     }
 
-    /// Checks a generation's pages and answers of which transaction; `nil` where nothing is to check or all is in motion.
+    /// Checks a generation's pages but for its events, which nobody looks at before they are verified.
     ///
     /// Where another process commits meanwhile, pages may be used again while they are read here; only a state that stays
-    /// the newest counts.
+    /// the newest counts. Where all is in motion, nothing is said.
     ///
     /// - Throws: `PageCheck.Damage`; `LMDBError` where the file cannot be read.
-    fileprivate func checkPages(of number: UInt32) throws -> UInt64? {
+    fileprivate func checkPages(of number: UInt32) throws {
         for attempt in 0..<5 {
-            guard Directory.fileSize(dataFile(number)) != nil else { return nil }
+            guard Directory.fileSize(dataFile(number)) != nil else { return }
             let file = try DataFile(dataFile(number))
             let before = file.metaPages()
             do {
-                let transaction = try PageCheck.run(file, isGrown: true)
-                return file.metaPages() == before ? transaction : nil
+                return try PageCheck.run(file, isGrown: true, omitting: LogTables.events)
             } catch let damage as PageCheck.Damage {
                 guard attempt < 4, file.metaPages() != before else { throw damage }
             }
         }
-        return nil
     }
 }

@@ -8,40 +8,82 @@ struct PageCheck {
         let reason: String
     }
 
+    /// Is lent the entries of a table in key order; they are valid until it returns.
+    typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
+
     private let reader: PageReader
     private let meta: MetaPage
     /// How many pages the file has. The newest ones of a state may be free ones that were never written.
     private let filePages: UInt64
-    private var isGrown = false
+    private let isGrown: Bool
     private var seen: PageSet
     private var claimed: UInt64 = 0
+    /// The table that comes last, and the page that names it, once that is known.
+    private var deferred: (name: String, tree: TreeHeader?, page: UInt64)?
 
-    /// Checks the newest state of a file, or the state of one transaction, and answers whose state that was.
+    /// Checks the newest state of a file.
     ///
-    /// - Parameter isGrown: Whether nothing was ever removed from a table. Then what a branch page says of a page below is
-    ///   exactly its first key.
+    /// - Parameters:
+    ///   - isGrown: Whether nothing was ever removed from a table. Then what a branch page says of a page below is exactly
+    ///     its first key.
+    ///   - name: A table that is not looked at.
     /// - Throws: `Damage`.
-    @discardableResult
-    static func run(_ file: DataFile, transaction: UInt64? = nil, isGrown: Bool = false) throws -> UInt64 {
-        let metas = try checkedMetas(file)
+    static func run(_ file: DataFile, isGrown: Bool = false, omitting name: String? = nil) throws {
+        var check = try PageCheck(file, isGrown: isGrown)
+        try check.begin(deferring: name)
+        if name == nil { try check.finish { _, _ in } }
+    }
+
+    /// Begins to check the newest state of a file, or the state of one transaction.
+    ///
+    /// - Throws: `Damage` of the meta pages.
+    init(_ file: DataFile, transaction: UInt64? = nil, isGrown: Bool) throws {
+        let metas = try Self.checkedMetas(file)
         let wanted = transaction ?? max(metas.0.transaction, metas.1.transaction)
         guard let meta = [metas.0, metas.1].first(where: { $0.transaction == wanted }) else {
             throw Damage(page: 0, reason: "transaction \(wanted) has no meta page")
         }
-        try checkLastFreed(file, metas)
-        let filePages = try file.byteCount() / meta.pageSize
-        let seen = PageSet(count: min(meta.lastPage + 1, filePages))
-        var check = PageCheck(file: file, meta: meta, filePages: filePages, seen: seen)
-        check.isGrown = isGrown
-        try check.walk()
-        return wanted
+        try Self.checkLastFreed(file, metas)
+        self.init(file, meta, filePages: try file.byteCount() / meta.pageSize, isGrown: isGrown)
+    }
+
+    private init(_ file: DataFile, _ meta: MetaPage, filePages: UInt64, isGrown: Bool) {
+        reader = PageReader(file, pageBytes: meta.pageSize)
+        self.meta = meta
+        self.filePages = filePages
+        self.isGrown = isGrown
+        seen = PageSet(count: min(meta.lastPage + 1, filePages))
+    }
+
+    /// Checks everything but one table, which `finish` comes to: by then all the others may be read through LMDB.
+    ///
+    /// - Throws: `Damage`.
+    mutating func begin(deferring name: String?) throws {
+        deferred = name.map { ($0, nil, 0) }
+        guard meta.lastPage >= 1 else { throw Damage(page: 0, reason: "it names \(meta.lastPage) as the last page") }
+        _ = seen.insert(0)
+        _ = seen.insert(1)
+        try walk(tree: meta.mainTree, role: .main, from: 0) { _, _ in }
+        try walk(tree: meta.freeTree, role: .free, from: 0) { _, _ in }
+    }
+
+    /// Checks the table that was deferred, lending its entries, and that no page is missing.
+    ///
+    /// - Throws: `Damage`; what `visit` throws.
+    mutating func finish(_ visit: Visit) throws {
+        if let deferred, let tree = deferred.tree {
+            try walk(tree: tree, role: .deferred, from: deferred.page, visit)
+        }
+        guard meta.lastPage < filePages || claimed + 2 == meta.lastPage + 1 else {
+            throw Damage(page: filePages, reason: "the file ends before it, and nothing says that it is free")
+        }
     }
 
     /// Whether each meta page has the transaction that wrote it: a commit notes the pages that it frees under its own
     /// number. By this a number is found that was altered to one that would fit as well.
     static func checkLastFreed(_ file: DataFile, _ metas: (MetaPage, MetaPage)) throws {
         for meta in [metas.0, metas.1] where meta.transaction > 1 {
-            let check = PageCheck(file: file, meta: meta, filePages: 0, seen: PageSet(count: 0))
+            let check = PageCheck(file, meta, filePages: 0, isGrown: false)
             guard (try? check.lastFreed()) == meta.transaction else {
                 throw Damage(page: meta.number, reason: "it was not written by transaction \(meta.transaction)")
             }
@@ -58,13 +100,6 @@ struct PageCheck {
             number = last.child
         }
         return nil
-    }
-
-    private init(file: DataFile, meta: MetaPage, filePages: UInt64, seen: PageSet) {
-        reader = PageReader(file, pageBytes: meta.pageSize)
-        self.meta = meta
-        self.filePages = filePages
-        self.seen = seen
     }
 
     /// The two meta pages, where they fit each other: LMDB takes whichever has the greater transaction number.
@@ -84,24 +119,16 @@ struct PageCheck {
         }
         return (first, second)
     }
-
-    private mutating func walk() throws {
-        guard meta.lastPage >= 1 else { throw Damage(page: 0, reason: "it names \(meta.lastPage) as the last page") }
-        _ = seen.insert(0)
-        _ = seen.insert(1)
-        try walk(tree: meta.mainTree, role: .main, from: 0)
-        try walk(tree: meta.freeTree, role: .free, from: 0)
-        guard meta.lastPage < filePages || claimed + 2 == meta.lastPage + 1 else {
-            throw Damage(page: filePages, reason: "the file ends before it, and nothing says that it is free")
-        }
-    }
 }
 
 // MARK: - Trees
 
 extension PageCheck {
     private enum Role {
-        case main, table, free
+        /// The tree that names the tables, one of these, the one whose entries are lent, and the list of free pages.
+        case main, table, deferred, free
+
+        var isTable: Bool { self == .table || self == .deferred }
     }
 
     /// What a walk over one tree has counted.
@@ -118,7 +145,7 @@ extension PageCheck {
         var high: [UInt8]?
     }
 
-    private mutating func walk(tree: TreeHeader, role: Role, from page: UInt64) throws {
+    private mutating func walk(tree: TreeHeader, role: Role, from page: UInt64, _ visit: Visit) throws {
         let expectedFlags: UInt16 = role == .free ? 8 : 0
         guard tree.flags == expectedFlags else { throw Damage(page: page, reason: "a tree has strange flags") }
         var count = Count()
@@ -126,7 +153,7 @@ extension PageCheck {
             guard tree.depth == 0 else { throw Damage(page: page, reason: "an empty tree has a depth") }
         } else {
             guard (1...64).contains(tree.depth) else { throw Damage(page: page, reason: "a tree has a strange depth") }
-            try walk(tree.root, levelsLeft: Int(tree.depth), role, Bounds(), &count)
+            try walk(tree.root, levelsLeft: Int(tree.depth), role, Bounds(), &count, visit)
         }
         guard count.branches == tree.branchPages, count.leaves == tree.leafPages,
             count.overflows == tree.overflowPages, count.entries == tree.entries
@@ -138,27 +165,34 @@ extension PageCheck {
         levelsLeft: Int,
         _ role: Role,
         _ bounds: Bounds,
-        _ count: inout Count
+        _ count: inout Count,
+        _ visit: Visit
     ) throws {
         try claim(number)
         let page = try read(number)
         guard page.isBranch == (levelsLeft > 1) else { throw Damage(page: number, reason: "it is on a wrong level") }
-        if page.isLeaf && role == .table { return try walk(leaf: page, role, bounds, &count) }
+        if page.isLeaf && role.isTable { return try walk(leaf: page, role, bounds, &count, visit) }
         // Other pages are read while this one is looked at, which takes the place of what was lent.
         let copy = Array(page.bytes)
         try copy.withUnsafeBytes { bytes in
             let page = DataPage(bytes: bytes, number: number)
-            guard page.isBranch else { return try walk(leaf: page, role, bounds, &count) }
-            try walk(branch: page, levelsLeft: levelsLeft, role, bounds, &count)
+            guard page.isBranch else { return try walk(leaf: page, role, bounds, &count, visit) }
+            try walk(branch: page, levelsLeft: levelsLeft, role, bounds, &count, visit)
         }
     }
 
-    private mutating func walk(leaf page: DataPage, _ role: Role, _ bounds: Bounds, _ count: inout Count) throws {
+    private mutating func walk(
+        leaf page: DataPage,
+        _ role: Role,
+        _ bounds: Bounds,
+        _ count: inout Count,
+        _ visit: Visit
+    ) throws {
         count.leaves += 1
-        var order = KeyOrder(bounds.low, isNumeric: role == .free, beginsAtLow: isGrown && role == .table)
+        var order = KeyOrder(bounds.low, isNumeric: role == .free, beginsAtLow: isGrown && role.isTable)
         try page.forEachNode { _, node in
             guard order.accepts(node.key) else { throw Damage(page: page.number, reason: "a key is out of order") }
-            try look(at: node, page.number, role, &count)
+            try look(at: node, page.number, role, &count, visit)
         }
         guard order.endsBefore(bounds.high) else { throw Damage(page: page.number, reason: "a key is out of order") }
     }
@@ -168,7 +202,8 @@ extension PageCheck {
         levelsLeft: Int,
         _ role: Role,
         _ bounds: Bounds,
-        _ count: inout Count
+        _ count: inout Count,
+        _ visit: Visit
     ) throws {
         count.branches += 1
         let nodes = try page.nodes()
@@ -182,7 +217,7 @@ extension PageCheck {
                 low: index == 0 ? bounds.low : Array(node.key),
                 high: index + 1 < nodes.count ? Array(nodes[index + 1].key) : bounds.high
             )
-            try walk(node.child, levelsLeft: levelsLeft - 1, role, below, &count)
+            try walk(node.child, levelsLeft: levelsLeft - 1, role, below, &count, visit)
         }
     }
 }
@@ -230,17 +265,37 @@ private struct KeyOrder {
 // MARK: - Leaves
 
 extension PageCheck {
-    private mutating func look(at node: DataPage.Node, _ number: UInt64, _ role: Role, _ count: inout Count) throws {
+    private mutating func look(
+        at node: DataPage.Node,
+        _ number: UInt64,
+        _ role: Role,
+        _ count: inout Count,
+        _ visit: Visit
+    ) throws {
         count.entries += 1
         if let first = node.overflowPage {
             count.overflows += try claimOverflow(first, byteCount: node.byteCount, below: number)
         }
         switch (role, node.table) {
-        case (.main, let table?): try walk(tree: table, role: .table, from: number)
+        case (.main, let table?): try lookAtTable(table, node.key, number)
         case (.table, nil): break
+        case (.deferred, nil): try lend(node, visit)
         case (.free, nil): try lookAtFreePages(node, number)
         default: throw Damage(page: number, reason: "a value is of a kind that its table does not have")
         }
+    }
+
+    private mutating func lookAtTable(_ tree: TreeHeader, _ name: UnsafeRawBufferPointer, _ number: UInt64) throws {
+        if let wanted = deferred?.name, name.elementsEqual(wanted.utf8) {
+            deferred = (wanted, tree, number)
+        } else {
+            try walk(tree: tree, role: .table, from: number) { _, _ in }
+        }
+    }
+
+    private func lend(_ node: DataPage.Node, _ visit: Visit) throws {
+        guard node.overflowPage != nil else { return try visit(node.key, node.value) }
+        try value(of: node).withUnsafeBytes { try visit(node.key, $0) }
     }
 
     /// Free pages: a count and page numbers that descend, in the machine's own byte order.

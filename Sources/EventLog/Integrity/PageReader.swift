@@ -41,8 +41,10 @@ final class PageReader {
 
     /// Bytes from a place in the file, copied; what `page` has lent stays valid.
     func bytes(_ count: Int, at offset: UInt64) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        return bytes.withUnsafeMutableBytes { file.read($0, at: offset) } ? bytes : nil
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { room, filled in
+            filled = file.readSome(UnsafeMutableRawBufferPointer(room), at: offset)
+        }
+        return bytes.count == count ? bytes : nil
     }
 
     private func read(from number: UInt64) {

@@ -2,8 +2,6 @@
 struct Verification {
     private let reader: LogReader
     private(set) var report = VerifyReport()
-    /// The transaction whose pages have been checked already, if one.
-    var checkedPages: UInt64?
     private var frontier = MerkleFrontier()
     private var nodeFrontier = MerkleFrontier()
     private var clock = Clock.none
@@ -27,11 +25,11 @@ struct Verification {
     /// Checks everything; stops at the first damage, which the report then names.
     mutating func run(identity: [UInt8], file: DataFile) -> VerifyReport {
         do {
-            let transaction = reader.view.transaction
-            if checkedPages != transaction { try PageCheck.run(file, transaction: transaction, isGrown: true) }
+            var pages = try PageCheck(file, transaction: reader.view.transaction, isGrown: true)
+            try pages.begin(deferring: LogTables.events)
             try checkSmallTables(identity: identity)
             isAmongEvents = true
-            try checkEvents()
+            try checkEvents(in: &pages)
             isAmongEvents = false
             try checkKeys()
             try checkCounts()
@@ -62,23 +60,40 @@ struct Verification {
 // MARK: - Events and gaps
 
 extension Verification {
-    private mutating func checkEvents() throws {
+    /// Checks the events out of the pages as these are checked: what is hashed is what was read past LMDB. A page that is
+    /// damaged is told before an event that is, wherever it lies; until all have been looked at, LMDB may not read any.
+    private mutating func checkEvents(in pages: inout PageCheck) throws {
+        var lanes = LaneLookup(reader)
+        var firstDamage: (any Error)?
+        try pages.finish { key, value in
+            guard firstDamage == nil else { return }
+            do { try check(key, value, &lanes) } catch { firstDamage = error }
+        }
         let head = try reader.head()
         report.head = SequenceNumber(head)
+        if let firstDamage { throw firstDamage }
         guard head > 0 else { return }
-        var lanes = LaneLookup(reader)
-        try reader.forEachRecord(in: 0...UInt64.max) { sequence, record in
-            try passGaps(before: sequence)
-            guard sequence == expected else {
-                throw stop("it is neither held nor dropped", at: min(expected, sequence))
-            }
-            try check(record, lanes.lane(record.laneNumber), sequence)
-            return true
-        }
         try passGaps(before: head + 1)
         guard expected == head + 1 else { throw stop("it is neither held nor dropped", at: expected) }
         frontier.append(nodeFrontier)
         report.root = frontier.root
+    }
+
+    @inline(__always)
+    private mutating func check(
+        _ key: UnsafeRawBufferPointer,
+        _ value: UnsafeRawBufferPointer,
+        _ lanes: inout LaneLookup
+    ) throws {
+        guard key.count == 8, let sequence = key.bigEndian(as: UInt64.self) else {
+            throw reader.damaged("a key of the table events is malformed")
+        }
+        guard let record = Record(value) else {
+            throw reader.damaged("the record of sequence \(sequence) is malformed")
+        }
+        try passGaps(before: sequence)
+        guard sequence == expected else { throw stop("it is neither held nor dropped", at: min(expected, sequence)) }
+        try check(record, lanes.lane(record.laneNumber), sequence)
     }
 
     private mutating func check(_ record: Record, _ lane: Lane, _ sequence: UInt64) throws {

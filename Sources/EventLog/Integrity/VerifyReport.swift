@@ -32,7 +32,7 @@ public struct VerifyReport: Hashable, Sendable {
     public var redacted: UInt64 = 0
     /// Events of which only the leaf hash is held.
     public var dropped: UInt64 = 0
-    /// The root over all events.
+    /// The root over all events; of nothing, where something is damaged before it is known.
     public var root = MerkleTree.emptyRoot
     /// The number of the generation that was checked.
     public var generation: UInt32 = 0

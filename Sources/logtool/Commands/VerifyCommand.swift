@@ -81,8 +81,8 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         var counts = ["\(report.whole) whole"]
         if report.redacted > 0 { counts.append("\(report.redacted) redacted") }
         if report.dropped > 0 { counts.append("\(report.dropped) dropped") }
-        let state = report.isIntact ? "intact" : "damaged"
-        return "\(state): sequences 1 to \(report.head), \(counts.joined(separator: ", ")), root \(report.root)"
+        let (state, root) = report.isIntact ? ("intact", ", root \(report.root)") : ("damaged", "")
+        return "\(state): sequences 1 to \(report.head), \(counts.joined(separator: ", "))\(root)"
     }
 
     private static func json(_ report: VerifyReport) -> JSONObject {
@@ -92,7 +92,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
             "whole": .int(report.whole),
             "redacted": .int(report.redacted),
             "dropped": .int(report.dropped),
-            "root": .string(Base64.encode(report.root.bytes)),
+            "root": report.isIntact ? .string(Base64.encode(report.root.bytes)) : nil,
             "damage": report.damage.map { damage in
                 .object(["sequence": .text(damage.sequence?.description), "reason": .string(damage.reason)])
             },
