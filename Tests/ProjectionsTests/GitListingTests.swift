@@ -56,6 +56,16 @@ import Testing
         #expect(branch.scene.row(.messages, "general", "m2002")?["content"] == .string("m2002"))
     }
 
+    @Test func aFileThatIsEditedAsItComesIntoSightIsNewOnce() {
+        var branch = branch([.foldersAreListedInPart])
+        let edited = ["general/m2002.md": BranchScene.file("edited")]
+        branch.commit("b", tree(without: ["m1000", "m1001", "m1002"], edited), parents: ["a"], by: "Bob")
+        let row = branch.scene.row(.messages, "general", "m2002")
+        #expect(row?["content"] == .string("edited"))
+        #expect(row?["revisions"] == .int(1))
+        #expect(branch.scene.entries("general", "m2002").map(\.by) == ["Bob"])
+    }
+
     @Test func movesIntoSightAndOutOfIt() {
         var branch = branch([.foldersAreListedInPart])
         let hidden = BranchScene.file("m2002")

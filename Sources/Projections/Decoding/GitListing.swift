@@ -52,8 +52,10 @@ struct GitListing: Codable, Sendable {
 }
 
 extension GitCommitDecoder {
-    /// What a client sees of changes whose last thing was to check a tree out: nothing of files that it is not listed, and
-    /// the coming and going of those that others make room for or push out.
+    /// What a client sees of an event's changes, after which another tree is checked out: nothing of files that it is not
+    /// listed; and, as files came and went before them in the folder, others that come into sight or go out of it.
+    ///
+    /// - Parameter tip: the commit that was checked out before.
     mutating func seen(_ changes: [Change], since tip: Int?, context: inout FoldContext) -> [Change] {
         let span = history.span(from: tip, to: history.tip)
         let before = listing
