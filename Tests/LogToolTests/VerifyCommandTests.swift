@@ -17,6 +17,7 @@ import Testing
         #expect(run.exitCode == 0)
         #expect(run.output.hasPrefix("intact: sequences 1 to 5, 5 whole, root "))
         #expect(try tool("verify", "L", "--json").output.hasPrefix(#"{"intact":true,"head":"5","whole":5"#))
+        #expect(try tool("verify", "L", "--json").output.contains(#""root":""#))
     }
 
     @Test func damagedDerivedDataIsRemovedAndSaid() throws {
@@ -67,6 +68,7 @@ import Testing
             try bytes.prefix(count).write(to: file)
             let run = try tool("verify", "L", "--json")
             #expect(run.output.hasPrefix(#"{"intact":false,"#))
+            #expect(!run.output.contains(#""root""#))
             #expect(run.exitCode == 3, "cut to \(count) bytes: \(run.errors)")
             #expect(run.errors.contains("page "))
         }

@@ -25,6 +25,11 @@ struct GitListing: Codable, Sendable {
         (folders[channel] ?? []).prefix(Self.entriesMax)
     }
 
+    /// The ids of files that are there and not listed.
+    func hidden(_ channel: EntityID) -> Set<EntityID> {
+        Set((folders[channel] ?? []).dropFirst(Self.entriesMax))
+    }
+
     /// Whether a file is there and not listed.
     func hides(_ key: MessageKey, _ names: Names) -> Bool {
         guard let folder = folders[key.channel], folder.count > Self.entriesMax else { return false }
@@ -64,13 +69,13 @@ extension GitCommitDecoder {
         for change in changes { see(change, before, &scene, names: &context.names) }
         let names = context.names
         for channel in Set(span.files.keys.map(\.channel)).sorted(by: { names.precedes($0, $1) }) {
-            let (old, new) = (Set(before.listed(channel)), Set(listing.listed(channel)))
-            for key in listing.listed(channel).map({ MessageKey(channel: channel, id: $0) })
-            where !old.contains(key.id) && before.hides(key, names) {
+            let (wereHidden, areHidden) = (before.hidden(channel), listing.hidden(channel))
+            for id in listing.listed(channel) where wereHidden.contains(id) {
+                let key = MessageKey(channel: channel, id: id)
                 scene.comeIntoSight(key, decoder: self, names: &context.names)
             }
-            for key in before.listed(channel).map({ MessageKey(channel: channel, id: $0) })
-            where !new.contains(key.id) && listing.hides(key, names) {
+            for id in before.listed(channel) where areHidden.contains(id) {
+                let key = MessageKey(channel: channel, id: id)
                 scene.stand(key, .nowhere, decoder: self, names: &context.names)
             }
         }

@@ -50,8 +50,6 @@ final class FakeRetrocast: Sendable {
     /// What its ticks and its 60 s rule go by; `nil` has neither.
     private let time: CountedTime?
     private let server = Mutex<LoopbackServer?>(nil)
-    private let changes: AsyncStream<Void>
-    private let changed: AsyncStream<Void>.Continuation
 
     private init(guilds: Int, time: CountedTime?) {
         var state = State()
@@ -61,7 +59,6 @@ final class FakeRetrocast: Sendable {
         }
         self.state = Mutex(state)
         self.time = time
-        (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// - Parameter time: what its ticks and its 60 s rule go by; `nil` has neither.
