@@ -39,4 +39,22 @@ import Testing
             #expect(report.damage?.sequence == SequenceNumber(17), "offset \(offset - mark.lowerBound)")
         }
     }
+
+    /// Events are hashed while pages are still to be looked at; all the same the page is told, and nothing through LMDB.
+    @Test func aDamagedPageIsToldBeforeADamagedEvent() throws {
+        let source = try TemporaryLog(try (1...200).map { try .sample($0, key: "key \($0)", payload: "MARK\($0)END") })
+        let file = "gen-000001/data.mdb"
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: "\(source.path)/\(file)"))
+        let early = try #require(bytes.range(of: Data("MARK3END".utf8))).lowerBound
+        let late = try #require(bytes.range(of: Data("MARK199END".utf8))).lowerBound
+        try #require(early / 4096 != late / 4096)
+        bytes[early] ^= 1
+        bytes[late / 4096 * 4096] ^= 1
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: source.path, toPath: copy.path("L"))
+        try bytes.write(to: URL(fileURLWithPath: "\(copy.path("L"))/\(file)"))
+        let damage = try EventStore.verify(at: copy.path("L")).damage
+        #expect(damage?.sequence == nil)
+        #expect(damage?.reason == "page \(late / 4096) of the data file: it is not the page that belongs there")
+    }
 }
