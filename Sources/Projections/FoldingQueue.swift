@@ -35,6 +35,11 @@ final class FoldingQueue: @unchecked Sendable {
         queue.sync {}
     }
 
+    /// Lends the state after all that was handed over.
+    func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) rethrows -> Result {
+        try queue.sync { try state.withWorkspace(body) }
+    }
+
     /// The state after all that was handed over.
     var workspace: Workspace { queue.sync { state.workspace } }
 }

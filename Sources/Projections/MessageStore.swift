@@ -40,6 +40,8 @@ struct MessageStore: Sendable {
     var records: [MessageRecord] = []
     var texts = TextPool()
     var authors = AuthorTable()
+    /// What has come and changed since it was saved.
+    var saved = SavedExtent()
     private var channelTable = PlaceTable()
     private var table = PlaceTable()
 
@@ -92,7 +94,7 @@ struct MessageStore: Sendable {
 
     @inline(__always)
     private func spot(of id: EntityID, channel: Int) -> MessageSpot {
-        let hash = FastHash.mix(id.rawValue, UInt64(channel))
+        let hash = Self.hash(id, UInt32(truncatingIfNeeded: channel))
         return MessageSpot(channel: channel, hash: hash, bucket: table.bucket(hash))
     }
 
@@ -104,9 +106,20 @@ struct MessageStore: Sendable {
     /// Adds the cell of a message that is not there yet, at its spot.
     @inline(__always)
     mutating func add(_ cell: MessageCell, at spot: MessageSpot) -> Int {
+        table.add(spot.hash, place: cells.count)
+        return append(cell)
+    }
+
+    @inline(__always)
+    private static func hash(_ id: EntityID, _ channel: UInt32) -> UInt64 {
+        FastHash.mix(id.rawValue, UInt64(channel))
+    }
+
+    /// Appends a cell that the table is told of.
+    @inline(__always)
+    private mutating func append(_ cell: MessageCell) -> Int {
         let place = cells.count
         cells.append(cell)
-        table.add(spot.hash, place: place)
         let channel = Int(cell.channel)
         let last = channels[channel].last
         if last == 0 {
@@ -117,6 +130,18 @@ struct MessageStore: Sendable {
         channels[channel].last = UInt32(place + 1)
         channels[channel].greatest = max(channels[channel].greatest, cell.id.rawValue)
         return place
+    }
+
+    /// Appends a cell whose message is not to be found before `index` was called with the hash that is given back.
+    @inline(__always)
+    mutating func appendUnindexed(_ cell: MessageCell) -> UInt64 {
+        _ = append(cell)
+        return Self.hash(cell.id, cell.channel)
+    }
+
+    /// Lets all messages be found, of which these are the hashes.
+    mutating func index(_ hashes: [UInt64]) {
+        table = PlaceTable(hashes: hashes)
     }
 
     /// Adds a message of which nothing is known yet.
@@ -154,11 +179,13 @@ extension MessageStore {
     /// Changes a message as a record, which it then stays.
     mutating func change<Result>(at place: Int, _ body: (inout MessageRecord) -> Result) -> Result {
         let cell = cells[place]
+        saved.noteCell(place)
         if cell.form == .packed {
             cells[place].form = .record
             cells[place].last = UInt32(records.count)
             records.append(unpacked(cell))
         }
+        saved.noteRecord(Int(cells[place].last))
         return body(&records[Int(cells[place].last)])
     }
 

@@ -169,6 +169,7 @@ extension MessageStore {
             previous: cells[place].last
         )
         entries.append(entry)
+        saved.noteCell(place)
         cells[place].last = UInt32(entries.count)
     }
 

@@ -16,10 +16,10 @@ extension Messages {
         findAnswers()
     }
 
-    /// Finds out anew which messages answer which.
-    mutating func findAnswers() {
+    /// Finds out anew which messages answer which, among those at the places for which `isMeant` is true.
+    mutating func findAnswers(_ isMeant: (Int) -> Bool = { _ in true }) {
         answers = AnswerTable()
-        for slot in 0..<store.count {
+        for slot in 0..<store.count where isMeant(slot) {
             guard let replyTo = store.replyTo(at: slot) else { continue }
             answers.add(slot, to: MessageKey(channel: store.key(at: slot).channel, id: replyTo))
         }

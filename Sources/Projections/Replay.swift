@@ -59,7 +59,7 @@ public enum Replay {
             let end = min(last, SequenceNumber(run.sequence.rawValue + options.chunkEvents))
             guard try run.fold(session, through: end, observe) else { break }
             if let due = snapshots?.isDue(at: end, folded: run.takeByteCount()), due {
-                try snapshots?.keep(run.workspace, in: session)
+                try run.withWorkspace { try snapshots?.keep(&$0, in: session) }
             }
             progress?(end)
         }

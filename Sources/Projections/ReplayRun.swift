@@ -37,6 +37,17 @@ struct ReplayRun {
         return workspace
     }
 
+    /// Lends the state after all that was folded; with two threads it is waited for.
+    mutating func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) throws -> Result {
+        let sequence = sequence
+        func lend(_ workspace: inout Workspace) throws -> Result {
+            workspace.sequence = max(workspace.sequence, sequence)
+            return try body(&workspace)
+        }
+        if let ahead { return try ahead.withWorkspace(lend) }
+        return try here.withWorkspace(lend)
+    }
+
     /// How many bytes the payloads had that were folded since this was last asked.
     mutating func takeByteCount() -> Int {
         defer { byteCount = 0 }

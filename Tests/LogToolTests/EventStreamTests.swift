@@ -98,6 +98,37 @@ import Testing
         }
     }
 
+    /// Saved again and again as what came since, by the state that was saved or by the one that was loaded last.
+    @Test(arguments: apps)
+    func savingsThatFollowOneAnotherMakeTheState(app: String) throws {
+        try forEachStream(of: app, mutatingBytes: true) { events in
+            var walked = Workspace()
+            var savings: [[[UInt8]]] = []
+            for (index, event) in events.enumerated() {
+                walked.apply(event)
+                guard index % 4 == 3 || index == events.count - 1 else { continue }
+                var pieces: [[UInt8]] = []
+                guard (try? walked.forEachPiece(whole: false) { pieces.append($0) }) != nil else { return true }
+                walked.noteSaved()
+                savings.append(pieces)
+                guard var loaded = try? Self.loaded(savings), loaded.snapshotBytes == walked.snapshotBytes,
+                    loaded.document() == walked.document()
+                else { return true }
+                if index % 3 == 0 { walked = loaded }
+            }
+            return false
+        }
+    }
+
+    private static func loaded(_ savings: [[[UInt8]]]) throws -> Workspace {
+        var state = SavedState()
+        for pieces in savings {
+            state.begin()
+            for piece in pieces { try piece.withUnsafeBytes { try state.take($0) } }
+        }
+        return try state.workspace()
+    }
+
     @Test func bytesThatAreNoSavedStateAreRefused() throws {
         let directory = try TemporaryDirectory()
         let lists = try EventStream.whole(of: Scenario.all, in: directory)

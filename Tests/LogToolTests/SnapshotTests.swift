@@ -49,20 +49,59 @@ import Testing
         }
     }
 
-    @Test func whatIsAlteredIsPassedOverAndRemoved() throws {
+    /// Also where the table itself finds nothing wrong with a value.
+    @Test(arguments: [1, 2, 3])
+    func whatIsAlteredIsPassedOverAndRemoved(every step: Int) throws {
         let head = try store.read { $0.head.rawValue }
         let expected = try state(at: head).snapshotBytes
         _ = try state(at: head, options)
-        let states = KeptStates(rules: [], build: "test")
-        let table = try store.derivedStore().table(KeptStates.name, version: states.version)
+        let table = try table
         let kept = try sequences
-        #expect(kept.count > 1)
-        for (index, sequence) in kept.enumerated() {
-            let key = states.key(sequence, piece: UInt32(index % 2))
+        #expect(kept.count > 5)
+        for (index, sequence) in kept.enumerated() where index % step == 0 {
+            let pieces = try pieces(of: sequence)
+            let key = index % 4 == 0 ? states.headKey(sequence) : pieces[index % pieces.count]
             var bytes = try #require(try table.value(at: key))
             bytes[bytes.count / 2] ^= 1
-            try table.put([(key, bytes.dropLast(index % 3))].map { ($0.0, Array($0.1)) })
+            try table.put([(key, Array(bytes.dropLast(index % 3)))])
         }
+        #expect(try state(at: head, options).snapshotBytes == expected)
+        for _ in 0..<2 { #expect(try state(at: head, options).snapshotBytes == expected) }
+    }
+
+    @Test func aStateGoesWithTheOneThatItIsBasedOn() throws {
+        let head = try store.read { $0.head.rawValue }
+        let expected = try state(at: head).snapshotBytes
+        _ = try state(at: head, options)
+        let kept = try sequences
+        let lost = kept[kept.count / 2]
+        try store.read { states.remove(lost, in: $0) }
+        try store.read { session in
+            for sequence in kept {
+                let isThere = states.state(at: sequence, in: session) != nil
+                #expect(isThere == (sequence < lost), "\(sequence)")
+            }
+        }
+        #expect(try state(at: head, options).snapshotBytes == expected)
+        try store.read { session in
+            for sequence in states.sequences(in: session) {
+                #expect(states.state(at: sequence, in: session) != nil, "\(sequence)")
+            }
+        }
+    }
+
+    /// The pieces of two savings of one sequence that are based on different states must not be taken for one.
+    @Test func piecesOfAnotherSavingAreTold() throws {
+        let head = try store.read { $0.head.rawValue }
+        let expected = try state(at: head).snapshotBytes
+        _ = try state(at: head, options)
+        let kept = try sequences
+        let (table, last) = (try table, try #require(kept.last))
+        let other = try pieces(of: kept[kept.count - 2])
+        for (key, from) in zip(try pieces(of: last), other) {
+            try table.put([(key, try #require(try table.value(at: from)))])
+        }
+        #expect(try store.read { states.state(at: last, in: $0) } == nil)
         #expect(try state(at: head, options).snapshotBytes == expected)
     }
 
@@ -94,12 +133,28 @@ import Testing
         var options = ReplayOptions()
         options.snapshots = SnapshotOptions(build: "test")
         options.snapshots?.eventsMin = 5
+        options.snapshots?.restBytesFactor = 0
         options.chunkEvents = 5
         return options
     }
 
+    private let states = KeptStates(rules: [], build: "test")
+
+    private var table: DerivedTable {
+        get throws { try store.derivedStore().table(KeptStates.name, version: states.version) }
+    }
+
     private var sequences: [SequenceNumber] {
-        get throws { try store.read { KeptStates(rules: [], build: "test").sequences(in: $0) } }
+        get throws { try store.read { states.sequences(in: $0) } }
+    }
+
+    private func pieces(of sequence: SequenceNumber) throws -> [[UInt8]] {
+        var keys: [[UInt8]] = []
+        try table.forEach(from: states.pieceKey(sequence, 0), to: states.pieceKey(sequence.next, 0)) { key, _ in
+            keys.append(Array(key))
+            return true
+        }
+        return keys
     }
 
     private func state(at point: UInt64, _ options: ReplayOptions = ReplayOptions()) throws -> Workspace {

@@ -58,6 +58,16 @@ import Testing
         #expect(table.find(FastHash.mix(.max, 1)) { _ in false } == nil)
     }
 
+    @Test(arguments: [0, 1, 63, 5000, 60_000])
+    func aTableThatIsMadeAtOnceHasEveryPlaceAndGrows(count: Int) {
+        let hashes = (0..<count).map { FastHash.mix(UInt64($0) / 3, 9) | UInt64($0 % 2) << 63 }
+        var table = PlaceTable(hashes: hashes)
+        for (place, hash) in hashes.enumerated() { #expect(table.find(hash) { $0 == place } == place) }
+        for place in count..<2 * count + 5 { table.add(FastHash.mix(UInt64(place), 77), place: place) }
+        for (place, hash) in hashes.enumerated() { #expect(table.find(hash) { $0 == place } == place) }
+        #expect(table.find(FastHash.mix(UInt64(count), 77)) { $0 == count } == count)
+    }
+
     @Test func longTextsOfAPoolStayApart() throws {
         var pool = TextPool()
         let long = [300_000, 262_144].map { String(repeating: "b", count: $0) }

@@ -11,20 +11,23 @@ struct ReplayBenchmark {
 
     func run() throws -> [Figure] {
         let bare = try Bare(at: scratch.freshFolder("bare"))
-        let store = try EventStore.openOrCreate(at: scratch.fresh("replay.eventlog"))
+        let path = scratch.fresh("replay.eventlog")
+        let store = try EventStore.openOrCreate(at: path)
         try fill(bare, store)
         let memory = try bytesPerMessage(store)
+        _ = try keptReplay(store)
         var rates: [String: [Double]] = [:]
         for _ in 0..<rounds {
             rates["bare", default: []].append(rate(count, try seconds { _ = try bare.scan() }))
             rates["one", default: []].append(rate(count, try seconds { _ = try replay(store) }))
             rates["two", default: []].append(rate(count, try seconds { _ = try replay(store, ahead: true) }))
+            rates["kept", default: []].append(rate(count, try seconds { _ = try keptReplay(store) }))
             rates["digest", default: []].append(rate(count, try seconds { _ = try digest(store) }))
             let part = min(count, 50_000)
             rates["each", default: []].append(rate(part, try seconds { try digestEach(store, count: part) }))
             rates["everyday", default: []].append(rate(part, try seconds { try Everyday.replay(store, count: part) }))
         }
-        return figures(rates) + memory
+        return figures(rates) + memory + [try derivedBytes(store, path)]
     }
 
     private func fill(_ bare: Bare, _ store: EventStore) throws {
@@ -52,6 +55,7 @@ struct ReplayBenchmark {
             figure("replay, one core", one, beside: "events a second", [1_200_000], goal: 1),
             figure("replay, two cores", rates["two"], beside: "one core", one, goal: nil),
             figure("replay, two cores", rates["two"], beside: "events a second", [1_800_000], goal: 1),
+            figure("replay, from kept states", rates["kept"], beside: "events a second", [5_000_000], goal: 1),
             figure("replay, final digest", rates["digest"], beside: "events a second", [600_000], goal: 1),
             figure("replay, each digest", rates["each"], beside: "events a second", [200_000], goal: 1),
         ]
@@ -63,6 +67,27 @@ struct ReplayBenchmark {
         var options = ReplayOptions()
         options.decodesAhead = ahead
         return try store.read { try Replay.workspace(of: $0, options: options) }
+    }
+
+    /// What is decoded is kept by the first replay, and read by those that follow.
+    private func keptReplay(_ store: EventStore) throws -> Workspace {
+        try store.read { try Replay.workspace(of: $0, options: keeping) }
+    }
+
+    private var keeping: ReplayOptions {
+        var options = ReplayOptions()
+        options.snapshots = SnapshotOptions(build: "benchmark")
+        return options
+    }
+
+    /// All that is derived, with the index of channels that the first query of one makes.
+    private func derivedBytes(_ store: EventStore, _ path: String) throws -> Figure {
+        if let channel = EntityReference("channel:gateway/\(Corpus.channelID(0))") {
+            _ = try store.read { try Replay.channels(named: channel, of: $0, options: keeping) }
+        }
+        let log = Double(Scratch.bytes(of: path + "/gen-000001"))
+        let derived = Double(Scratch.bytes(of: path + "/cache-000001"))
+        return Figure("replay, derived data beside the log", events: count, found: derived / log, allowed: 0.6)
     }
 
     private func digest(_ store: EventStore) throws -> Hash256 {

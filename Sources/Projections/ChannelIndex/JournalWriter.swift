@@ -46,20 +46,20 @@ struct JournalWriter {
         next.recordedAt = event.recordedAt.microseconds
         next.id = Int64(bitPattern: frame.id.rawValue)
         next.guildBits = Int64(bitPattern: frame.guild.rawValue)
-        signed(next.recordedAt &- last.recordedAt)
-        signed(next.id &- last.id)
-        if hasGuild { signed(next.guildBits &- last.guildBits) }
+        bytes.appendSigned(next.recordedAt &- last.recordedAt)
+        bytes.appendSigned(next.id &- last.id)
+        if hasGuild { bytes.appendSigned(next.guildBits &- last.guildBits) }
         if frame.happening == .written { addWritten(frame, &next) }
         last = next
     }
 
     private mutating func addWritten(_ frame: PlainFrame, _ next: inout JournalPlace) {
         next.createdAt = frame.createdAt.rawValue
-        number(frame.author)
+        bytes.appendNumber(frame.author)
         if let name = frame.authorName { text(name) }
-        signed(next.createdAt &- last.createdAt)
-        if frame.editedAt != .none { signed(frame.editedAt.rawValue &- frame.createdAt.rawValue) }
-        if frame.replyTo != .none { signed(Int64(bitPattern: frame.replyTo.rawValue &- frame.id.rawValue)) }
+        bytes.appendSigned(next.createdAt &- last.createdAt)
+        if frame.editedAt != .none { bytes.appendSigned(frame.editedAt.rawValue &- frame.createdAt.rawValue) }
+        if frame.replyTo != .none { bytes.appendSigned(Int64(bitPattern: frame.replyTo.rawValue &- frame.id.rawValue)) }
         text(frame.content)
     }
 
@@ -75,26 +75,12 @@ struct JournalWriter {
 
     private mutating func place(_ sequence: UInt64) {
         if first == 0 { first = sequence }
-        number(sequence &- last.sequence)
+        bytes.appendNumber(sequence &- last.sequence)
         last.sequence = sequence
     }
 
-    private mutating func signed(_ value: Int64) {
-        number(UInt64(bitPattern: value &<< 1 ^ value &>> 63))
-    }
-
-    @inline(__always)
-    private mutating func number(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
-    }
-
     private mutating func text(_ text: JSONText) {
-        number(UInt64(text.bytes.count))
+        bytes.appendNumber(UInt64(text.bytes.count))
         bytes.append(contentsOf: text.bytes)
     }
 }

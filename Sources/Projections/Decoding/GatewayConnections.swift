@@ -6,7 +6,7 @@ import EventLog
 /// without such a name are of the connection that started last in log order.
 struct GatewayConnections: Codable, Sendable {
     /// What makes two dispatches of one connection the same: `s`, and a hash of the bytes.
-    struct Mark: Codable, Hashable, Sendable, BitwiseCopyable {
+    struct Mark: Hashable, Sendable, BitwiseCopyable {
         let s: Int64
         let hash: UInt64
         let hashTail: UInt64
@@ -27,12 +27,12 @@ struct GatewayConnections: Codable, Sendable {
     }
 
     /// A dispatch and the sequence of the first event with it.
-    struct Dispatch: Codable, Sendable {
+    struct Dispatch: BitwiseCopyable, Sendable {
         let mark: Mark
         let sequence: UInt64
     }
 
-    private struct Connection: Codable, Sendable {
+    fileprivate struct Connection: Sendable {
         var name: String?
         /// The event that began it.
         let start: UInt64
@@ -40,10 +40,10 @@ struct GatewayConnections: Codable, Sendable {
         var greatest: Int64?
         var lastAt = Timestamp(seconds: 0)
         /// In log order.
-        private(set) var dispatches: [Dispatch] = []
+        fileprivate(set) var dispatches: [Dispatch] = []
         /// The first sequence of each mark; `nil` as long as each `s` was greater than the one before, and its place in
         /// the row is found by halving.
-        private var sequences: [Mark: UInt64]?
+        fileprivate var sequences: [Mark: UInt64]?
 
         init(name: String?, start: UInt64) {
             self.name = name
@@ -75,11 +75,13 @@ struct GatewayConnections: Codable, Sendable {
         }
 
         private mutating func index(_ mark: Mark, _ sequence: UInt64) {
-            if sequences == nil {
-                sequences = [:]
-                for dispatch in dispatches { sequences?[dispatch.mark] = dispatch.sequence }
-            }
+            if sequences == nil { indexAll() }
             sequences?[mark] = sequence
+        }
+
+        fileprivate mutating func indexAll() {
+            sequences = [:]
+            for dispatch in dispatches { sequences?[dispatch.mark] = dispatch.sequence }
         }
 
         private mutating func forget() {
@@ -208,5 +210,60 @@ extension GatewayConnections {
             let hash = halves[0], let tail = halves[1]
         else { return nil }
         return (Mark(s: s, hash: hash, hashTail: tail), sequence)
+    }
+}
+
+/// A connection is saved in some 20 bytes a dispatch: there may be a hundred thousand.
+extension GatewayConnections.Connection: Codable {
+    private enum CodingKeys: CodingKey { case name, start, greatest, lastAt, isOutOfOrder, dispatches }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encodeIfPresent(name, forKey: .name)
+        try members.encode(start, forKey: .start)
+        try members.encodeIfPresent(greatest, forKey: .greatest)
+        try members.encode(lastAt, forKey: .lastAt)
+        try members.encode(sequences != nil, forKey: .isOutOfOrder)
+        var bytes: [UInt8] = []
+        var last = (s: Int64(0), sequence: UInt64(0))
+        for dispatch in dispatches {
+            bytes.appendSigned(dispatch.mark.s &- last.s)
+            bytes.appendSigned(Int64(bitPattern: dispatch.sequence &- last.sequence))
+            withUnsafeBytes(of: (dispatch.mark.hash, dispatch.mark.hashTail)) { bytes.append(contentsOf: $0) }
+            last = (dispatch.mark.s, dispatch.sequence)
+        }
+        try members.encode(bytes, forKey: .dispatches)
+    }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let name = try members.decodeIfPresent(String.self, forKey: .name)
+        self.init(name: name, start: try members.decode(UInt64.self, forKey: .start))
+        greatest = try members.decodeIfPresent(Int64.self, forKey: .greatest)
+        lastAt = try members.decode(Timestamp.self, forKey: .lastAt)
+        let isOutOfOrder = try members.decode(Bool.self, forKey: .isOutOfOrder)
+        let isWhole = try members.decode([UInt8].self, forKey: .dispatches).withUnsafeBytes { read($0) }
+        guard isWhole else {
+            throw DecodingError.dataCorruptedError(forKey: .dispatches, in: members, debugDescription: "cut short")
+        }
+        if isOutOfOrder { indexAll() }
+    }
+
+    private mutating func read(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var numbers = NumberReader(bytes)
+        var last = (s: Int64(0), sequence: UInt64(0))
+        while !numbers.isAtEnd {
+            guard let s = numbers.signed(), let step = numbers.signed(), let hash = numbers.bytes(16) else {
+                return false
+            }
+            last = (last.s &+ s, last.sequence &+ UInt64(bitPattern: step))
+            let mark = GatewayConnections.Mark(
+                s: last.s,
+                hash: hash.loadUnaligned(as: UInt64.self),
+                hashTail: hash.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+            )
+            dispatches.append(GatewayConnections.Dispatch(mark: mark, sequence: last.sequence))
+        }
+        return true
     }
 }

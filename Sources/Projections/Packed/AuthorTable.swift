@@ -68,25 +68,35 @@ struct AuthorTable: Sendable {
 extension AuthorTable {
     var count: Int { authors.count }
 
-    init(from decoder: StateDecoder) throws {
-        self.init()
-        let pool = try TextPool(from: decoder)
-        for _ in 0..<(try decoder.readNumber(UInt32.self)) {
-            let id = try decoder.readNumber(UInt64.self)
-            let name = try PooledText(from: decoder)
-            let hasName = try decoder.readTruth()
-            guard pool.holds(name) else { throw decoder.fault("an author's name is missing") }
-            pool.withText(name) { _ = add(id, hasName ? $0 : nil, Self.hash(id, hasName ? $0 : nil)) }
+    /// Writes the authors from a place on for `add(from:)`.
+    func write(from place: Int, to encoder: StateEncoder) {
+        for author in authors[place...] {
+            encoder.writeNumber(author.id)
+            encoder.writeTruth(author.hasName)
+            guard author.hasName else { continue }
+            names.withText(author.name) { name in
+                encoder.writeTruth(name.hasEscapes)
+                encoder.writeBlock(Array(name.bytes))
+            }
         }
     }
 
-    func write(to encoder: StateEncoder) {
-        names.write(to: encoder)
-        encoder.writeNumber(UInt32(authors.count))
-        for author in authors {
-            encoder.writeNumber(author.id)
-            author.name.write(to: encoder)
-            encoder.writeTruth(author.hasName)
+    /// Adds the authors that were written, up to the end of the bytes.
+    mutating func add(from decoder: StateDecoder) throws {
+        while !decoder.isAtEnd {
+            let id = try decoder.readNumber(UInt64.self)
+            guard try decoder.readTruth() else {
+                _ = add(id, nil, Self.hash(id, nil))
+                continue
+            }
+            let hasEscapes = try decoder.readTruth()
+            try decoder.readBlock().withUnsafeBytes { bytes in
+                let name = JSONText(bytes: bytes, hasEscapes: hasEscapes)
+                guard bytes.count <= TextPool.countMax, !hasEscapes || name.hasWholeEscapes else {
+                    throw decoder.fault("an author's name is malformed")
+                }
+                _ = add(id, name, Self.hash(id, name))
+            }
         }
     }
 }

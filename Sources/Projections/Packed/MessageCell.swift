@@ -151,30 +151,3 @@ struct MessageCell: BitwiseCopyable, Sendable {
         return true
     }
 }
-
-extension MessageCell {
-    /// The cell that was written, not linked to another; what it points to is to be checked.
-    init(from decoder: StateDecoder) throws {
-        id = EntityID(saved: try decoder.readNumber(UInt64.self))
-        channel = try decoder.readNumber(UInt32.self)
-        last = try decoder.readNumber(UInt32.self)
-        author = try decoder.readNumber(UInt32.self)
-        bits = try decoder.readNumber(UInt64.self)
-        recordedAt = try decoder.readNumber(Int64.self)
-        createdAt = PackedTime(saved: try decoder.readNumber(Int64.self))
-        replyTo = EntityID(saved: try decoder.readNumber(UInt64.self))
-        text = try PooledText(from: decoder)
-    }
-
-    func write(to encoder: StateEncoder) {
-        encoder.writeNumber(id.rawValue)
-        encoder.writeNumber(channel)
-        encoder.writeNumber(last)
-        encoder.writeNumber(author)
-        encoder.writeNumber(bits)
-        encoder.writeNumber(recordedAt)
-        encoder.writeNumber(createdAt.rawValue)
-        encoder.writeNumber(replyTo.rawValue)
-        text.write(to: encoder)
-    }
-}

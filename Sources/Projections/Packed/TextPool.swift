@@ -24,20 +24,21 @@ struct PooledText: BitwiseCopyable, Sendable {
             | (hasEscapes ? Self.escapedBit : 0)
     }
 
+    /// - Parameters:
+    ///   - position: as `position`.
+    ///   - count: at most `TextPool.countMax`.
+    init?(position: UInt64, count: UInt64, hasEscapes: Bool) {
+        guard position >> 18 < 1 << 21, count <= TextPool.countMax else { return nil }
+        bits = position << Self.offsetShift | count << Self.countShift | (hasEscapes ? Self.escapedBit : 0)
+    }
+
+    /// The page and the offset in it, in one number that grows from one text to the next.
+    var position: UInt64 { bits >> Self.offsetShift }
+
     fileprivate var page: Int { Int(bits >> Self.pageShift) }
     fileprivate var offset: Int { Int(bits >> Self.offsetShift) & (TextPool.pageSize - 1) }
-    fileprivate var count: Int { Int(bits >> Self.countShift) & TextPool.countMax }
-    fileprivate var hasEscapes: Bool { bits & Self.escapedBit != 0 }
-}
-
-extension PooledText {
-    init(from decoder: StateDecoder) throws {
-        self.init(bits: try decoder.readNumber(UInt64.self))
-    }
-
-    func write(to encoder: StateEncoder) {
-        encoder.writeNumber(bits)
-    }
+    var count: Int { Int(bits >> Self.countShift) & TextPool.countMax }
+    var hasEscapes: Bool { bits & Self.escapedBit != 0 }
 }
 
 /// The bytes of texts, one after another, as they stood between their quotes: unescaping waits until somebody reads.
@@ -100,14 +101,37 @@ struct TextPool: Sendable {
 }
 
 extension TextPool {
-    init(from decoder: StateDecoder) throws {
-        self.init()
-        for _ in 0..<(try decoder.readNumber(UInt32.self)) { pages.append(try decoder.readBlock()) }
+    /// How far a pool is filled.
+    struct Extent: BitwiseCopyable, Equatable, Sendable {
+        fileprivate(set) var pageCount = 0
+        /// How many bytes the last page holds.
+        fileprivate(set) var lastCount = 0
     }
 
-    func write(to encoder: StateEncoder) {
-        encoder.writeNumber(UInt32(pages.count))
-        for page in pages { encoder.writeBlock(page) }
+    var extent: Extent { Extent(pageCount: pages.count, lastCount: pages.last?.count ?? 0) }
+
+    /// Lends what was added since the pool was filled so far: page by page, from the first byte on that was not there.
+    func forEachPage(
+        since extent: Extent,
+        _ body: (_ page: Int, _ added: UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        for page in max(0, extent.pageCount - 1)..<max(pages.count, extent.pageCount) {
+            let start = page == extent.pageCount - 1 ? extent.lastCount : 0
+            try pages[page].withUnsafeBytes { bytes in
+                if start < bytes.count { try body(page, UnsafeRawBufferPointer(rebasing: bytes[start...])) }
+            }
+        }
+    }
+
+    /// Adds bytes to the end of the last page, or as the next one; false where the page is neither.
+    mutating func append(_ added: UnsafeRawBufferPointer, page: Int) -> Bool {
+        guard page == pages.count - 1 || page == pages.count else { return false }
+        if page == pages.count {
+            pages.append([])
+            pages[page].reserveCapacity(max(Self.pageSize, added.count))
+        }
+        pages[page].append(contentsOf: added)
+        return true
     }
 
     /// Whether a place that was loaded lies in the pool, and what stands there has escapes as in JSON, if any.
@@ -121,6 +145,8 @@ extension TextPool {
 extension JSONText {
     /// Whether every backslash begins an escape that is there to its end.
     var hasWholeEscapes: Bool {
+        // An escape has at most six bytes: only one that begins among the last five can be cut short.
+        if bytes.backslash(from: max(0, bytes.count - 5)) == bytes.count { return true }
         var index = bytes.backslash(from: 0)
         while index < bytes.count {
             guard bytes.count - index > 1 else { return false }

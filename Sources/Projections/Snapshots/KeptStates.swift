@@ -1,14 +1,41 @@
 import EventLog
 
-/// The table `states` of what is derived from a log: saved states by reading rules and sequence, in pieces.
+/// The table `states` of what is derived from a log: saved states by reading rules and sequence.
 ///
-/// Key: the rules, u64 sequence, u32 piece. Piece 0 is the last one written and says how many there are, the length of all
-/// together and the leaf hash of the event that the state ends with. What cannot be read is as good as none.
+/// A state is kept as what came since the one before it, its *base*, or from the beginning. Keys: the rules, `h`, u64
+/// sequence: the head of a state, written last; the rules, `p`, u64 sequence, u32 piece: its pieces. What cannot be read is
+/// as good as none, with all that is based on it.
 struct KeptStates {
     static let name = "states"
-    private static let pieceBytes = 8 << 20
+    /// About so much is written in one commit.
+    private static let commitBytes = 16 << 20
     private let rules: [UInt8]
     let version: UInt32
+
+    /// A state that is kept.
+    struct Kept {
+        let sequence: SequenceNumber
+        /// Tells its bytes, and those of all that it is based on, from others.
+        let sum: UInt64
+        /// Of what was written for this one, and of that for messages.
+        let byteCount: Int
+        let messageByteCount: Int
+    }
+
+    private struct Head: Codable {
+        var baseSequence: UInt64?
+        var baseSum: UInt64
+        var sum: UInt64
+        var pieceCount: UInt32
+        var byteCount: Int
+        var messageByteCount: Int
+        /// Of the event that the state ends with.
+        var leafHash: Hash256
+
+        func kept(_ sequence: SequenceNumber) -> Kept {
+            Kept(sequence: sequence, sum: sum, byteCount: byteCount, messageByteCount: messageByteCount)
+        }
+    }
 
     init(rules: ReadingRules, build: String) {
         let rules = rules.shortName
@@ -19,68 +46,128 @@ struct KeptStates {
     /// The sequences of the states that are there, ascending.
     func sequences(in session: borrowing ReadSession) -> [SequenceNumber] {
         var sequences: [SequenceNumber] = []
-        try? table(in: session)?.forEach(from: rules, to: rules + [0xFF]) { key, _ in
-            let place = key.dropFirst(rules.count)
-            guard place.count == 12, place.suffix(4).allSatisfy({ $0 == 0 }) else { return true }
-            sequences.append(SequenceNumber(place.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }))
+        let end = headKey(SequenceNumber(.max))
+        try? table(in: session)?.forEach(from: headKey(.zero), to: end) { key, _ in
+            sequences.append(SequenceNumber(key.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }))
             return true
         }
         return sequences
     }
 
-    /// The state kept at a sequence, and its size in bytes.
-    func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: Workspace, byteCount: Int)? {
-        guard let table = try? table(in: session), let bytes = try? table.value(at: key(sequence, piece: 0)),
-            let head = try? StateDecoder.value(Head.self, from: bytes),
-            let leafHash = try? session.leafHash(at: sequence), head.leafHash == leafHash
+    /// The state kept at a sequence; `nil` where it or what it is based on cannot be read.
+    func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: Workspace, kept: Kept)? {
+        guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
+            let last = chain.last, let leafHash = try? session.leafHash(at: sequence), last.head.leafHash == leafHash
         else { return nil }
-        var saved: [UInt8] = []
-        for piece in 0..<head.pieceCount {
-            guard let bytes = try? table.value(at: key(sequence, piece: piece + 1)) else { return nil }
-            saved += bytes
+        var state = SavedState()
+        for link in chain {
+            guard (try? take(link.head, at: link.sequence, from: table, into: &state)) == true else { return nil }
         }
-        guard saved.count == head.byteCount, let state = try? Workspace(saved: saved), state.sequence == sequence
-        else { return nil }
-        return (state, saved.count)
+        guard let workspace = try? state.workspace(), workspace.sequence == sequence else { return nil }
+        return (workspace, last.head.kept(sequence))
     }
 
-    /// Keeps a state, if there is room and permission; its size in bytes.
-    func keep(_ state: Workspace, in session: borrowing ReadSession) throws -> Int {
-        let saved = try state.saved()
-        let starts = Array(stride(from: 0, to: saved.count, by: Self.pieceBytes))
-        let head = Head(
-            pieceCount: UInt32(starts.count),
-            byteCount: saved.count,
-            leafHash: try session.leafHash(at: state.sequence)
-        )
-        let pieces = starts.map { saved[$0..<min($0 + Self.pieceBytes, saved.count)] }
-        if let table = try? session.derivedStore().table(Self.name, version: version) {
-            let isWhole = pieces.enumerated().allSatisfy { index, piece in
-                let key = key(state.sequence, piece: UInt32(index) + 1)
-                return (try? table.put([(key, Array(piece))])) != nil
-            }
-            if isWhole { try? table.put([(key(state.sequence, piece: 0), try StateEncoder.bytes(of: head))]) }
+    /// The heads from the first saving to the one of a sequence.
+    private func chain(to sequence: SequenceNumber, in table: DerivedTable) -> [(sequence: SequenceNumber, head: Head)]?
+    {
+        var chain: [(sequence: SequenceNumber, head: Head)] = []
+        var next: SequenceNumber? = sequence
+        while let here = next {
+            guard let bytes = try? table.value(at: headKey(here)),
+                let head = try? StateDecoder.value(Head.self, from: bytes)
+            else { return nil }
+            if let above = chain.last, above.head.baseSum != head.sum { return nil }
+            chain.append((here, head))
+            next = head.baseSequence.map { SequenceNumber($0) }
+            if let next, next >= here { return nil }
         }
-        return saved.count
+        return chain.reversed()
+    }
+
+    /// Takes in the pieces of one saving; false where they are not those that the head speaks of.
+    private func take(
+        _ head: Head,
+        at sequence: SequenceNumber,
+        from table: DerivedTable,
+        into state: inout SavedState
+    ) throws -> Bool {
+        var sum = head.baseSum
+        var count: UInt32 = 0
+        state.begin()
+        try table.forEach(from: pieceKey(sequence, 0), to: pieceKey(sequence, head.pieceCount)) { _, piece in
+            sum = Self.sum(sum, piece)
+            count += 1
+            try state.take(piece)
+            return true
+        }
+        return count == head.pieceCount && sum == head.sum
+    }
+
+    /// Keeps a state, if there is room and permission: what came since its base, or all of it. The state knows then that
+    /// it was saved.
+    ///
+    /// - Returns: `nil` where it was not kept.
+    func keep(_ state: inout Workspace, base: Kept?, in session: borrowing ReadSession) throws -> Kept? {
+        guard let table = try? session.derivedStore().table(Self.name, version: version) else { return nil }
+        let sequence = state.sequence
+        var head = Head(
+            baseSequence: base?.sequence.rawValue,
+            baseSum: base?.sum ?? 0,
+            sum: base?.sum ?? 0,
+            pieceCount: 0,
+            byteCount: 0,
+            messageByteCount: 0,
+            leafHash: try session.leafHash(at: sequence)
+        )
+        var pending: [(key: [UInt8], value: [UInt8])] = []
+        var pendingBytes = 0
+        do {
+            try state.forEachPiece(whole: base == nil) { piece in
+                head.sum = piece.withUnsafeBytes { Self.sum(head.sum, $0) }
+                pending.append((pieceKey(sequence, head.pieceCount), piece))
+                head.pieceCount += 1
+                head.byteCount += piece.count
+                if SavedState.isOfMessages(piece) { head.messageByteCount += piece.count }
+                pendingBytes += piece.count
+                guard pendingBytes >= Self.commitBytes else { return }
+                try table.put(pending)
+                pending = []
+                pendingBytes = 0
+            }
+            pending.append((headKey(sequence), try StateEncoder.bytes(of: head)))
+            try table.put(pending)
+        } catch is EventLogError {
+            return nil
+        }
+        state.noteSaved()
+        return head.kept(sequence)
     }
 
     /// Removes what is kept at a sequence.
     func remove(_ sequence: SequenceNumber, in session: borrowing ReadSession) {
-        try? table(in: session)?.remove(from: key(sequence, piece: 0), to: key(sequence.next, piece: 0))
+        guard let table = try? table(in: session) else { return }
+        try? table.remove(from: headKey(sequence), to: headKey(sequence.next))
+        try? table.remove(from: pieceKey(sequence, 0), to: pieceKey(sequence.next, 0))
     }
 
     private func table(in session: borrowing ReadSession) throws -> DerivedTable? {
         try session.existingDerivedStore()?.table(Self.name, version: version)
     }
 
-    func key(_ sequence: SequenceNumber, piece: UInt32) -> [UInt8] {
-        rules + withUnsafeBytes(of: sequence.rawValue.bigEndian) { Array($0) }
-            + withUnsafeBytes(of: piece.bigEndian) { Array($0) }
+    private static func sum(_ sum: UInt64, _ piece: UnsafeRawBufferPointer) -> UInt64 {
+        let hash = FastHash(piece)
+        return FastHash.mix(sum ^ hash.high, hash.low)
     }
 
-    private struct Head: Codable {
-        var pieceCount: UInt32
-        var byteCount: Int
-        var leafHash: Hash256
+    func headKey(_ sequence: SequenceNumber) -> [UInt8] {
+        rules + Array("h".utf8) + bytes(sequence.rawValue)
+    }
+
+    func pieceKey(_ sequence: SequenceNumber, _ piece: UInt32) -> [UInt8] {
+        rules + Array("p".utf8) + bytes(sequence.rawValue) + bytes(piece)
+    }
+
+    private func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 }

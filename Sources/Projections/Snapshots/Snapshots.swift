@@ -6,6 +6,8 @@ public struct SnapshotOptions: Sendable {
     public var build: String
     /// How many events lie between two kept states at least.
     public var eventsMin = 20_000
+    /// How many times as many bytes of payloads must be folded for the next state as the last one took beside messages.
+    var restBytesFactor = 10
     /// How many events are looked at anew each time, at most, before the index of channels takes them in.
     public var channelEventsMin = 4096
 
@@ -17,17 +19,17 @@ public struct SnapshotOptions: Sendable {
 
 /// States kept beside a log, from which a replay begins instead of the first event.
 ///
-/// A state is kept when the payloads folded since the last one are five times as many bytes as that was; so all states
-/// together are at most a fifth of the log. They are disposable: without them a replay gives the same.
+/// A state is kept when the payloads folded since the last one are as many bytes as that took for messages, and ten
+/// times as many as it took for all else, which is written anew each time; so all states together are about a quarter of a
+/// log of messages, and less of others. They are disposable: without them a replay gives the same.
 struct Snapshots {
-    private static let bytesFactor = 5
     private let options: SnapshotOptions
     private let states: KeptStates
     /// Only a state of all events is worth keeping.
     private let keeps: Bool
     private let firstLeftOut: SequenceNumber
-    private var lastSize = 0
-    private var last = SequenceNumber.zero
+    /// The one that the replay began from or has kept last: what is kept next is based on it.
+    private var last: KeptStates.Kept?
     private var foldedBytes = 0
 
     /// `nil` where none are wanted.
@@ -43,9 +45,8 @@ struct Snapshots {
     mutating func nearest(through point: SequenceNumber, in session: borrowing ReadSession) -> Workspace? {
         let sequences = states.sequences(in: session).filter { $0 <= point && $0 < firstLeftOut }
         for sequence in sequences.reversed() {
-            if let (state, byteCount) = states.state(at: sequence, in: session) {
-                last = sequence
-                lastSize = byteCount
+            if let (state, kept) = states.state(at: sequence, in: session) {
+                last = kept
                 return state
             }
             states.remove(sequence, in: session)
@@ -56,15 +57,17 @@ struct Snapshots {
     /// Notes that payloads were folded up to a sequence; whether that state is to be kept.
     mutating func isDue(at sequence: SequenceNumber, folded bytes: Int) -> Bool {
         foldedBytes += bytes
-        let isFar = sequence.rawValue - last.rawValue >= UInt64(options.eventsMin)
-        return keeps && isFar && foldedBytes >= Self.bytesFactor * lastSize
+        let isFar = sequence.rawValue - (last?.sequence.rawValue ?? 0) >= UInt64(options.eventsMin)
+        guard keeps, isFar else { return false }
+        guard let last else { return true }
+        let restBytes = last.byteCount - last.messageByteCount
+        return foldedBytes >= last.messageByteCount + options.restBytesFactor * restBytes
     }
 
     /// Keeps a state that is due.
-    mutating func keep(_ state: Workspace, in session: borrowing ReadSession) throws {
-        last = state.sequence
+    mutating func keep(_ state: inout Workspace, in session: borrowing ReadSession) throws {
         foldedBytes = 0
-        guard !states.sequences(in: session).contains(last) else { return }
-        lastSize = try states.keep(state, in: session)
+        guard !states.sequences(in: session).contains(state.sequence) else { return }
+        if let kept = try states.keep(&state, base: last, in: session) { last = kept }
     }
 }

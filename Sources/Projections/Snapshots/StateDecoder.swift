@@ -36,6 +36,9 @@ final class StateDecoder: Decoder {
         SingleValue(decoder: self, isPresent: try readTruth())
     }
 
+    /// Whether everything was read.
+    var isAtEnd: Bool { offset == bytes.count }
+
     func fault(_ reason: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason))
     }

@@ -41,6 +41,16 @@ final class StateEncoder: Encoder {
         bytes.append(contentsOf: block)
     }
 
+    func writeBytes(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes.append(contentsOf: bytes)
+    }
+
+    /// Hands out what was written, and is empty then.
+    func takeBytes() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
     func writeTruth(_ truth: Bool) { bytes.append(truth ? 1 : 0) }
 
     /// One value in whatever form it has. Texts, truths, numbers and blocks of bytes come without a container of their own.

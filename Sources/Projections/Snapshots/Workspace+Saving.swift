@@ -1,23 +1,101 @@
 import EventLog
 
 extension Workspace {
-    /// The whole state as bytes for `init(saved:)` of the same program; another version reads them as something else.
-    func saved() throws -> [UInt8] {
-        try StateEncoder.bytes(
+    /// Gives the state as pieces for `SavedState`, to be taken in their order: all but messages first, then for each source
+    /// the messages that came or changed since `noteSaved`, or all of them.
+    func forEachPiece(whole: Bool, _ body: ([UInt8]) throws -> Void) throws {
+        let rest = try StateEncoder.bytes(
             of: SavedWorkspace(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
         )
+        for start in stride(from: 0, to: rest.count, by: SavedState.pieceBytes) {
+            try body(SavedState.piece(of: rest[start..<min(start + SavedState.pieceBytes, rest.count)]))
+        }
+        for (index, source) in sources.enumerated() {
+            try source.messages.store.forEachPiece(whole: whole) { kind, content in
+                try body(SavedState.piece(kind, source: index, content))
+            }
+        }
+    }
+
+    /// Notes that the state was saved as it is.
+    mutating func noteSaved() {
+        for index in sources.indices { sources[index].messages.store.noteSaved() }
+    }
+
+    /// The whole state as bytes for `init(saved:)` of the same program; another version reads them as something else.
+    func saved() throws -> [UInt8] {
+        let encoder = StateEncoder()
+        try forEachPiece(whole: true) { encoder.writeBlock($0) }
+        return encoder.bytes
     }
 
     /// The state that `saved` wrote; what follows is read by the same rules as what came before.
     ///
-    /// - Throws: `DecodingError` where the bytes are no such state.
+    /// - Throws: where the bytes are no such state.
     init(saved bytes: [UInt8]) throws {
-        let saved = try StateDecoder.value(SavedWorkspace.self, from: bytes)
+        var state = SavedState()
+        try StateDecoder.value(from: bytes) { decoder in
+            while !decoder.isAtEnd { try decoder.readBlock().withUnsafeBytes { try state.take($0) } }
+        }
+        self = try state.workspace()
+    }
+}
+
+/// A workspace that is put together from the pieces of one saving, or of several that followed one another.
+struct SavedState {
+    private struct Malformed: Error {}
+
+    static let pieceBytes = 4 << 20
+    private static let restTag: UInt8 = 0xFF
+
+    /// All but messages, as the last saving has it.
+    private var rest: [UInt8] = []
+    private var stores: [MessageStoreLoader] = []
+
+    init() {}
+
+    fileprivate static func piece(of rest: ArraySlice<UInt8>) -> [UInt8] { [restTag] + rest }
+
+    fileprivate static func piece(_ kind: MessageStore.PieceKind, source: Int, _ content: [UInt8]) -> [UInt8] {
+        [kind.rawValue] + withUnsafeBytes(of: UInt32(source).littleEndian) { Array($0) } + content
+    }
+
+    static func isOfMessages(_ piece: [UInt8]) -> Bool { piece.first != restTag }
+
+    /// Begins a saving that followed those before.
+    mutating func begin() {
+        rest = []
+        for index in stores.indices { stores[index].begin() }
+    }
+
+    mutating func take(_ piece: UnsafeRawBufferPointer) throws {
+        guard let tag = piece.first else { throw Malformed() }
+        if tag == Self.restTag { return rest.append(contentsOf: piece.dropFirst()) }
+        guard piece.count >= 5, let kind = MessageStore.PieceKind(rawValue: tag) else { throw Malformed() }
+        let source = Int(UInt32(littleEndian: piece.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+        guard source <= stores.count else { throw Malformed() }
+        if source == stores.count { stores.append(MessageStoreLoader()) }
+        try stores[source].take(kind, UnsafeRawBufferPointer(rebasing: piece[5...]))
+    }
+
+    /// The state after all that was taken.
+    consuming func workspace() throws -> Workspace {
+        let saved = try StateDecoder.value(SavedWorkspace.self, from: rest)
+        guard saved.sources.count == stores.count else { throw Malformed() }
+        return try Workspace(saved, stores)
+    }
+}
+
+extension Workspace {
+    fileprivate init(_ saved: SavedWorkspace, _ stores: [MessageStoreLoader]) throws {
         self.init(rules: saved.rules)
         sequence = saved.sequence
         clock = saved.clock
         sources = try saved.sources.map { try $0.state(rules: saved.rules) }
-        for (index, source) in sources.enumerated() { indexes[source.name] = index }
+        for index in sources.indices {
+            indexes[sources[index].name] = index
+            try stores[index].load(into: &sources[index].messages)
+        }
     }
 }
 

@@ -1,0 +1,136 @@
+/// Puts a store together out of the pieces of one saving, or of several that followed one another.
+///
+/// Any bytes may come: nothing in a store that was loaded points outside it or in a circle.
+struct MessageStoreLoader {
+    private struct Malformed: Error {}
+
+    private var store = MessageStore()
+    /// Of each cell, what the table of the store finds it by.
+    private var hashes: [UInt64] = []
+    /// Of each cell, whether its message may answer another one.
+    private var mayAnswer: [Bool] = []
+    /// Whether the saving at hand was taken in to its end.
+    private var isWhole = false
+
+    init() {}
+
+    /// Begins a saving that followed those before.
+    mutating func begin() {
+        isWhole = false
+    }
+
+    /// Takes in the next piece.
+    ///
+    /// - Throws: where it does not fit; the loader is good for nothing then.
+    mutating func take(_ kind: MessageStore.PieceKind, _ bytes: UnsafeRawBufferPointer) throws {
+        switch kind {
+        case .start, .end:
+            isWhole = kind == .end
+            store.noteSaved()
+            guard bytes.elementsEqual(store.saved.bytes) else { throw Malformed() }
+        case .channels:
+            try forEach(in: bytes) { _ = store.addedChannel(EntityID(saved: try $0.readNumber(UInt64.self))) }
+        case .authors: try forEach(in: bytes) { try store.authors.add(from: $0) }
+        case .texts:
+            guard bytes.count >= 4 else { throw Malformed() }
+            let page = Int(UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)))
+            guard store.texts.append(UnsafeRawBufferPointer(rebasing: bytes[4...]), page: page) else {
+                throw Malformed()
+            }
+        case .entries:
+            var reader = PackedEntryReader(bytes)
+            while !reader.isAtEnd { try addEntry(reader.entry()) }
+        case .records: try forEach(in: bytes) { try takeRecord(from: $0) }
+        case .cells:
+            var reader = PackedEntryReader(bytes)
+            while !reader.isAtEnd {
+                let cell = try checked(reader.cell())
+                hashes.append(store.appendUnindexed(cell))
+                mayAnswer.append(cell.mayAnswer)
+            }
+        case .changedCells:
+            var reader = PackedEntryReader(bytes)
+            while !reader.isAtEnd { try changeCell(at: reader.place(), to: checked(reader.cell())) }
+        }
+    }
+
+    /// Gives the store after all that was taken to a fold that has none. Which messages answer which follows from it.
+    ///
+    /// - Throws: where the last saving is not there to its end.
+    consuming func load(into messages: inout Messages) throws {
+        guard isWhole else { throw Malformed() }
+        store.index(hashes)
+        messages.store = store
+        messages.findAnswers { mayAnswer[$0] }
+    }
+
+    private func forEach(in bytes: UnsafeRawBufferPointer, _ body: (StateDecoder) throws -> Void) throws {
+        try StateDecoder.value(from: Array(bytes)) { decoder in
+            while !decoder.isAtEnd { try body(decoder) }
+        }
+    }
+
+    private mutating func addEntry(_ entry: PackedEntry?) throws {
+        // Only what was entered earlier can be the one before.
+        guard let entry, entry.previous <= store.entries.count, holds(entry.version) else { throw Malformed() }
+        store.entries.append(entry)
+    }
+
+    private mutating func takeRecord(from decoder: StateDecoder) throws {
+        let place = Int(try decoder.readNumber(UInt32.self))
+        let record = try decoder.read(MessageRecord.self)
+        guard place <= store.records.count else { throw Malformed() }
+        if place == store.records.count { store.records.append(record) } else { store.records[place] = record }
+    }
+
+    private mutating func changeCell(at place: UInt32?, to cell: MessageCell) throws {
+        guard let place = place.map({ Int($0) }), place < store.count, store.cells[place].id == cell.id,
+            store.cells[place].channel == cell.channel
+        else { throw Malformed() }
+        var cell = cell
+        cell.next = store.cells[place].next
+        store.cells[place] = cell
+        mayAnswer[place] = cell.mayAnswer
+    }
+
+    private func checked(_ cell: MessageCell?) throws -> MessageCell {
+        guard let cell else { throw Malformed() }
+        let lastMax = cell.form == .record ? store.records.count - 1 : store.entries.count
+        guard cell.channel < store.channels.count, Int(cell.last) <= lastMax,
+            cell.first.map({ holds($0.version) }) ?? true
+        else { throw Malformed() }
+        return cell
+    }
+
+    /// The version that stands for none has an author's place, too.
+    private func holds(_ version: PackedVersion) -> Bool {
+        store.texts.holds(version.text) && version.author < max(1, store.authors.count)
+    }
+}
+
+extension MessageCell {
+    /// False where the cell alone says that the message answers none.
+    fileprivate var mayAnswer: Bool {
+        form == .record || last > 0 || first.map { $0.version.replyTo != .none } ?? false
+    }
+}
+
+extension Messages {
+    private enum CodingKeys: CodingKey { case compacted, fates, circles }
+
+    /// All but the store, which a `MessageStoreLoader` brings.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init()
+        compacted = try members.decode(Set<MessageKey>.self, forKey: .compacted)
+        fates = try members.decode(ChannelFates.self, forKey: .fates)
+        circles = try members.decode(ReplyCircles.self, forKey: .circles)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(compacted, forKey: .compacted)
+        try members.encode(fates, forKey: .fates)
+        try members.encode(circles, forKey: .circles)
+    }
+}

@@ -1,0 +1,172 @@
+import EventLog
+
+/// Writes packed entries and cells, in the order in which they were made, in some 25 bytes each: numbers of variable
+/// length, most of them differences to the entry before.
+struct PackedEntryWriter {
+    private(set) var bytes: [UInt8] = []
+    private var last = PackedEntryPlace()
+
+    /// The bits of an entry's tag.
+    static let editedBit: UInt64 = 1 << 0
+    static let replyBit: UInt64 = 1 << 1
+    static let textBit: UInt64 = 1 << 2
+    static let previousBit: UInt64 = 1 << 3
+    static let tagShift: UInt64 = 4
+    /// The bits of a cell's tag.
+    static let entryBit: UInt64 = 1 << 0
+    static let lastBit: UInt64 = 1 << 1
+    static let recordBit: UInt64 = 1 << 2
+    static let standingShift: UInt64 = 3
+
+    init() {}
+
+    /// An entry: a tag with the upper bits of its happening, sequence, time of receipt, author, createdAt, and as the tag
+    /// says editedAt, the id answered, the text, the entry before.
+    mutating func add(_ entry: PackedEntry) {
+        let version = entry.version
+        let sequence = entry.happening.sequence
+        var tag = (entry.happening.bits >> 48) << Self.tagShift
+        if version.editedAt != .none { tag |= Self.editedBit }
+        if version.replyTo != .none { tag |= Self.replyBit }
+        if version.text.count > 0 { tag |= Self.textBit }
+        if entry.previous > 0 { tag |= Self.previousBit }
+        bytes.appendNumber(tag)
+        bytes.appendSigned(Int64(bitPattern: sequence &- last.sequence))
+        bytes.appendSigned(entry.recordedAt &- last.recordedAt)
+        bytes.appendNumber(UInt64(version.author))
+        bytes.appendSigned(version.createdAt.rawValue &- last.createdAt)
+        if version.editedAt != .none { bytes.appendSigned(version.editedAt.rawValue &- version.createdAt.rawValue) }
+        if version.replyTo != .none { bytes.appendSigned(Int64(bitPattern: version.replyTo.rawValue &- last.id)) }
+        if version.text.count > 0 {
+            bytes.appendSigned(Int64(bitPattern: version.text.position &- last.textEnd))
+            bytes.appendNumber(UInt64(version.text.count) << 1 | (version.text.hasEscapes ? 1 : 0))
+        }
+        if entry.previous > 0 { bytes.appendNumber(UInt64(entry.previous)) }
+        last.note(entry)
+    }
+
+    /// A place and the cell there.
+    mutating func add(_ cell: MessageCell, at place: Int) {
+        bytes.appendNumber(UInt64(place))
+        add(cell)
+    }
+
+    /// A cell: a tag, id, channel, and as the tag says `last` and the first entry.
+    mutating func add(_ cell: MessageCell) {
+        let first = cell.first
+        var tag = UInt64(cell.standing.rawValue) << Self.standingShift
+        if first != nil { tag |= Self.entryBit }
+        if cell.last > 0 { tag |= Self.lastBit }
+        if cell.form == .record { tag |= Self.recordBit }
+        bytes.appendNumber(tag)
+        bytes.appendSigned(Int64(bitPattern: cell.id.rawValue &- last.id))
+        bytes.appendNumber(UInt64(cell.channel))
+        if cell.last > 0 { bytes.appendNumber(UInt64(cell.last)) }
+        last.id = cell.id.rawValue
+        if let first { add(first) }
+    }
+}
+
+/// Reads what a `PackedEntryWriter` wrote. Borrows the bytes, which may be any: what is no entry is `nil`, and what an
+/// entry or a cell points to is to be checked.
+struct PackedEntryReader {
+    private var numbers: NumberReader
+    private var last = PackedEntryPlace()
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        numbers = NumberReader(bytes)
+    }
+
+    var isAtEnd: Bool { numbers.isAtEnd }
+
+    @inline(__always)
+    mutating func entry() -> PackedEntry? {
+        guard let tag = numbers.number(), let step = numbers.signed(), let recordedAt = numbers.signed(),
+            let author = numbers.number().flatMap({ UInt32(exactly: $0) }), let createdAt = numbers.signed()
+        else { return nil }
+        let sequence = last.sequence &+ UInt64(bitPattern: step)
+        guard sequence <= PackedHappening.sequenceMax else { return nil }
+        var version = PackedVersion.none
+        version.author = author
+        version.createdAt = PackedTime(saved: last.createdAt &+ createdAt)
+        if tag & PackedEntryWriter.editedBit != 0 {
+            guard let after = numbers.signed() else { return nil }
+            version.editedAt = PackedTime(saved: version.createdAt.rawValue &+ after)
+        }
+        if tag & PackedEntryWriter.replyBit != 0 {
+            guard let after = numbers.signed() else { return nil }
+            version.replyTo = EntityID(saved: last.id &+ UInt64(bitPattern: after))
+        }
+        if tag & PackedEntryWriter.textBit != 0 {
+            guard let text = text() else { return nil }
+            version.text = text
+        }
+        var previous: UInt32 = 0
+        if tag & PackedEntryWriter.previousBit != 0 {
+            guard let place = numbers.number().flatMap({ UInt32(exactly: $0) }) else { return nil }
+            previous = place
+        }
+        let entry = PackedEntry(
+            happening: PackedHappening(saved: (tag >> PackedEntryWriter.tagShift) << 48 | sequence),
+            recordedAt: last.recordedAt &+ recordedAt,
+            version: version,
+            previous: previous
+        )
+        last.note(entry)
+        return entry
+    }
+
+    mutating func place() -> UInt32? { numbers.number().flatMap { UInt32(exactly: $0) } }
+
+    @inline(__always)
+    mutating func cell() -> MessageCell? {
+        guard let tag = numbers.number(), let step = numbers.signed(),
+            let channel = numbers.number().flatMap({ UInt32(exactly: $0) }),
+            let standing = MessageCell.Standing(
+                rawValue: UInt8(truncatingIfNeeded: tag >> PackedEntryWriter.standingShift)
+            )
+        else { return nil }
+        last.id = last.id &+ UInt64(bitPattern: step)
+        var cell = MessageCell(
+            id: EntityID(saved: last.id),
+            channel: channel,
+            form: tag & PackedEntryWriter.recordBit != 0 ? .record : .packed,
+            standing: standing
+        )
+        if tag & PackedEntryWriter.lastBit != 0 {
+            guard let place = numbers.number().flatMap({ UInt32(exactly: $0) }) else { return nil }
+            cell.last = place
+        }
+        guard tag & PackedEntryWriter.entryBit != 0 else { return cell }
+        guard let entry = entry(), cell.put(entry.happening, recordedAt: entry.recordedAt, entry.version) else {
+            return nil
+        }
+        return cell
+    }
+
+    @inline(__always)
+    private mutating func text() -> PooledText? {
+        guard let step = numbers.signed(), let count = numbers.number() else { return nil }
+        let position = last.textEnd &+ UInt64(bitPattern: step)
+        return PooledText(position: position, count: count >> 1, hasEscapes: count & 1 == 1)
+    }
+}
+
+/// What the entry before an entry said.
+private struct PackedEntryPlace {
+    var id: UInt64 = 0
+    var sequence: UInt64 = 0
+    var recordedAt: Int64 = 0
+    var createdAt: Int64 = 0
+    /// Where the next text lies if it was copied next.
+    var textEnd: UInt64 = 0
+
+    @inline(__always)
+    mutating func note(_ entry: PackedEntry) {
+        sequence = entry.happening.sequence
+        recordedAt = entry.recordedAt
+        createdAt = entry.version.createdAt.rawValue
+        let text = entry.version.text
+        if text.count > 0 { textEnd = text.position &+ UInt64(text.count) }
+    }
+}

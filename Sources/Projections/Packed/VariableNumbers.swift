@@ -1,0 +1,91 @@
+/// Numbers of variable length, as many bytes as they need: LEB128, signed ones zigzag.
+extension [UInt8] {
+    @inline(__always)
+    mutating func appendNumber(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    @inline(__always)
+    mutating func appendSigned(_ value: Int64) {
+        appendNumber(UInt64(bitPattern: value &<< 1 ^ value &>> 63))
+    }
+}
+
+/// Reads what was appended so, and other bytes between. Borrows the bytes, which may be any.
+struct NumberReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    /// Passes over the rest.
+    mutating func skipAll() {
+        offset = bytes.count
+    }
+
+    @inline(__always)
+    mutating func byte() -> UInt8? {
+        guard offset < bytes.count else { return nil }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    /// The next bytes, as many as are asked for.
+    @inline(__always)
+    mutating func bytes(_ count: UInt64) -> UnsafeRawBufferPointer? {
+        guard count <= UInt64(bytes.count - offset) else { return nil }
+        defer { offset += Int(count) }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + Int(count)])
+    }
+
+    @inline(__always)
+    mutating func signed() -> Int64? {
+        number().map { Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1) }
+    }
+
+    @inline(__always)
+    mutating func number() -> UInt64? {
+        guard bytes.count - offset >= 8 else { return numberByBytes(0, 0) }
+        let word = bytes.word(offset)
+        let ends = ~word & 0x8080_8080_8080_8080
+        // Of longer numbers the last bytes lie beyond the word.
+        guard ends != 0 else {
+            offset += 8
+            return numberByBytes(Self.joined(word & 0x7F7F_7F7F_7F7F_7F7F), 56)
+        }
+        offset += ends.trailingZeroBitCount / 8 + 1
+        return Self.joined(word & (ends ^ (ends &- 1)) & 0x7F7F_7F7F_7F7F_7F7F)
+    }
+
+    /// The bits of eight groups of seven, one after another.
+    @inline(__always)
+    private static func joined(_ groups: UInt64) -> UInt64 {
+        var bits = groups
+        bits = (bits & 0x7F00_7F00_7F00_7F00) >> 1 | bits & 0x007F_007F_007F_007F
+        bits = (bits & 0x3FFF_0000_3FFF_0000) >> 2 | bits & 0x0000_3FFF_0000_3FFF
+        return (bits & 0x0FFF_FFFF_0000_0000) >> 4 | bits & 0x0000_0000_0FFF_FFFF
+    }
+
+    /// Goes on with a number of which the lower bits have been read.
+    private mutating func numberByBytes(_ lower: UInt64, _ lowerBits: UInt64) -> UInt64? {
+        var value = lower
+        var shift = lowerBits
+        while offset < bytes.count, shift < 70 {
+            let byte = bytes[offset]
+            offset += 1
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        return nil
+    }
+}

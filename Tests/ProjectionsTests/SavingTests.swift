@@ -1,0 +1,101 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Projections
+
+/// A state that is saved again and again as what came since is there again after any of the savings.
+@Suite struct SavingTests {
+    @Test(arguments: [401, 402, 403, 404] as [UInt64])
+    func savingsThatFollowOneAnotherMakeTheState(_ seed: UInt64) throws {
+        var traffic = PlainTraffic(seed: seed)
+        var random = SeededGenerator(seed: seed)
+        var scene = try Scene()
+        var savings: [[[UInt8]]] = []
+        for _ in 0..<40 {
+            for _ in 0..<Int.random(in: 0...20, using: &random) {
+                try scene.receive(traffic.frame(), over: traffic.connection())
+            }
+            savings.append(try scene.save())
+            let loaded = try Self.loaded(savings)
+            #expect(loaded.snapshotBytes == scene.state.snapshotBytes, "after \(scene.sequence) events")
+            if Bool.random(using: &random) { scene.state = loaded }
+        }
+    }
+
+    /// What was not said to be saved is saved again.
+    @Test func aSavingThatCameToNothingIsMadeUpFor() throws {
+        var traffic = PlainTraffic(seed: 410)
+        var scene = try Scene()
+        var savings: [[[UInt8]]] = []
+        for round in 0..<21 {
+            for _ in 0..<10 { try scene.receive(traffic.frame(), over: nil) }
+            if round % 3 == 1 {
+                try scene.state.forEachPiece(whole: false) { _ in }
+            } else {
+                savings.append(try scene.save())
+            }
+        }
+        #expect(try Self.loaded(savings).snapshotBytes == scene.state.snapshotBytes)
+    }
+
+    @Test func savingsThatDoNotFollowOneAnotherAreRefused() throws {
+        var traffic = PlainTraffic(seed: 411)
+        var scene = try Scene()
+        var savings: [[[UInt8]]] = []
+        for _ in 0..<4 {
+            for _ in 0..<40 { try scene.receive(traffic.frame(), over: nil) }
+            savings.append(try scene.save())
+        }
+        #expect(throws: (any Error).self) { try Self.loaded([savings[0], savings[2]]) }
+        #expect(throws: (any Error).self) { try Self.loaded([savings[1]]) }
+        #expect(throws: (any Error).self) { try Self.loaded([savings[0], savings[0]]) }
+        for index in savings[3].indices {
+            var short = savings[3]
+            short.removeSubrange(index...)
+            #expect(throws: (any Error).self) { try Self.loaded(savings[..<3] + [short]) }
+        }
+    }
+
+    private static func loaded(_ savings: [[[UInt8]]]) throws -> Workspace {
+        var state = SavedState()
+        for pieces in savings {
+            state.begin()
+            for piece in pieces { try piece.withUnsafeBytes { try state.take($0) } }
+        }
+        return try state.workspace()
+    }
+}
+
+private struct Scene {
+    var state = Workspace()
+    private(set) var sequence: UInt64 = 0
+    private let source: SourceName
+    private let kind: EventKind
+
+    init() throws {
+        source = try SourceName("guild")
+        kind = try EventKind("gateway.frame/1")
+    }
+
+    mutating func receive(_ text: String, over connection: String?) throws {
+        sequence += 1
+        var pairs = [Attributes.Pair(name: "dir", value: "in")]
+        if let connection { pairs.append(Attributes.Pair(name: "connection", value: connection)) }
+        let envelope = Envelope(
+            sequence: SequenceNumber(sequence),
+            recordedAt: Timestamp(microseconds: Int64(sequence) * 1_500_003),
+            source: source,
+            kind: kind,
+            attributes: try Attributes(pairs)
+        )
+        Array(text.utf8).withUnsafeBytes { state.apply(envelope, payload: $0) }
+    }
+
+    mutating func save() throws -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        try state.forEachPiece(whole: false) { pieces.append($0) }
+        state.noteSaved()
+        return pieces
+    }
+}
