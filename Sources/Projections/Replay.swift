@@ -50,6 +50,7 @@ public enum Replay {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
         var snapshots = observe == nil ? Snapshots(options) : nil
+        defer { snapshots?.finish() }
         var workspace =
             try snapshots?.nearest(through: last, in: session)
             ?? Workspace(facts: session.fact(factName), rules: options.rules)

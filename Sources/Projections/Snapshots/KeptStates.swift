@@ -5,7 +5,7 @@ import EventLog
 /// A state is kept as what came since the one before it, its *base*, or from the beginning. Keys: the rules, `h`, u64
 /// sequence: the head of a state, written last; the rules, `p`, u64 sequence, u32 piece: its pieces. What cannot be read is
 /// as good as none, with all that is based on it.
-struct KeptStates {
+struct KeptStates: Sendable {
     static let name = "states"
     /// About so much is written in one commit.
     private static let commitBytes = 16 << 20
@@ -13,13 +13,20 @@ struct KeptStates {
     let version: UInt32
 
     /// A state that is kept.
-    struct Kept {
+    struct Kept: Sendable {
         let sequence: SequenceNumber
         /// Tells its bytes, and those of all that it is based on, from others.
         let sum: UInt64
         /// Of what was written for this one, and of that for messages.
         let byteCount: Int
         let messageByteCount: Int
+    }
+
+    /// What is to be written of one state.
+    struct Saving: Sendable {
+        let kept: Kept
+        fileprivate let head: [UInt8]
+        fileprivate let pieces: [[UInt8]]
     }
 
     private struct Head: Codable {
@@ -103,12 +110,8 @@ struct KeptStates {
         return count == head.pieceCount && sum == head.sum
     }
 
-    /// Keeps a state, if there is room and permission: what came since its base, or all of it. The state knows then that
-    /// it was saved.
-    ///
-    /// - Returns: `nil` where it was not kept.
-    func keep(_ state: inout Workspace, base: Kept?, in session: borrowing ReadSession) throws -> Kept? {
-        guard let table = try? session.derivedStore().table(Self.name, version: version) else { return nil }
+    /// What of a state is to be written: what came since its base, or all of it. The state knows then that it was saved.
+    func saving(of state: inout Workspace, base: Kept?, in session: borrowing ReadSession) throws -> Saving {
         let sequence = state.sequence
         var head = Head(
             baseSequence: base?.sequence.rawValue,
@@ -119,28 +122,32 @@ struct KeptStates {
             messageByteCount: 0,
             leafHash: try session.leafHash(at: sequence)
         )
-        var pending: [(key: [UInt8], value: [UInt8])] = []
-        var pendingBytes = 0
-        do {
-            try state.forEachPiece(whole: base == nil) { piece in
-                head.sum = piece.withUnsafeBytes { Self.sum(head.sum, $0) }
-                pending.append((pieceKey(sequence, head.pieceCount), piece))
-                head.pieceCount += 1
-                head.byteCount += piece.count
-                if SavedState.isOfMessages(piece) { head.messageByteCount += piece.count }
-                pendingBytes += piece.count
-                guard pendingBytes >= Self.commitBytes else { return }
-                try table.put(pending)
-                pending = []
-                pendingBytes = 0
-            }
-            pending.append((headKey(sequence), try StateEncoder.bytes(of: head)))
-            try table.put(pending)
-        } catch is EventLogError {
-            return nil
+        var pieces: [[UInt8]] = []
+        try state.forEachPiece(whole: base == nil) { piece in
+            head.sum = piece.withUnsafeBytes { Self.sum(head.sum, $0) }
+            head.pieceCount += 1
+            head.byteCount += piece.count
+            if SavedState.isOfMessages(piece) { head.messageByteCount += piece.count }
+            pieces.append(piece)
         }
         state.noteSaved()
-        return head.kept(sequence)
+        return Saving(kept: head.kept(sequence), head: try StateEncoder.bytes(of: head), pieces: pieces)
+    }
+
+    /// Writes a saving, its head last.
+    func write(_ saving: Saving, to table: DerivedTable) throws {
+        let sequence = saving.kept.sequence
+        var pending: [(key: [UInt8], value: [UInt8])] = []
+        var pendingBytes = 0
+        for (index, piece) in saving.pieces.enumerated() {
+            pending.append((pieceKey(sequence, UInt32(index)), piece))
+            pendingBytes += piece.count
+            guard pendingBytes >= Self.commitBytes else { continue }
+            try table.put(pending)
+            (pending, pendingBytes) = ([], 0)
+        }
+        pending.append((headKey(sequence), saving.head))
+        try table.put(pending)
     }
 
     /// Removes what is kept at a sequence.
@@ -148,6 +155,11 @@ struct KeptStates {
         guard let table = try? table(in: session) else { return }
         try? table.remove(from: headKey(sequence), to: headKey(sequence.next))
         try? table.remove(from: pieceKey(sequence, 0), to: pieceKey(sequence.next, 0))
+    }
+
+    /// The table to write to; `nil` where nothing may be written beside the log.
+    func writableTable(in session: borrowing ReadSession) -> DerivedTable? {
+        try? session.derivedStore().table(Self.name, version: version)
     }
 
     private func table(in session: borrowing ReadSession) throws -> DerivedTable? {

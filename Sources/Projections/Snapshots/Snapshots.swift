@@ -1,4 +1,6 @@
+import Dispatch
 import EventLog
+import Synchronization
 
 /// Which kept states are a program's own, and when it keeps more.
 public struct SnapshotOptions: Sendable {
@@ -31,6 +33,7 @@ struct Snapshots {
     /// The one that the replay began from or has kept last: what is kept next is based on it.
     private var last: KeptStates.Kept?
     private var foldedBytes = 0
+    private let writer = BackgroundWriter()
 
     /// `nil` where none are wanted.
     init?(_ replay: ReplayOptions) {
@@ -64,10 +67,38 @@ struct Snapshots {
         return foldedBytes >= last.messageByteCount + options.restBytesFactor * restBytes
     }
 
-    /// Keeps a state that is due.
+    /// Keeps a state that is due, if there is room and permission. It is written while the replay goes on; once that has
+    /// failed, no more are kept.
     mutating func keep(_ state: inout Workspace, in session: borrowing ReadSession) throws {
         foldedBytes = 0
-        guard !states.sequences(in: session).contains(state.sequence) else { return }
-        if let kept = try states.keep(&state, base: last, in: session) { last = kept }
+        guard writer.isDone(), let table = states.writableTable(in: session),
+            !states.sequences(in: session).contains(state.sequence)
+        else { return }
+        let saving = try states.saving(of: &state, base: last, in: session)
+        last = saving.kept
+        writer.write { [states] in try states.write(saving, to: table) }
+    }
+
+    /// Waits until what was kept is written.
+    func finish() {
+        _ = writer.isDone()
+    }
+}
+
+/// Writes on a thread of its own, one thing after another.
+private final class BackgroundWriter: Sendable {
+    private let queue = DispatchQueue(label: "eventlog.states")
+    private let hasFailed = Mutex(false)
+
+    func write(_ body: @escaping @Sendable () throws -> Void) {
+        queue.async { [self] in
+            do { try body() } catch { hasFailed.withLock { $0 = true } }
+        }
+    }
+
+    /// Waits until nothing is under way; whether all was written.
+    func isDone() -> Bool {
+        queue.sync {}
+        return hasFailed.withLock { !$0 }
     }
 }
