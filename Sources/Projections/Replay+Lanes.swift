@@ -2,16 +2,23 @@ import EventLog
 
 /// What is the same for all events of a lane (one source, kind and attributes), found out once for each.
 struct ReplayLanes {
-    /// What is to be done with the events of a lane.
+    /// What the events of a lane share.
     struct Lane: Sendable {
         let source: SourceName
         let connection: String?
-        let isIncluded: Bool
-        /// Whether its events are inbound gateway frames, of which the plain ones may go the short way.
-        let mayBePlain: Bool
+    }
+
+    /// What is asked of a lane at each of its events.
+    private enum Standing: UInt8 {
+        case unknown
+        case leftOut
+        case included
+        /// Included, and its events may go the short way.
+        case plain
     }
 
     private(set) var lanes: [Lane?] = []
+    private var standings: [Standing] = []
     private let options: ReplayOptions
     private let takesPlainFrames: Bool
 
@@ -25,24 +32,27 @@ struct ReplayLanes {
     mutating func included(_ event: borrowing EventView) -> Int? {
         if !options.without.isEmpty, options.without.contains(event.sequence) { return nil }
         let number = Int(event.laneNumber)
-        if number >= lanes.count || lanes[number] == nil { add(event, number) }
-        return lanes[number]?.isIncluded == true ? number : nil
+        if number >= standings.count || standings[number] == .unknown { add(event, number) }
+        return standings[number] == .leftOut ? nil : number
     }
 
-    /// Whether events of an included lane may go the short way.
+    /// Whether events of an included lane may go the short way: inbound gateway frames, if they are plain.
     @inline(__always)
-    func mayBePlain(_ lane: Int) -> Bool { lanes[lane]?.mayBePlain == true }
+    func mayBePlain(_ lane: Int) -> Bool { standings[lane] == .plain }
 
     @inline(never)
     private mutating func add(_ event: borrowing EventView, _ number: Int) {
-        while lanes.count <= number { lanes.append(nil) }
+        while lanes.count <= number {
+            lanes.append(nil)
+            standings.append(.unknown)
+        }
+        lanes[number] = Lane(source: event.source, connection: event.attributes["connection"])
         let isFrame = event.kind.rawValue == GatewayDecoder.frameKind && event.attributes["dir"] != "out"
-        lanes[number] = Lane(
-            source: event.source,
-            connection: event.attributes["connection"],
-            isIncluded: options.sources?.contains(event.source) ?? true,
-            mayBePlain: takesPlainFrames && isFrame && !event.isAct
-        )
+        if !(options.sources?.contains(event.source) ?? true) {
+            standings[number] = .leftOut
+        } else {
+            standings[number] = takesPlainFrames && isFrame && !event.isAct ? .plain : .included
+        }
     }
 }
 

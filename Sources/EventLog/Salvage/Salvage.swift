@@ -131,7 +131,9 @@ extension Salvage {
     private func event(at index: Int) -> RecordedEvent? {
         records[index]?.withUnsafeBytes { bytes in
             guard let record = Record(bytes), let lane = parts.lanes[record.laneNumber] else { return nil }
-            return EventView(sequence: UInt64(index) + 1, record: record, lane: lane).copied()
+            return withExtendedLifetime(lane) {
+                EventView(sequence: UInt64(index) + 1, record: record, lane: .passUnretained(lane)).copied()
+            }
         }
     }
 

@@ -4,16 +4,18 @@ public struct EventView: ~Copyable {
     public let sequence: SequenceNumber
     let record: Record
     /// Kept alive by the session that lends the view, so that nothing is counted per event.
-    unowned(unsafe) let lane: Lane
+    private let laneReference: Unmanaged<Lane>
     @usableFromInline let payload: UnsafeRawBufferPointer
 
     @inline(__always)
-    init(sequence: UInt64, record: Record, lane: Lane) {
+    init(sequence: UInt64, record: Record, lane: Unmanaged<Lane>) {
         self.sequence = SequenceNumber(sequence)
         self.record = record
-        self.lane = lane
+        laneReference = lane
         payload = record.payload
     }
+
+    var lane: Lane { laneReference.takeUnretainedValue() }
 
     /// What the recorder's clock said.
     public var recordedAt: Timestamp { Timestamp(microseconds: record.recordedAt) }

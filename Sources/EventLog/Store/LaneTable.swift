@@ -94,19 +94,25 @@ struct LaneLookup {
 
     @inline(__always)
     mutating func lane(_ number: UInt32) throws -> Lane {
-        if number == lastNumber, let last { return last.takeUnretainedValue() }
+        try reference(number).takeUnretainedValue()
+    }
+
+    /// A lane that is not counted: the log's table of lanes keeps it.
+    @inline(__always)
+    mutating func reference(_ number: UInt32) throws -> Unmanaged<Lane> {
+        if number == lastNumber, let last { return last }
         return try find(number)
     }
 
     @inline(never)
-    private mutating func find(_ number: UInt32) throws -> Lane {
+    private mutating func find(_ number: UInt32) throws -> Unmanaged<Lane> {
         if Int(number) >= known.count {
             _ = try reader.lane(number)
             known = reader.lanes.known
         }
-        let lane = known[Int(number)]
+        let reference = Unmanaged.passUnretained(known[Int(number)])
         lastNumber = number
-        last = Unmanaged.passUnretained(lane)
-        return lane
+        last = reference
+        return reference
     }
 }

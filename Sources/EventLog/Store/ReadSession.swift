@@ -34,7 +34,9 @@ public struct ReadSession: ~Copyable {
             return nil
         }
         let lane = try reader.lane(record.laneNumber)
-        return EventView(sequence: sequence.rawValue, record: record, lane: lane).copied()
+        return withExtendedLifetime(lane) {
+            EventView(sequence: sequence.rawValue, record: record, lane: .passUnretained(lane)).copied()
+        }
     }
 
     /// Lends the held events of a closed range in sequence order; `body` returns false to stop.
@@ -46,7 +48,7 @@ public struct ReadSession: ~Copyable {
     ) throws {
         var lanes = LaneLookup(reader)
         try reader.forEachRecord(in: range.lowerBound.rawValue...range.upperBound.rawValue) { sequence, record in
-            try body(EventView(sequence: sequence, record: record, lane: try lanes.lane(record.laneNumber)))
+            try body(EventView(sequence: sequence, record: record, lane: try lanes.reference(record.laneNumber)))
         }
     }
 

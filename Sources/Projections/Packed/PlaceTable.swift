@@ -1,6 +1,6 @@
 /// Finds places by the hash of what stands there. Open addressing with linear probing; eight bytes a bucket: the hash's
-/// upper half, which also says where the bucket belongs, and the place. At most three quarters full and growing by a
-/// quarter: of a large table 11 to 14 bytes a place.
+/// upper half, which also says where the bucket belongs, and the place. At most three quarters full and growing by half:
+/// of a large table 11 to 16 bytes a place.
 ///
 /// The table does not hold the keys: whoever asks says whether a place is the one. Nothing is ever taken out, and nothing
 /// is read out in the table's own order.
@@ -72,7 +72,7 @@ struct PlaceTable: Sendable {
     @inline(never)
     private mutating func grow() {
         // A small table costs nothing; it does not stay small for long.
-        let more = buckets.count < Self.smallMax ? buckets.count : buckets.count / 4
+        let more = buckets.count < Self.smallMax ? buckets.count : buckets.count / 2
         resize(to: max(64, buckets.count + more))
     }
 
