@@ -5,8 +5,6 @@ struct MessageSpot: BitwiseCopyable, Sendable {
     /// The place of its channel.
     let channel: Int
     let hash: UInt64
-    /// What stood in the table's first bucket. Reading it early is what brings the bucket near.
-    let bucket: UInt64
     /// The message's place, once it was found; found places stay.
     var place: Int?
     /// The place of the frame's author, once it was found; so it stays, too.
@@ -94,9 +92,12 @@ struct MessageStore: Sendable {
 
     @inline(__always)
     private func spot(of id: EntityID, channel: Int) -> MessageSpot {
-        let hash = Self.hash(id, UInt32(truncatingIfNeeded: channel))
-        return MessageSpot(channel: channel, hash: hash, bucket: table.bucket(hash))
+        MessageSpot(channel: channel, hash: Self.hash(id, UInt32(truncatingIfNeeded: channel)))
     }
+
+    /// Brings near what tells whether the messages of these hashes are there; see `PlaceTable.readAhead`.
+    @inline(__always)
+    func readAhead(_ hashes: UnsafeBufferPointer<UInt64>) -> UInt64 { table.readAhead(hashes) }
 
     /// Adds the cell of a message that is not there yet.
     mutating func add(_ cell: MessageCell) -> Int {

@@ -1,7 +1,9 @@
 import EventLog
 
 /// What is the same for all events of a lane (one source, kind and attributes), found out once for each.
-struct ReplayLanes {
+///
+/// Not a value: asked at each event, a value would be copied each time.
+final class ReplayLanes {
     /// What the events of a lane share.
     struct Lane: Sendable {
         let source: SourceName
@@ -29,7 +31,7 @@ struct ReplayLanes {
 
     /// The number of an event's lane, if the replay includes the event.
     @inline(__always)
-    mutating func included(_ event: borrowing EventView) -> Int? {
+    func included(_ event: borrowing EventView) -> Int? {
         if !options.without.isEmpty, options.without.contains(event.sequence) { return nil }
         let number = Int(event.laneNumber)
         if number >= standings.count || standings[number] == .unknown { add(event, number) }
@@ -41,7 +43,7 @@ struct ReplayLanes {
     func mayBePlain(_ lane: Int) -> Bool { standings[lane] == .plain }
 
     @inline(never)
-    private mutating func add(_ event: borrowing EventView, _ number: Int) {
+    private func add(_ event: borrowing EventView, _ number: Int) {
         while lanes.count <= number {
             lanes.append(nil)
             standings.append(.unknown)
@@ -61,6 +63,8 @@ struct ReplayedWorkspace {
     private(set) var workspace: Workspace
     /// The source's place in the workspace, by the number of the lane.
     private var sources: [Int?] = []
+    /// Nothing but where what is read ahead is left.
+    private var lastRead: UInt64 = 0
 
     init(_ workspace: Workspace) {
         self.workspace = workspace
@@ -83,12 +87,25 @@ struct ReplayedWorkspace {
 
     /// Finds out where the messages of plain frames are looked for, and who wrote them, and so brings what stands there
     /// near: many frames wait for memory together, each by itself would wait alone.
-    func findSpots(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
-        for index in steps.indices {
-            let lane = steps[index].lane
-            steps[index].spot = nil
-            guard lane < sources.count, let source = sources[lane] else { continue }
-            steps[index].spot = workspace.sources[source].messages.store.spot(of: steps[index].frame.key)
+    mutating func findSpots(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: steps.count) { hashes in
+            var (start, count, last) = (0, 0, -1)
+            for index in steps.indices {
+                let lane = steps[index].lane
+                steps[index].spot = nil
+                guard lane < sources.count, let source = sources[lane] else { continue }
+                guard let spot = workspace.sources[source].messages.store.spot(of: steps[index].frame.key) else {
+                    continue
+                }
+                steps[index].spot = spot
+                if source != last {
+                    readAhead(hashes[start..<count], last)
+                    (start, last) = (count, source)
+                }
+                hashes.initializeElement(at: count, to: spot.hash)
+                count += 1
+            }
+            readAhead(hashes[start..<count], last)
         }
         for index in steps.indices {
             guard let spot = steps[index].spot, let source = sources[steps[index].lane] else { continue }
@@ -102,6 +119,13 @@ struct ReplayedWorkspace {
                 name: steps[index].frame.authorName
             )
         }
+    }
+
+    /// For hashes of messages of one source; of none there is no source.
+    private mutating func readAhead(_ hashes: Slice<UnsafeMutableBufferPointer<UInt64>>, _ source: Int) {
+        if hashes.isEmpty { return }
+        let hashes = UnsafeBufferPointer(rebasing: hashes)
+        lastRead = workspace.sources[source].messages.store.readAhead(hashes)
     }
 
     /// Applies an event on the long way.

@@ -10,7 +10,7 @@ struct ReplayRun {
 
     /// The last event of the range that was folded last.
     private(set) var sequence: SequenceNumber
-    private var lanes: ReplayLanes
+    private let lanes: ReplayLanes
     private var byteCount = 0
     /// Without a second thread.
     private var here: ReplayedWorkspace
@@ -100,16 +100,23 @@ struct ReplayRun {
     }
 
     private mutating func read(_ session: borrowing ReadSession, _ range: ClosedRange<SequenceNumber>) throws {
+        let lanes = lanes
         var batch = freeBatch()
+        // The same once more, so that nothing is counted per event.
+        var current = Unmanaged.passUnretained(batch)
         try session.forEachEvent(in: range) { event in
             guard let lane = lanes.included(event) else { return true }
-            event.withPayload { payload in
-                byteCount += payload.count
-                batch.add(event, payload: payload, lane: lane, mayBePlain: lanes.mayBePlain(lane))
+            let isFull = current._withUnsafeGuaranteedRef { batch in
+                event.withPayload { payload in
+                    byteCount += payload.count
+                    batch.add(event, payload: payload, lane: lane, mayBePlain: lanes.mayBePlain(lane))
+                }
+                return batch.isFull
             }
-            if batch.isFull {
+            if isFull {
                 fold(batch)
                 batch = freeBatch()
+                current = .passUnretained(batch)
             }
             return true
         }

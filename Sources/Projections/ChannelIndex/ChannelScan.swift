@@ -8,7 +8,7 @@ struct ChannelScan {
     /// What was found since it was last forgotten.
     private(set) var journals = ChannelJournals()
     private var indexes: [SourceName: Int] = [:]
-    private var lanes = ReplayLanes(ReplayOptions())
+    private let lanes = ReplayLanes(ReplayOptions())
     /// The source's place, by the number of the lane.
     private var sourceOfLane: [Int?] = []
 
