@@ -20,7 +20,7 @@ final class FoldingQueue: @unchecked Sendable {
     /// A batch to be filled; waits while too many are not folded yet.
     func freeBatch() -> ReplayBatch {
         room.wait()
-        return free.withLock { $0.popLast() } ?? ReplayBatch(count: 2048)
+        return free.withLock { $0.popLast() } ?? ReplayBatch(count: 1024)
     }
 
     func fold(_ batch: ReplayBatch, _ lanes: [ReplayLanes.Lane?]) {
