@@ -133,7 +133,7 @@ import Testing
         var options = ReplayOptions()
         options.snapshots = SnapshotOptions(build: "test")
         options.snapshots?.eventsMin = 5
-        options.snapshots?.restBytesFactor = 0
+        options.snapshots?.bytesFactors = (0, 0)
         options.chunkEvents = 5
         return options
     }

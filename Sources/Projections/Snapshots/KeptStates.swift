@@ -17,9 +17,8 @@ struct KeptStates: Sendable {
         let sequence: SequenceNumber
         /// Tells its bytes, and those of all that it is based on, from others.
         let sum: UInt64
-        /// Of what was written for this one, and of that for messages.
-        let byteCount: Int
-        let messageByteCount: Int
+        /// Of what was written for this one.
+        let byteCounts: SavedByteCounts
     }
 
     /// What is to be written of one state.
@@ -34,13 +33,12 @@ struct KeptStates: Sendable {
         var baseSum: UInt64
         var sum: UInt64
         var pieceCount: UInt32
-        var byteCount: Int
-        var messageByteCount: Int
+        var byteCounts: SavedByteCounts
         /// Of the event that the state ends with.
         var leafHash: Hash256
 
         func kept(_ sequence: SequenceNumber) -> Kept {
-            Kept(sequence: sequence, sum: sum, byteCount: byteCount, messageByteCount: messageByteCount)
+            Kept(sequence: sequence, sum: sum, byteCounts: byteCounts)
         }
     }
 
@@ -118,16 +116,14 @@ struct KeptStates: Sendable {
             baseSum: base?.sum ?? 0,
             sum: base?.sum ?? 0,
             pieceCount: 0,
-            byteCount: 0,
-            messageByteCount: 0,
+            byteCounts: SavedByteCounts(),
             leafHash: try session.leafHash(at: sequence)
         )
         var pieces: [[UInt8]] = []
         try state.forEachPiece(whole: base == nil) { piece in
             head.sum = piece.withUnsafeBytes { Self.sum(head.sum, $0) }
             head.pieceCount += 1
-            head.byteCount += piece.count
-            if SavedState.isOfMessages(piece) { head.messageByteCount += piece.count }
+            head.byteCounts.add(piece)
             pieces.append(piece)
         }
         state.noteSaved()

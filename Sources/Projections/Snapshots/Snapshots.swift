@@ -8,8 +8,9 @@ public struct SnapshotOptions: Sendable {
     public var build: String
     /// How many events lie between two kept states at least.
     public var eventsMin = 20_000
-    /// How many times as many bytes of payloads must be folded for the next state as the last one took beside messages.
-    var restBytesFactor = 10
+    /// How many times as many bytes of payloads must be folded for the next state as the last one took for messages that
+    /// are records, and for all that is written anew each time.
+    var bytesFactors = (records: 3, rest: 10)
     /// How many events are looked at anew each time, at most, before the index of channels takes them in.
     public var channelEventsMin = 4096
 
@@ -21,9 +22,10 @@ public struct SnapshotOptions: Sendable {
 
 /// States kept beside a log, from which a replay begins instead of the first event.
 ///
-/// A state is kept when the payloads folded since the last one are as many bytes as that took for messages, and ten
-/// times as many as it took for all else, which is written anew each time; so all states together are about a quarter of a
-/// log of messages, and less of others. They are disposable: without them a replay gives the same.
+/// A state is kept when the payloads folded since the last one are as many bytes as that took for packed messages, three
+/// times as many as it took for other messages, and ten times as many as for all else, which is written anew each time. So
+/// all states together are about a quarter of a log of plain frames; of commits and lists, whose state is larger than what
+/// it was made of, ever fewer are kept. They are disposable: without them a replay gives the same.
 struct Snapshots {
     private let options: SnapshotOptions
     private let states: KeptStates
@@ -63,8 +65,9 @@ struct Snapshots {
         let isFar = sequence.rawValue - (last?.sequence.rawValue ?? 0) >= UInt64(options.eventsMin)
         guard keeps, isFar else { return false }
         guard let last else { return true }
-        let restBytes = last.byteCount - last.messageByteCount
-        return foldedBytes >= last.messageByteCount + options.restBytesFactor * restBytes
+        let counts = last.byteCounts
+        let (records, rest) = options.bytesFactors
+        return foldedBytes >= counts.packed + records * counts.records + rest * counts.rest
     }
 
     /// Keeps a state that is due, if there is room and permission. It is written while the replay goes on; once that has

@@ -46,7 +46,7 @@ struct SavedState {
     private struct Malformed: Error {}
 
     static let pieceBytes = 4 << 20
-    private static let restTag: UInt8 = 0xFF
+    fileprivate static let restTag: UInt8 = 0xFF
 
     /// All but messages, as the last saving has it.
     private var rest: [UInt8] = []
@@ -59,8 +59,6 @@ struct SavedState {
     fileprivate static func piece(_ kind: MessageStore.PieceKind, source: Int, _ content: [UInt8]) -> [UInt8] {
         [kind.rawValue] + withUnsafeBytes(of: UInt32(source).littleEndian) { Array($0) } + content
     }
-
-    static func isOfMessages(_ piece: [UInt8]) -> Bool { piece.first != restTag }
 
     /// Begins a saving that followed those before.
     mutating func begin() {
@@ -83,6 +81,21 @@ struct SavedState {
         let saved = try StateDecoder.value(SavedWorkspace.self, from: rest)
         guard saved.sources.count == stores.count else { throw Malformed() }
         return try Workspace(saved, stores)
+    }
+}
+
+/// How many bytes a saving has: for packed messages, for messages that are records, for all else.
+struct SavedByteCounts: Codable, Sendable {
+    private(set) var packed = 0
+    private(set) var records = 0
+    private(set) var rest = 0
+
+    mutating func add(_ piece: [UInt8]) {
+        switch piece.first {
+        case SavedState.restTag: rest += piece.count
+        case MessageStore.PieceKind.records.rawValue: records += piece.count
+        default: packed += piece.count
+        }
     }
 }
 
