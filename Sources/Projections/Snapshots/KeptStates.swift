@@ -3,8 +3,8 @@ import EventLog
 /// The table `states` of what is derived from a log: saved states by reading rules and sequence.
 ///
 /// A state is kept as what came since the one before it, its *base*, or from the beginning. Keys: the rules, `h`, u64
-/// sequence: the head of a state, written last; the rules, `p`, u64 sequence, u32 piece: its pieces. What cannot be read is
-/// as good as none, with all that is based on it.
+/// sequence: the head of a state, written last; the rules, `p`, u64 sequence, u32 piece: its pieces, first those of all but
+/// messages. What cannot be read is as good as none, with all that is based on it.
 struct KeptStates: Sendable {
     static let name = "states"
     /// About so much is written in one commit.
@@ -15,7 +15,7 @@ struct KeptStates: Sendable {
     /// A state that is kept.
     struct Kept: Sendable {
         let sequence: SequenceNumber
-        /// Tells its bytes, and those of all that it is based on, from others.
+        /// Tells its messages, and those of all that it is based on, from others.
         let sum: UInt64
         /// Of what was written for this one.
         let byteCounts: SavedByteCounts
@@ -31,11 +31,27 @@ struct KeptStates: Sendable {
     private struct Head: Codable {
         var baseSequence: UInt64?
         var baseSum: UInt64
+        /// Of the pieces of messages, and of the base's.
         var sum: UInt64
+        /// Of the pieces of all else.
+        var restSum: UInt64
+        var restPieceCount: UInt32
         var pieceCount: UInt32
         var byteCounts: SavedByteCounts
         /// Of the event that the state ends with.
         var leafHash: Hash256
+
+        /// Counts a piece in.
+        mutating func add(_ piece: UnsafeRawBufferPointer) {
+            let hash = FastHash(piece)
+            pieceCount += 1
+            if SavedState.isOfMessages(piece) {
+                sum = FastHash.mix(sum ^ hash.high, hash.low)
+            } else {
+                restSum = FastHash.mix(restSum ^ hash.high, hash.low)
+                restPieceCount += 1
+            }
+        }
 
         func kept(_ sequence: SequenceNumber) -> Kept {
             Kept(sequence: sequence, sum: sum, byteCounts: byteCounts)
@@ -66,7 +82,11 @@ struct KeptStates: Sendable {
         else { return nil }
         var state = SavedState()
         for link in chain {
-            guard (try? take(link.head, at: link.sequence, from: table, into: &state)) == true else { return nil }
+            // Of the states that it is based on, nothing but messages is needed.
+            let first = link.sequence == sequence ? 0 : link.head.restPieceCount
+            guard (try? take(link.head, at: link.sequence, from: first, of: table, into: &state)) == true else {
+                return nil
+            }
         }
         guard let workspace = try? state.workspace(), workspace.sequence == sequence else { return nil }
         return (workspace, last.head.kept(sequence))
@@ -89,23 +109,25 @@ struct KeptStates: Sendable {
         return chain.reversed()
     }
 
-    /// Takes in the pieces of one saving; false where they are not those that the head speaks of.
+    /// Takes in the pieces of one saving from a number on; false where they are not those that the head speaks of.
     private func take(
         _ head: Head,
         at sequence: SequenceNumber,
-        from table: DerivedTable,
+        from first: UInt32,
+        of table: DerivedTable,
         into state: inout SavedState
     ) throws -> Bool {
-        var sum = head.baseSum
-        var count: UInt32 = 0
+        var found = head
+        (found.sum, found.restSum, found.pieceCount, found.restPieceCount) = (head.baseSum, 0, first, first)
+        if first > 0 { found.restSum = head.restSum }
         state.begin()
-        try table.forEach(from: pieceKey(sequence, 0), to: pieceKey(sequence, head.pieceCount)) { _, piece in
-            sum = Self.sum(sum, piece)
-            count += 1
+        try table.forEach(from: pieceKey(sequence, first), to: pieceKey(sequence, head.pieceCount)) { _, piece in
+            found.add(piece)
             try state.take(piece)
             return true
         }
-        return count == head.pieceCount && sum == head.sum
+        return found.sum == head.sum && found.restSum == head.restSum && found.pieceCount == head.pieceCount
+            && found.restPieceCount == head.restPieceCount
     }
 
     /// What of a state is to be written: what came since its base, or all of it. The state knows then that it was saved.
@@ -115,14 +137,15 @@ struct KeptStates: Sendable {
             baseSequence: base?.sequence.rawValue,
             baseSum: base?.sum ?? 0,
             sum: base?.sum ?? 0,
+            restSum: 0,
+            restPieceCount: 0,
             pieceCount: 0,
             byteCounts: SavedByteCounts(),
             leafHash: try session.leafHash(at: sequence)
         )
         var pieces: [[UInt8]] = []
         try state.forEachPiece(whole: base == nil) { piece in
-            head.sum = piece.withUnsafeBytes { Self.sum(head.sum, $0) }
-            head.pieceCount += 1
+            piece.withUnsafeBytes { head.add($0) }
             head.byteCounts.add(piece)
             pieces.append(piece)
         }
@@ -160,11 +183,6 @@ struct KeptStates: Sendable {
 
     private func table(in session: borrowing ReadSession) throws -> DerivedTable? {
         try session.existingDerivedStore()?.table(Self.name, version: version)
-    }
-
-    private static func sum(_ sum: UInt64, _ piece: UnsafeRawBufferPointer) -> UInt64 {
-        let hash = FastHash(piece)
-        return FastHash.mix(sum ^ hash.high, hash.low)
     }
 
     func headKey(_ sequence: SequenceNumber) -> [UInt8] {

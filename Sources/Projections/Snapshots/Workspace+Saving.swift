@@ -60,6 +60,8 @@ struct SavedState {
         [kind.rawValue] + withUnsafeBytes(of: UInt32(source).littleEndian) { Array($0) } + content
     }
 
+    static func isOfMessages(_ piece: UnsafeRawBufferPointer) -> Bool { piece.first != restTag }
+
     /// Begins a saving that followed those before.
     mutating func begin() {
         rest = []
