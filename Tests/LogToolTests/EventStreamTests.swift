@@ -87,7 +87,8 @@ import Testing
             let expected = whole.snapshotBytes
             for (index, event) in events.enumerated() {
                 walked.apply(event)
-                guard let bytes = try? walked.saved(), var loaded = try? Workspace(saved: bytes) else { return true }
+                guard let pieces = try? walked.pieces(whole: true), var loaded = try? SavedState([pieces]).workspace()
+                else { return true }
                 if loaded.snapshotBytes != walked.snapshotBytes || loaded.document() != walked.document() {
                     return true
                 }
@@ -107,11 +108,10 @@ import Testing
             for (index, event) in events.enumerated() {
                 walked.apply(event)
                 guard index % 4 == 3 || index == events.count - 1 else { continue }
-                var pieces: [[UInt8]] = []
-                guard (try? walked.forEachPiece(whole: false) { pieces.append($0) }) != nil else { return true }
+                guard let pieces = try? walked.pieces(whole: false) else { return true }
                 walked.noteSaved()
                 savings.append(pieces)
-                guard var loaded = try? Self.loaded(savings), loaded.snapshotBytes == walked.snapshotBytes,
+                guard var loaded = try? SavedState(savings).workspace(), loaded.snapshotBytes == walked.snapshotBytes,
                     loaded.document() == walked.document()
                 else { return true }
                 if index % 3 == 0 { walked = loaded }
@@ -120,30 +120,26 @@ import Testing
         }
     }
 
-    private static func loaded(_ savings: [[[UInt8]]]) throws -> Workspace {
-        var state = SavedState()
-        for pieces in savings {
-            state.begin()
-            for piece in pieces { try piece.withUnsafeBytes { try state.take($0) } }
-        }
-        return try state.workspace()
-    }
-
     @Test func bytesThatAreNoSavedStateAreRefused() throws {
         let directory = try TemporaryDirectory()
         let lists = try EventStream.whole(of: Scenario.all, in: directory)
         var random = SeededGenerator(seed: 3)
         var state = Workspace()
         for event in EventStream(of: lists, seed: 4, mutatingBytes: false).events { state.apply(event) }
-        let bytes = try state.saved()
-        for length in stride(from: 0, to: bytes.count, by: 97) {
-            #expect(throws: (any Error).self) { try Workspace(saved: Array(bytes.prefix(length))) }
+        let pieces = try state.pieces(whole: true)
+        for (index, piece) in pieces.enumerated() {
+            for length in stride(from: 0, to: piece.count, by: 97) {
+                let short = pieces[..<index] + [Array(piece.prefix(length))]
+                #expect(throws: (any Error).self) { try SavedState([Array(short)]).workspace() }
+            }
         }
         for _ in 0..<200 {
-            var other = bytes
-            other[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            var other = pieces
+            let index = Int.random(in: 0..<pieces.count, using: &random)
+            let offset = Int.random(in: 0..<pieces[index].count, using: &random)
+            other[index][offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             // Whether it is refused or read as another state: it must come back.
-            _ = try? Workspace(saved: other)
+            _ = try? SavedState([other]).workspace()
         }
     }
 

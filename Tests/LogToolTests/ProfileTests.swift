@@ -60,7 +60,7 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         for count in events.indices {
             var state = Workspace(rules: client.profile.rules)
             for event in events[..<count] { state.apply(event) }
-            state = try Workspace(saved: state.saved())
+            state = try SavedState([state.pieces(whole: true)]).workspace()
             for event in events[count...] { state.apply(event) }
             #expect(state.document() == whole.document(), "saved after \(count) events")
         }

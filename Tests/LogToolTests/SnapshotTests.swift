@@ -58,15 +58,23 @@ import Testing
         let table = try table
         let kept = try sequences
         #expect(kept.count > 5)
+        var alteredPieces: [SequenceNumber] = []
         for (index, sequence) in kept.enumerated() where index % step == 0 {
             let pieces = try pieces(of: sequence)
             let key = index % 4 == 0 ? states.headKey(sequence) : pieces[index % pieces.count]
             var bytes = try #require(try table.value(at: key))
             bytes[bytes.count / 2] ^= 1
             try table.put([(key, Array(bytes.dropLast(index % 3)))])
+            if index % 4 != 0 { alteredPieces.append(sequence) }
+        }
+        #expect(!alteredPieces.isEmpty)
+        try store.read { session in
+            for sequence in alteredPieces { #expect(states.state(at: sequence, in: session) == nil, "\(sequence)") }
         }
         #expect(try state(at: head, options).snapshotBytes == expected)
-        for _ in 0..<2 { #expect(try state(at: head, options).snapshotBytes == expected) }
+        #expect(try state(at: head, options).snapshotBytes == expected)
+        let newest = try #require(try sequences.last)
+        #expect(try store.read { states.state(at: newest, in: $0) } != nil)
     }
 
     @Test func aStateGoesWithTheOneThatItIsBasedOn() throws {

@@ -87,7 +87,7 @@ import Testing
         try Self.fill(store, count: 1200)
         try store.read { session in
             let half = try Replay.workspace(of: session, through: SequenceNumber(700))
-            var loaded = try Workspace(saved: half.saved())
+            var loaded = try SavedState([half.pieces(whole: true)]).workspace()
             #expect(loaded.snapshotBytes == half.snapshotBytes)
             try session.forEachEvent(in: SequenceNumber(701)...session.head) { event in
                 event.withPayload { loaded.apply(event.envelope, payload: $0) }

@@ -17,7 +17,7 @@ import Testing
                 try scene.receive(traffic.frame(), over: traffic.connection())
             }
             savings.append(try scene.save())
-            let loaded = try Self.loaded(savings)
+            let loaded = try SavedState(savings).workspace()
             #expect(loaded.snapshotBytes == scene.state.snapshotBytes, "after \(scene.sequence) events")
             if Bool.random(using: &random) { scene.state = loaded }
         }
@@ -31,12 +31,12 @@ import Testing
         for round in 0..<21 {
             for _ in 0..<10 { try scene.receive(traffic.frame(), over: nil) }
             if round % 3 == 1 {
-                try scene.state.forEachPiece(whole: false) { _ in }
+                _ = try scene.state.pieces(whole: false)
             } else {
                 savings.append(try scene.save())
             }
         }
-        #expect(try Self.loaded(savings).snapshotBytes == scene.state.snapshotBytes)
+        #expect(try SavedState(savings).workspace().snapshotBytes == scene.state.snapshotBytes)
     }
 
     @Test func savingsThatDoNotFollowOneAnotherAreRefused() throws {
@@ -47,23 +47,14 @@ import Testing
             for _ in 0..<40 { try scene.receive(traffic.frame(), over: nil) }
             savings.append(try scene.save())
         }
-        #expect(throws: (any Error).self) { try Self.loaded([savings[0], savings[2]]) }
-        #expect(throws: (any Error).self) { try Self.loaded([savings[1]]) }
-        #expect(throws: (any Error).self) { try Self.loaded([savings[0], savings[0]]) }
+        #expect(throws: (any Error).self) { try SavedState([savings[0], savings[2]]).workspace() }
+        #expect(throws: (any Error).self) { try SavedState([savings[1]]).workspace() }
+        #expect(throws: (any Error).self) { try SavedState([savings[0], savings[0]]).workspace() }
         for index in savings[3].indices {
             var short = savings[3]
             short.removeSubrange(index...)
-            #expect(throws: (any Error).self) { try Self.loaded(savings[..<3] + [short]) }
+            #expect(throws: (any Error).self) { try SavedState(savings[..<3] + [short]).workspace() }
         }
-    }
-
-    private static func loaded(_ savings: [[[UInt8]]]) throws -> Workspace {
-        var state = SavedState()
-        for pieces in savings {
-            state.begin()
-            for piece in pieces { try piece.withUnsafeBytes { try state.take($0) } }
-        }
-        return try state.workspace()
     }
 }
 
@@ -93,8 +84,7 @@ private struct Scene {
     }
 
     mutating func save() throws -> [[UInt8]] {
-        var pieces: [[UInt8]] = []
-        try state.forEachPiece(whole: false) { pieces.append($0) }
+        let pieces = try state.pieces(whole: false)
         state.noteSaved()
         return pieces
     }

@@ -80,7 +80,7 @@ struct KeptStates: Sendable {
         guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
             let last = chain.last, let leafHash = try? session.leafHash(at: sequence), last.head.leafHash == leafHash
         else { return nil }
-        var state = SavedState()
+        guard var state = try? SavedState() else { return nil }
         for link in chain {
             // Of the states that it is based on, nothing but messages is needed.
             let first = link.sequence == sequence ? 0 : link.head.restPieceCount
@@ -143,11 +143,10 @@ struct KeptStates: Sendable {
             byteCounts: SavedByteCounts(),
             leafHash: try session.leafHash(at: sequence)
         )
-        var pieces: [[UInt8]] = []
-        try state.forEachPiece(whole: base == nil) { piece in
+        let pieces = try state.pieces(whole: base == nil)
+        for piece in pieces {
             piece.withUnsafeBytes { head.add($0) }
             head.byteCounts.add(piece)
-            pieces.append(piece)
         }
         state.noteSaved()
         return Saving(kept: head.kept(sequence), head: try StateEncoder.bytes(of: head), pieces: pieces)

@@ -1,43 +1,26 @@
 import EventLog
 
 extension Workspace {
-    /// Gives the state as pieces for `SavedState`, to be taken in their order: all but messages first, then for each source
-    /// the messages that came or changed since `noteSaved`, or all of them.
-    func forEachPiece(whole: Bool, _ body: ([UInt8]) throws -> Void) throws {
+    /// The state as pieces for `SavedState`, in their order: all but messages first, then for each source the messages that
+    /// came or changed since `noteSaved`, or all of them.
+    func pieces(whole: Bool) throws -> [[UInt8]] {
         let rest = try StateEncoder.bytes(
             of: SavedWorkspace(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
         )
-        for start in stride(from: 0, to: rest.count, by: SavedState.pieceBytes) {
-            try body(SavedState.piece(of: rest[start..<min(start + SavedState.pieceBytes, rest.count)]))
+        var pieces = stride(from: 0, to: rest.count, by: SavedState.pieceBytes).map { start in
+            SavedState.piece(of: rest[start..<min(start + SavedState.pieceBytes, rest.count)])
         }
         for (index, source) in sources.enumerated() {
             try source.messages.store.forEachPiece(whole: whole) { kind, content in
-                try body(SavedState.piece(kind, source: index, content))
+                pieces.append(SavedState.piece(kind, source: index, content))
             }
         }
+        return pieces
     }
 
     /// Notes that the state was saved as it is.
     mutating func noteSaved() {
         for index in sources.indices { sources[index].messages.store.noteSaved() }
-    }
-
-    /// The whole state as bytes for `init(saved:)` of the same program; another version reads them as something else.
-    func saved() throws -> [UInt8] {
-        let encoder = StateEncoder()
-        try forEachPiece(whole: true) { encoder.writeBlock($0) }
-        return encoder.bytes
-    }
-
-    /// The state that `saved` wrote; what follows is read by the same rules as what came before.
-    ///
-    /// - Throws: where the bytes are no such state.
-    init(saved bytes: [UInt8]) throws {
-        var state = SavedState()
-        try StateDecoder.value(from: bytes) { decoder in
-            while !decoder.isAtEnd { try decoder.readBlock().withUnsafeBytes { try state.take($0) } }
-        }
-        self = try state.workspace()
     }
 }
 
@@ -52,7 +35,13 @@ struct SavedState {
     private var rest: [UInt8] = []
     private var stores: [MessageStoreLoader] = []
 
-    init() {}
+    /// The state after some savings, each given as its pieces.
+    init(_ savings: [[[UInt8]]] = []) throws {
+        for pieces in savings {
+            begin()
+            for piece in pieces { try piece.withUnsafeBytes { try take($0) } }
+        }
+    }
 
     fileprivate static func piece(of rest: ArraySlice<UInt8>) -> [UInt8] { [restTag] + rest }
 
