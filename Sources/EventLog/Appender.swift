@@ -19,7 +19,12 @@ public final class Appender {
     /// - Throws: as `EventStore.append`, for the batch before or for the limits of this one. This batch is not appended
     ///   then, and may be given again.
     public func append(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) throws -> AppendResult? {
-        for draft in drafts { try store.check(draft) }
+        try append(DraftBatch(drafts), bookmark: bookmark)
+    }
+
+    /// The same for drafts that lie in one piece already.
+    public func append(_ drafts: DraftBatch, bookmark: Bookmark? = nil) throws -> AppendResult? {
+        try store.check(drafts)
         let batch = store.prepare(drafts)
         let former = try finish()
         let next = PendingAppend()

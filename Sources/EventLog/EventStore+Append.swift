@@ -10,7 +10,12 @@ extension EventStore {
     /// - Throws: `EventLogError` with code `keyConflict` (a key is held with another payload), `invalidEnvelope` (a
     ///   payload over 16 MiB, or the source `logtool`), `locked`, `io` or `damaged`. Nothing is appended then.
     public func append(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) throws -> AppendResult {
-        for draft in drafts { try check(draft) }
+        try append(DraftBatch(drafts), bookmark: bookmark)
+    }
+
+    /// The same for drafts that lie in one piece already.
+    public func append(_ drafts: DraftBatch, bookmark: Bookmark? = nil) throws -> AppendResult {
+        try check(drafts)
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
         if let fast {
             try fast.add(prepare(drafts), bookmark: bookmark)
@@ -32,7 +37,12 @@ extension EventStore {
     /// Appends as `append` does, without blocking a thread: the task goes on when the events are durable. For tasks that
     /// append at once; they share commits.
     public func enqueue(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) async throws -> AppendResult {
-        for draft in drafts { try check(draft) }
+        try await enqueue(DraftBatch(drafts), bookmark: bookmark)
+    }
+
+    /// The same for drafts that lie in one piece already.
+    public func enqueue(_ drafts: DraftBatch, bookmark: Bookmark? = nil) async throws -> AppendResult {
+        try check(drafts)
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
         let batch = prepare(drafts)
         return try await withCheckedThrowingContinuation { continuation in
@@ -51,16 +61,17 @@ extension EventStore {
     }
 
     /// Computes everything that needs no lock.
-    func prepare(_ drafts: [DraftEvent]) -> PreparedBatch {
+    func prepare(_ drafts: DraftBatch) -> PreparedBatch {
         PreparedBatch(drafts, lanes: core.interner, salts: options.salt)
     }
 
-    func check(_ draft: DraftEvent) throws {
+    func check(_ drafts: DraftBatch) throws {
         let reason: String
-        if draft.source == .logtool {
+        if drafts.runs.contains(where: { $0.source == .logtool }) {
             reason = "the source \"logtool\" is reserved for what is done to the log itself"
-        } else if draft.payload.count > EnvelopeLimits.payloadBytesMax {
-            reason = "a payload has \(draft.payload.count) bytes, at most \(EnvelopeLimits.payloadBytesMax) are allowed"
+        } else if drafts.longestPayload > EnvelopeLimits.payloadBytesMax {
+            let most = EnvelopeLimits.payloadBytesMax
+            reason = "a payload has \(drafts.longestPayload) bytes, at most \(most) are allowed"
         } else {
             return
         }

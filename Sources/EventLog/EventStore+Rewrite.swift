@@ -125,7 +125,7 @@ extension EventStore {
             in: target.tables.meta
         )
         var append = try AppendTransaction(transaction, generation: target, state: state)
-        let result = try append.place(AppendTicket(prepare([plan.act]), bookmark: nil))
+        let result = try append.place(AppendTicket(prepare(DraftBatch([plan.act])), bookmark: nil))
         _ = try append.commit()
         guard result.appended == 1, result.first?.rawValue == head + 1 else {
             throw reader.damaged("the act's key is held already")

@@ -31,13 +31,14 @@ struct Record {
         guard payloadStart <= bytes.count else { return nil }
     }
 
-    /// A record that has just been written.
-    fileprivate init(whole bytes: UnsafeRawBufferPointer, payloadStart: Int) {
+    /// A record that `write` has just written.
+    @inline(__always)
+    init(written bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         holding = .whole
         laneNumber = 0
         keyStart = Self.fixedBytes + Self.saltBytes
-        self.payloadStart = payloadStart
+        payloadStart = keyStart + Int(bytes[14])
     }
 
     /// Microseconds since 1970.
@@ -83,38 +84,38 @@ struct Record {
 extension Record {
     /// How many bytes the record of a draft takes.
     static func byteCount(of draft: DraftEvent) -> Int {
-        fixedBytes + saltBytes + (draft.key?.rawValue.utf8.count ?? 0) + draft.payload.count
+        byteCount(keyBytes: draft.key?.rawValue.utf8.count ?? 0, payloadBytes: draft.payload.count)
     }
 
-    /// Writes the record of a draft into room of exactly its size, without lane number and leaf hash.
-    static func make(
-        in room: UnsafeMutableRawBufferPointer,
-        _ draft: DraftEvent,
-        salt: UnsafeRawBufferPointer
-    ) -> Record {
+    static func byteCount(keyBytes: Int, payloadBytes: Int) -> Int {
+        fixedBytes + saltBytes + keyBytes + payloadBytes
+    }
+
+    /// Writes the record of a draft into room of exactly its size, with zeros for lane number, leaf hash and salt.
+    @inline(__always)
+    static func write(
+        to room: UnsafeMutableRawBufferPointer,
+        recordedAt: Timestamp,
+        key: UnsafeRawBufferPointer,
+        payload: UnsafeRawBufferPointer
+    ) {
+        let start = fixedBytes + saltBytes
+        UnsafeMutableRawBufferPointer(rebasing: room[..<start]).initializeMemory(as: UInt8.self, repeating: 0)
         room.storeBytes(of: version, as: UInt8.self)
         room.storeBytes(of: EventHolding.whole.rawValue, toByteOffset: 1, as: UInt8.self)
-        setLane(0, in: room)
-        room.storeBytes(of: draft.recordedAt.microseconds.bigEndian, toByteOffset: 6, as: Int64.self)
-        setLeafHash(.zero, in: room)
-        UnsafeMutableRawBufferPointer(rebasing: room[fixedBytes...]).copyMemory(from: salt)
-        var offset = fixedBytes + saltBytes
-        if var key = draft.key?.rawValue {
-            key.withUTF8 { utf8 in
-                UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: UnsafeRawBufferPointer(utf8))
-                offset += utf8.count
-            }
-        }
-        room.storeBytes(of: UInt8(clamping: offset - fixedBytes - saltBytes), toByteOffset: 14, as: UInt8.self)
-        draft.payload.withUnsafeBytes {
-            UnsafeMutableRawBufferPointer(rebasing: room[offset...]).copyMemory(from: $0)
-        }
-        return Record(whole: UnsafeRawBufferPointer(room), payloadStart: offset)
+        room.storeBytes(of: recordedAt.microseconds.bigEndian, toByteOffset: 6, as: Int64.self)
+        room.storeBytes(of: UInt8(clamping: key.count), toByteOffset: 14, as: UInt8.self)
+        UnsafeMutableRawBufferPointer(rebasing: room[start...]).copyMemory(from: key)
+        UnsafeMutableRawBufferPointer(rebasing: room[(start + key.count)...]).copyMemory(from: payload)
     }
 
     @inline(__always)
     static func setLane(_ number: UInt32, in room: UnsafeMutableRawBufferPointer) {
         room.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt32.self)
+    }
+
+    static func setSalt(_ salt: UnsafeRawBufferPointer, in room: UnsafeMutableRawBufferPointer) {
+        UnsafeMutableRawBufferPointer(rebasing: room[fixedBytes..<fixedBytes + saltBytes]).copyMemory(from: salt)
     }
 
     static func setLeafHash(_ hash: Hash256, in room: UnsafeMutableRawBufferPointer) {

@@ -8,10 +8,6 @@ final class LaneInterner: Sendable {
         intern(Lane(source: source, kind: kind, attributes: attributes))
     }
 
-    func lane(of draft: DraftEvent) -> Lane {
-        lane(source: draft.source, kind: draft.kind, attributes: draft.attributes)
-    }
-
     func intern(_ lane: Lane) -> Lane {
         let bytes = lane.bytes
         return known.withLock { known in

@@ -39,13 +39,15 @@ final class PreparedBatch: @unchecked Sendable {
     let events: [PreparedEvent]
     /// The bytes of all records.
     var byteCount: Int { room.count }
-    private let room: UnsafeMutableRawBufferPointer
+    private let room: RecordRoom
 
     /// From so many events on a second core takes half of them.
     private static let sharedCountMin = 256
 
-    convenience init(_ drafts: [DraftEvent], lanes: LaneInterner, salts: SaltSource) {
-        self.init(drafts, salts: salts.salts(drafts.count)) { lanes.lane(of: $0) }
+    convenience init(_ drafts: DraftBatch, lanes: LaneInterner, salts: SaltSource) {
+        self.init(drafts, salts: salts.salts(drafts.count)) { run in
+            lanes.lane(source: run.source, kind: run.kind, attributes: run.attributes)
+        }
     }
 
     /// An event again, under a key of its own: another event holds its key with another payload. `nil` where it has none.
@@ -61,52 +63,41 @@ final class PreparedBatch: @unchecked Sendable {
             payload: payload
         )
         let lane = event.lane
-        self.init([draft], salts: Array(salt)) { _ in lane }
+        self.init(DraftBatch([draft]), salts: Array(salt)) { _ in lane }
     }
 
-    private init(_ drafts: [DraftEvent], salts: [UInt8], lane: @escaping (DraftEvent) -> Lane) {
-        var starts: [Int] = []
-        starts.reserveCapacity(drafts.count)
-        var byteCount = 0
-        for index in drafts.indices {
-            starts.append(byteCount)
-            byteCount += Record.byteCount(of: drafts[index])
-        }
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
+    private init(_ drafts: DraftBatch, salts: [UInt8], lane: (DraftBatch.Run) -> Lane) {
+        let room = drafts.room.claimed()
         self.room = room
-        events = [PreparedEvent](unsafeUninitializedCapacity: drafts.count) { events, count in
+        let runs = drafts.runs.map { (first: $0.first, lane: lane($0)) }
+        let count = drafts.count
+        events = [PreparedEvent](unsafeUninitializedCapacity: count) { events, initializedCount in
             salts.withUnsafeBytes { salts in
                 nonisolated(unsafe) let events = events
-                let filling = BatchFilling(drafts: drafts, starts: starts, room: room, salts: salts, lane: lane)
-                let parts = drafts.count < Self.sharedCountMin ? 1 : 2
+                let filling = BatchFilling(starts: drafts.starts, runs: runs, room: room.filled, salts: salts)
+                let parts = count < Self.sharedCountMin ? 1 : 2
                 DispatchQueue.concurrentPerform(iterations: parts) { part in
-                    let range = drafts.count * part / parts..<drafts.count * (part + 1) / parts
-                    filling.fill(range, events)
+                    filling.fill(count * part / parts..<count * (part + 1) / parts, events)
                 }
             }
-            count = drafts.count
+            initializedCount = count
         }
-    }
-
-    deinit {
-        room.deallocate()
     }
 }
 
-/// Makes records of drafts; several threads may do so for different ranges.
+/// Completes records; several threads may do so for different ranges.
 private struct BatchFilling: @unchecked Sendable {
-    let drafts: [DraftEvent]
     let starts: [Int]
+    let runs: [(first: Int, lane: Lane)]
     let room: UnsafeMutableRawBufferPointer
     let salts: UnsafeRawBufferPointer
-    let lane: (DraftEvent) -> Lane
 
     func fill(_ range: Range<Int>, _ events: UnsafeMutableBufferPointer<PreparedEvent>) {
-        var last: Lane?
-        for index in range {
-            let lane = last.flatMap { $0.matches(drafts[index]) ? $0 : nil } ?? self.lane(drafts[index])
-            last = lane
-            events.initializeElement(at: index, to: event(index, lane))
+        for (number, run) in runs.enumerated() {
+            let end = number + 1 < runs.count ? runs[number + 1].first : starts.count
+            for index in range.clamped(to: run.first..<end) {
+                events.initializeElement(at: index, to: event(index, run.lane))
+            }
         }
     }
 
@@ -114,7 +105,8 @@ private struct BatchFilling: @unchecked Sendable {
         let end = index + 1 < starts.count ? starts[index + 1] : room.count
         let place = UnsafeMutableRawBufferPointer(rebasing: room[starts[index]..<end])
         let salt = UnsafeRawBufferPointer(rebasing: salts[index * Record.saltBytes..<(index + 1) * Record.saltBytes])
-        let record = Record.make(in: place, drafts[index], salt: salt)
+        Record.setSalt(salt, in: place)
+        let record = Record(written: UnsafeRawBufferPointer(place))
         let key = record.key
         let leafHash = LeafHash.hash(
             recordedAt: record.recordedAt,

@@ -1,0 +1,141 @@
+/// Drafts in order, in one piece of memory, each laid out as the record that it becomes.
+///
+/// For whoever records many small payloads: to add one costs a copy of its bytes, and nobody copies them again before they
+/// are written.
+public struct DraftBatch: Sendable {
+    /// Drafts one after another that share everything but time, key and payload.
+    struct Run: Sendable {
+        /// The place of the first of them.
+        let first: Int
+        let source: SourceName
+        let kind: EventKind
+        let attributes: Attributes
+    }
+
+    /// The records, without what only a log can say of them: lane number, salt and leaf hash.
+    private(set) var room = RecordRoom()
+    /// Where each record begins.
+    private(set) var starts: [Int] = []
+    private(set) var runs: [Run] = []
+    /// The bytes of all payloads.
+    public private(set) var payloadByteCount = 0
+    /// The bytes of the longest payload.
+    private(set) var longestPayload = 0
+
+    /// Makes a batch of no drafts.
+    public init() {}
+
+    /// Makes a batch of no drafts with room for as much as another holds.
+    public init(roomOf other: DraftBatch) {
+        starts.reserveCapacity(other.count)
+        room.reserve(other.room.count)
+    }
+
+    /// Makes a batch of drafts in their order.
+    public init(_ drafts: [DraftEvent]) {
+        starts.reserveCapacity(drafts.count)
+        room.reserve(drafts.reduce(0) { $0 + Record.byteCount(of: $1) })
+        for draft in drafts { append(draft) }
+    }
+
+    /// How many drafts there are.
+    public var count: Int { starts.count }
+
+    /// Whether there are none.
+    public var isEmpty: Bool { starts.isEmpty }
+
+    /// Adds a draft behind the others.
+    public mutating func append(_ draft: DraftEvent) {
+        draft.payload.withUnsafeBytes { payload in
+            append(
+                recordedAt: draft.recordedAt,
+                source: draft.source,
+                kind: draft.kind,
+                key: draft.key,
+                attributes: draft.attributes,
+                payload: payload
+            )
+        }
+    }
+
+    /// Adds a draft behind the others; `payload` is copied. The parameters are those of `DraftEvent`.
+    public mutating func append(
+        recordedAt: Timestamp,
+        source: SourceName,
+        kind: EventKind,
+        key: EventKey? = nil,
+        attributes: Attributes = .none,
+        payload: UnsafeRawBufferPointer
+    ) {
+        guard var key = key?.rawValue else {
+            return append(recordedAt, source, kind, UnsafeRawBufferPointer(start: nil, count: 0), attributes, payload)
+        }
+        key.withUTF8 { append(recordedAt, source, kind, UnsafeRawBufferPointer($0), attributes, payload) }
+    }
+
+    /// The same with the bytes of a key, at most 255 of UTF-8; where there are none it has no key.
+    package mutating func append(
+        _ recordedAt: Timestamp,
+        _ source: SourceName,
+        _ kind: EventKind,
+        _ key: UnsafeRawBufferPointer,
+        _ attributes: Attributes,
+        _ payload: UnsafeRawBufferPointer
+    ) {
+        if runs.isEmpty || !Lane.isSame(runs[runs.count - 1], source, kind, attributes) {
+            runs.append(Run(first: count, source: source, kind: kind, attributes: attributes))
+        }
+        starts.append(room.count)
+        let place = ownRoom(Record.byteCount(keyBytes: key.count, payloadBytes: payload.count))
+        Record.write(to: place, recordedAt: recordedAt, key: key, payload: payload)
+        payloadByteCount += payload.count
+        longestPayload = max(longestPayload, payload.count)
+    }
+
+    /// Adds the drafts of another batch behind the others.
+    public mutating func append(contentsOf other: DraftBatch) {
+        guard !isEmpty else { return self = other }
+        let (countBefore, bytesBefore) = (count, room.count)
+        starts.append(contentsOf: other.starts.lazy.map { bytesBefore + $0 })
+        runs.append(
+            contentsOf: other.runs.lazy.map { run in
+                Run(first: countBefore + run.first, source: run.source, kind: run.kind, attributes: run.attributes)
+            }
+        )
+        ownRoom(other.room.count).copyMemory(from: other.room.bytes)
+        payloadByteCount += other.payloadByteCount
+        longestPayload = max(longestPayload, other.longestPayload)
+    }
+
+    /// The drafts, each by itself again. Cost: a copy of every payload.
+    public var drafts: [DraftEvent] {
+        var run = 0
+        return starts.indices.map { place in
+            if run + 1 < runs.count, runs[run + 1].first == place { run += 1 }
+            return draft(at: place, of: runs[run])
+        }
+    }
+
+    private func draft(at place: Int, of run: Run) -> DraftEvent {
+        let record = Record(written: recordBytes(place))
+        return DraftEvent(
+            recordedAt: Timestamp(microseconds: record.recordedAt),
+            source: run.source,
+            kind: run.kind,
+            key: record.key.map { EventKey(unchecked: String(decoding: $0, as: UTF8.self)) },
+            attributes: run.attributes,
+            payload: Array(record.payload)
+        )
+    }
+
+    private func recordBytes(_ place: Int) -> UnsafeRawBufferPointer {
+        let end = place + 1 < starts.count ? starts[place + 1] : room.count
+        return UnsafeRawBufferPointer(rebasing: room.bytes[starts[place]..<end])
+    }
+
+    /// Room for so many bytes more, behind the others, that no other batch sees.
+    private mutating func ownRoom(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {
+        if !isKnownUniquelyReferenced(&room) { room = room.copy() }
+        return room.extend(by: byteCount)
+    }
+}
