@@ -73,6 +73,18 @@ final class HeldKeys {
         head = newHead
     }
 
+    /// Notes the keys of events that are placed one after another from a sequence on, where none of them can be held.
+    ///
+    /// - Returns: whether that is so; where it is not, nothing is noted.
+    func insertNew(_ batch: PreparedBatch, from first: UInt64) -> Bool {
+        guard let ascent = batch.keyAscent, let lane = batch.events.first?.lane,
+            maxima.areAboveAll(ascent, in: lane)
+        else { return false }
+        for (offset, event) in batch.events.enumerated() { insert(event.keyHash, first + UInt64(offset)) }
+        maxima.note(ascent, in: lane)
+        return true
+    }
+
     /// Notes the key of an event that is placed, but not committed yet.
     func insert(_ event: PreparedEvent, at sequence: UInt64) {
         insert(event.keyHash, sequence)

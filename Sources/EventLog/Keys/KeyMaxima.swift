@@ -32,15 +32,31 @@ struct KeyMaxima {
     /// Whether a key is above all that were noted of its source.
     mutating func isAboveAll(_ key: UnsafeRawBufferPointer, in lane: Lane) -> Bool {
         guard let place = place(of: lane) else { return false }
-        return Self.isAbove(key, byBytes: greatest[place].byBytes)
-            || Self.isAbove(key, byLength: greatest[place].byLength)
+        return greatest[place].byBytes.withUnsafeBytes { Self.isAbove(key, byBytes: $0) }
+            || greatest[place].byLength.withUnsafeBytes { Self.isAbove(key, byLength: $0) }
+    }
+
+    /// Whether each of the keys is.
+    mutating func areAboveAll(_ keys: KeyAscent, in lane: Lane) -> Bool {
+        guard let place = place(of: lane) else { return false }
+        return greatest[place].byLength.withUnsafeBytes { Self.isAbove(keys.first, byLength: $0) }
+    }
+
+    /// Notes keys that events of the lane have.
+    mutating func note(_ keys: KeyAscent, in lane: Lane) {
+        note(keys.last, in: lane)
+        note(keys.greatestByBytes, in: lane)
     }
 
     /// Notes a key that an event of the lane has.
     mutating func note(_ key: UnsafeRawBufferPointer, in lane: Lane) {
         guard let place = place(of: lane) else { return }
-        if Self.isAbove(key, byBytes: greatest[place].byBytes) { Self.replace(&greatest[place].byBytes, with: key) }
-        if Self.isAbove(key, byLength: greatest[place].byLength) { Self.replace(&greatest[place].byLength, with: key) }
+        if greatest[place].byBytes.withUnsafeBytes({ Self.isAbove(key, byBytes: $0) }) {
+            Self.replace(&greatest[place].byBytes, with: key)
+        }
+        if greatest[place].byLength.withUnsafeBytes({ Self.isAbove(key, byLength: $0) }) {
+            Self.replace(&greatest[place].byLength, with: key)
+        }
     }
 
     /// Where the lane's source stands, added where there is room; `nil` where there is none.
@@ -72,12 +88,12 @@ struct KeyMaxima {
         bytes.withUnsafeMutableBytes { $0.copyMemory(from: key) }
     }
 
-    private static func isAbove(_ key: UnsafeRawBufferPointer, byBytes other: [UInt8]) -> Bool {
-        other.withUnsafeBytes { order($0, key) < 0 }
+    static func isAbove(_ key: UnsafeRawBufferPointer, byBytes other: UnsafeRawBufferPointer) -> Bool {
+        order(other, key) < 0
     }
 
-    private static func isAbove(_ key: UnsafeRawBufferPointer, byLength other: [UInt8]) -> Bool {
-        key.count != other.count ? key.count > other.count : isAbove(key, byBytes: other)
+    static func isAbove(_ key: UnsafeRawBufferPointer, byLength other: UnsafeRawBufferPointer) -> Bool {
+        key.count != other.count ? key.count > other.count : order(other, key) < 0
     }
 
     /// Below zero where the first stands before the second, byte for byte.

@@ -41,14 +41,7 @@ struct AppendTransaction: ~Copyable {
     ///   batch is placed and the transaction goes on. After every other error the transaction must be given up.
     mutating func place(_ ticket: AppendTicket) throws -> AppendResult {
         let firstNew = pending.count
-        var sequences: [SequenceNumber] = []
-        sequences.reserveCapacity(ticket.batch.events.count)
-        do {
-            for event in ticket.batch.events { sequences.append(SequenceNumber(try resolve(event))) }
-        } catch {
-            withdraw(from: firstNew)
-            throw error
-        }
+        let sequences = try resolve(ticket.batch)
         for place in firstNew..<pending.count { try write(pending[place], base + UInt64(place) + 1) }
         if let bookmark = ticket.bookmark { try store(bookmark) }
         let appended = pending.count - firstNew
@@ -78,6 +71,23 @@ struct AppendTransaction: ~Copyable {
 // MARK: - Keys
 
 extension AppendTransaction {
+    /// The sequences of a batch's events, or of those that hold their keys; where it throws, nothing is placed.
+    private mutating func resolve(_ batch: PreparedBatch) throws -> [SequenceNumber] {
+        let firstNew = pending.count
+        let first = base + UInt64(firstNew) + 1
+        if !hasDroppedKeys, try state.heldKeys(reader, head: base).insertNew(batch, from: first) {
+            pending += batch.events
+            lastHeld = nil
+            return batch.events.indices.map { SequenceNumber(first + UInt64($0)) }
+        }
+        do {
+            return try batch.events.map { SequenceNumber(try resolve($0)) }
+        } catch {
+            withdraw(from: firstNew)
+            throw error
+        }
+    }
+
     /// The sequence of the event that holds the draft's key, or of the event that it becomes.
     private mutating func resolve(_ event: PreparedEvent) throws -> UInt64 {
         do {

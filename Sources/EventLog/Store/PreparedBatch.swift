@@ -37,6 +37,8 @@ struct PreparedEvent: @unchecked Sendable {
 final class PreparedBatch: @unchecked Sendable {
     /// In the order of the drafts; they must not outlive the batch.
     let events: [PreparedEvent]
+    /// What the keys are together; `nil` where an event has none, the sources differ or the keys do not ascend.
+    let keyAscent: KeyAscent?
     /// The bytes of all records.
     var byteCount: Int { room.count }
     private let room: RecordRoom
@@ -71,17 +73,31 @@ final class PreparedBatch: @unchecked Sendable {
         self.room = room
         let runs = drafts.runs.map { (first: $0.first, lane: lane($0)) }
         let count = drafts.count
+        let parts = count < Self.sharedCountMin ? 1 : 2
+        var ascents = [KeyAscent?](repeating: nil, count: parts)
         events = [PreparedEvent](unsafeUninitializedCapacity: count) { events, initializedCount in
             salts.withUnsafeBytes { salts in
-                nonisolated(unsafe) let events = events
-                let filling = BatchFilling(starts: drafts.starts, runs: runs, room: room.filled, salts: salts)
-                let parts = count < Self.sharedCountMin ? 1 : 2
-                DispatchQueue.concurrentPerform(iterations: parts) { part in
-                    filling.fill(count * part / parts..<count * (part + 1) / parts, events)
+                ascents.withUnsafeMutableBufferPointer { ascents in
+                    nonisolated(unsafe) let (events, ascents) = (events, ascents)
+                    let filling = BatchFilling(starts: drafts.starts, runs: runs, room: room.filled, salts: salts)
+                    DispatchQueue.concurrentPerform(iterations: parts) { part in
+                        let range = count * part / parts..<count * (part + 1) / parts
+                        ascents[part] = filling.fill(range, events)
+                    }
                 }
             }
             initializedCount = count
         }
+        let isOneSource = runs.allSatisfy { sameBytes($0.lane.source.rawValue, runs[0].lane.source.rawValue) }
+        keyAscent = isOneSource ? Self.joined(ascents) : nil
+    }
+
+    private static func joined(_ ascents: [KeyAscent?]) -> KeyAscent? {
+        guard var all = ascents[0] else { return nil }
+        for next in ascents.dropFirst() {
+            guard let next, all.append(next) else { return nil }
+        }
+        return all
     }
 }
 
@@ -92,13 +108,27 @@ private struct BatchFilling: @unchecked Sendable {
     let room: UnsafeMutableRawBufferPointer
     let salts: UnsafeRawBufferPointer
 
-    func fill(_ range: Range<Int>, _ events: UnsafeMutableBufferPointer<PreparedEvent>) {
+    /// What the keys of the range are together; `nil` where it is empty, one has none or they do not ascend.
+    func fill(_ range: Range<Int>, _ events: UnsafeMutableBufferPointer<PreparedEvent>) -> KeyAscent? {
+        var ascent: KeyAscent?
+        var ascends = true
         for (number, run) in runs.enumerated() {
             let end = number + 1 < runs.count ? runs[number + 1].first : starts.count
             for index in range.clamped(to: run.first..<end) {
-                events.initializeElement(at: index, to: event(index, run.lane))
+                let event = event(index, run.lane)
+                events.initializeElement(at: index, to: event)
+                guard ascends else { continue }
+                ascends = Self.extend(&ascent, event.record.key)
             }
         }
+        return ascends ? ascent : nil
+    }
+
+    /// Whether a key is there and ascends.
+    private static func extend(_ ascent: inout KeyAscent?, _ key: UnsafeRawBufferPointer?) -> Bool {
+        guard let key else { return false }
+        if ascent == nil { ascent = KeyAscent(key) } else { return ascent?.append(KeyAscent(key)) ?? false }
+        return true
     }
 
     private func event(_ index: Int, _ lane: Lane) -> PreparedEvent {
