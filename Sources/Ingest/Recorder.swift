@@ -16,19 +16,13 @@ public final class Recorder {
     private let progress: ((IngestSummary) -> Void)?
     private var summary = IngestSummary()
     /// What was taken and not passed on yet.
-    private var batch = Batch()
+    private var batch = SourceBatch()
     /// Writes one batch while the next is made. `nil` under `fast` durability, which waits for no batch.
     private let appender: Appender?
     /// What the appender writes; kept, since it may have to be appended in another way.
-    private var writing: Batch?
+    private var writing: SourceBatch?
     /// What could not be written as it is, and comes before everything else.
-    private var refused: Batch?
-
-    private struct Batch {
-        var drafts: [DraftEvent] = []
-        var bytes = 0
-        var bookmark: [UInt8]?
-    }
+    private var refused: SourceBatch?
 
     /// Takes the source's lock.
     ///
@@ -103,22 +97,22 @@ public final class Recorder {
 
 extension Recorder {
     /// Takes pieces; whoever does so passes them on when the batch is full.
-    func take(_ items: [SourceItem]) {
-        for item in items { take(item) }
+    func take(_ pieces: SourceBatch) {
+        for issue in pieces.skipped { summary.skip(issue) }
+        batch.append(draftsOf: pieces)
     }
 
     private func take(_ item: SourceItem) {
         switch item {
         case .skipped(let issue): summary.skip(issue)
-        case .draft(let draft, let bookmark):
-            batch.drafts.append(draft)
-            batch.bytes += draft.payload.count
-            if let bookmark { batch.bookmark = bookmark }
+        case .draft: batch.append(item)
         }
     }
 
     /// Whether the batch should be passed on.
-    var isFull: Bool { batch.drafts.count >= Self.batchEventsMax || batch.bytes >= Self.batchBytesMax }
+    var isFull: Bool {
+        batch.drafts.count >= Self.batchEventsMax || batch.drafts.payloadByteCount >= Self.batchBytesMax
+    }
 
     /// Begins to append what waits; on return all that was passed on before is durable.
     ///
@@ -132,7 +126,7 @@ extension Recorder {
         } else {
             refused = batch
         }
-        batch = Batch()
+        batch = SourceBatch(roomOf: batch)
         try appendRefused()
     }
 
@@ -153,20 +147,21 @@ extension Recorder {
     }
 
     private func appendRefused() throws {
-        guard var batch = refused else { return }
+        guard let batch = refused else { return }
         let result: AppendResult
         do {
             result = try store.append(batch.drafts, bookmark: bookmark(batch))
         } catch let error as EventLogError where error.code == .keyConflict {
-            Self.separateKeys(of: &batch.drafts)
-            try separateKeysOfLog(&batch.drafts)
-            result = try store.append(batch.drafts, bookmark: bookmark(batch))
+            var drafts = batch.drafts.drafts
+            Self.separateKeys(of: &drafts)
+            try separateKeysOfLog(&drafts)
+            result = try store.append(drafts, bookmark: bookmark(batch))
         }
         refused = nil
         note(result)
     }
 
-    private func bookmark(_ batch: Batch) -> Bookmark? {
+    private func bookmark(_ batch: SourceBatch) -> Bookmark? {
         batch.bookmark.map { Bookmark(source: source, bytes: $0) }
     }
 

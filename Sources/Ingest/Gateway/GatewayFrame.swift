@@ -4,14 +4,14 @@ struct GatewayFrame {
     private(set) var operation: Int?
     /// `s`: the number of a dispatch.
     private(set) var number: UInt64?
-    private let bytes: [UInt8]
+    private let bytes: ArraySlice<UInt8>
     /// `t`: the name of a dispatch, with its quotes.
     private var name: Range<Int>?
     /// The place of the value of `d` in the frame.
     private var data: Range<Int>?
 
     /// Reads a frame; `nil` where it is no JSON object. Cost: one pass, no copy. What stands within `d` is not checked.
-    init?(_ bytes: [UInt8]) {
+    init?(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
             do throws(JSONFault) {
@@ -25,13 +25,17 @@ struct GatewayFrame {
 
     /// The value of `d`.
     var dataTree: JSONTree? {
-        data.flatMap { JSONTree(parsing: Array(bytes[$0])) }
+        data.flatMap { JSONTree(parsing: value($0)) }
     }
 
     /// Whether `t` is a name.
     func isNamed(_ name: StaticString) -> Bool {
         guard let range = self.name else { return false }
         return bytes.withUnsafeBufferPointer { $0.holds(name, at: range.dropFirst().dropLast()) }
+    }
+
+    private func value(_ place: Range<Int>) -> [UInt8] {
+        bytes.withUnsafeBufferPointer { Array($0[place]) }
     }
 
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {

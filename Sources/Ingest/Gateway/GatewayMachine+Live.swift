@@ -1,6 +1,6 @@
 /// Frames, heartbeats and time.
 extension GatewayMachine {
-    mutating func message(_ bytes: [UInt8], at now: Duration) -> [Action] {
+    mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
         guard isConnected, let frame = GatewayFrame(bytes) else { return [] }
         switch (frame.operation, phase) {
         case (10, .greeting(let token)): return hello(frame.dataTree, token: token, at: now)

@@ -215,10 +215,9 @@ extension GitHubClient {
 extension GitHubClient {
     /// Appends what the recorder has to say, without the bookmark, which is the branch's tip here.
     private func append() async throws {
-        let items = journal.take().map { item -> SourceItem in
-            if case .draft(let draft, _) = item { .draft(draft) } else { item }
-        }
-        try await recording.append(items)
+        var pieces = journal.take()
+        pieces.removeMarks()
+        try await recording.append(pieces)
     }
 
     private func openGap(_ reason: String) throws {

@@ -21,7 +21,7 @@ final class AppendQueue: @unchecked Sendable {
 
     private let condition = NSCondition()
     // All guarded by `condition`.
-    private var waiting: [[SourceItem]] = []
+    private var waiting: [SourceBatch] = []
     private var waitingCount = 0
     private var waitingBytes = 0
     private var firstCameAt = ContinuousClock.now
@@ -37,8 +37,8 @@ final class AppendQueue: @unchecked Sendable {
     /// Once this is called the pieces are taken, also if the task is cancelled while it waits for room.
     ///
     /// - Throws: what made an append fail before.
-    func append(_ items: [SourceItem]) async throws {
-        guard try add(items) else { return }
+    func append(_ pieces: SourceBatch) async throws {
+        guard try add(pieces) else { return }
         await withCheckedContinuation { continuation in
             let isReady = condition.withLock {
                 guard isFull, failure == nil else { return true }
@@ -75,15 +75,14 @@ final class AppendQueue: @unchecked Sendable {
     }
 
     /// Adds, and says whether the queue is full now.
-    private func add(_ items: [SourceItem]) throws -> Bool {
-        let bytes = items.reduce(0) { $0 + $1.weight }
-        return try condition.withLock {
+    private func add(_ pieces: SourceBatch) throws -> Bool {
+        try condition.withLock {
             if let failure { throw failure }
             if waiting.isEmpty { firstCameAt = .now }
-            waiting.append(items)
-            waitingCount += items.count
-            waitingBytes += bytes
-            accepted += UInt64(items.count)
+            waiting.append(pieces)
+            waitingCount += pieces.count
+            waitingBytes += pieces.weight
+            accepted += UInt64(pieces.count)
             condition.signal()
             return isFull
         }
@@ -105,22 +104,22 @@ final class AppendQueue: @unchecked Sendable {
 
 extension AppendQueue {
     /// Everything that waits, as soon as that is much or old enough; `nil` at the end. Blocks the thread.
-    func takeBatch() -> [[SourceItem]]? {
-        let (batch, freed) = condition.withLock { () -> ([[SourceItem]]?, [CheckedContinuation<Void, Never>]) in
+    func takeBatches() -> [SourceBatch]? {
+        let (batches, freed) = condition.withLock { () -> ([SourceBatch]?, [CheckedContinuation<Void, Never>]) in
             while waiting.isEmpty, !isFinished { condition.wait() }
             wait(until: firstCameAt + Self.lingerMax) { isDue }
             guard !waiting.isEmpty else { return (nil, []) }
-            let batch = clear()
-            return (batch, takeProducers())
+            let batches = clear()
+            return (batches, takeProducers())
         }
         for producer in freed { producer.resume() }
-        return batch
+        return batches
     }
 
     /// Whether nothing waits.
     var isEmpty: Bool { condition.withLock { waiting.isEmpty } }
 
-    private func clear() -> [[SourceItem]] {
+    private func clear() -> [SourceBatch] {
         defer { (waiting, waitingCount, waitingBytes) = ([], 0, 0) }
         return waiting
     }
@@ -168,15 +167,5 @@ extension AppendQueue {
     private func takeProducers() -> [CheckedContinuation<Void, Never>] {
         defer { producers = [] }
         return producers
-    }
-}
-
-extension SourceItem {
-    /// What it counts against the queue's limit: its payload and a bound for what is kept beside it.
-    fileprivate var weight: Int {
-        switch self {
-        case .draft(let draft, let bookmark): draft.payload.count + (bookmark?.count ?? 0) + 256
-        case .skipped: 256
-        }
     }
 }

@@ -56,13 +56,13 @@ final class AppendThread: Sendable {
     ) throws -> IngestSummary {
         do {
             var writing = Writing()
-            while let batch = queue.takeBatch() {
-                let next = Writing(count: batch.reduce(0) { $0 + $1.count })
-                for items in batch {
-                    recorder.take(items)
+            while let batches = queue.takeBatches() {
+                let next = Writing(count: batches.reduce(0) { $0 + $1.count })
+                for pieces in batches {
+                    recorder.take(pieces)
                     if recorder.isFull { try patiently(queue, recorder) { try recorder.pass() } }
                 }
-                // While this batch is written the next one comes in and is prepared.
+                // While this is written the next comes in and is prepared.
                 try patiently(queue, recorder) { try recorder.pass() }
                 writing.end(queue, observer)
                 writing = next

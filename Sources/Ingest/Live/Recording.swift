@@ -35,8 +35,12 @@ public struct Recording: Sendable {
     ///
     /// - Throws: what made an append fail, such as a full disk; nothing is appended any more then.
     public func append(_ items: [SourceItem]) async throws {
-        guard !items.isEmpty else { return }
-        try await queue.append(items)
+        try await append(SourceBatch(items))
+    }
+
+    func append(_ pieces: SourceBatch) async throws {
+        guard !pieces.isEmpty else { return }
+        try await queue.append(pieces)
     }
 
     /// Returns when all that was taken is durable.

@@ -6,7 +6,7 @@ struct PhoenixFrame {
         case two = "2.0.0"
     }
 
-    private let bytes: [UInt8]
+    private let bytes: ArraySlice<UInt8>
     // Where the values stand.
     private var joinRefPlace: Range<Int>?
     private var refPlace: Range<Int>?
@@ -16,7 +16,7 @@ struct PhoenixFrame {
 
     /// Reads a text frame of either version; `nil` for anything else. Cost: one pass, no copy. What stands within the
     /// payload is not checked.
-    init?(_ bytes: [UInt8]) {
+    init?(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
             do throws(JSONFault) {
@@ -41,7 +41,7 @@ struct PhoenixFrame {
 
     /// The payload.
     var payloadTree: JSONTree? {
-        payloadPlace.flatMap { JSONTree(parsing: Array(bytes[$0])) }
+        payloadPlace.flatMap { JSONTree(parsing: value($0)) }
     }
 
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {
@@ -84,15 +84,19 @@ struct PhoenixFrame {
         }
     }
 
+    private func value(_ place: Range<Int>) -> [UInt8] {
+        bytes.withUnsafeBufferPointer { Array($0[place]) }
+    }
+
     /// Whether a value is a text that is not empty.
     private func hasText(_ place: Range<Int>?) -> Bool {
-        place.map { $0.count > 2 && bytes[$0.lowerBound] == 0x22 } ?? false
+        place.map { $0.count > 2 && bytes[bytes.startIndex + $0.lowerBound] == 0x22 } ?? false
     }
 
     /// The text of a string, as it stands between its quotes; `nil` for other values.
     private func text(_ place: Range<Int>?) -> String? {
-        guard let place, bytes[place.lowerBound] == 0x22 else { return nil }
-        return String(decoding: bytes[place.dropFirst().dropLast()], as: UTF8.self)
+        guard let place, bytes[bytes.startIndex + place.lowerBound] == 0x22 else { return nil }
+        return String(decoding: value(place).dropFirst().dropLast(), as: UTF8.self)
     }
 }
 

@@ -1,6 +1,6 @@
 /// Channels: joining, what the server says of them, gaps and pulls.
 extension RealtimeMachine {
-    mutating func message(_ bytes: [UInt8], at now: Duration) -> [Action] {
+    mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
         // Changes go into the log; nothing follows from them here.
         guard phase == .open, let frame = PhoenixFrame(bytes), !frame.isEvent("postgres_changes") else { return [] }
         if frame.topic == "phoenix" {

@@ -120,7 +120,7 @@ extension EventStreamSession {
         case .oversize(let length, let hash):
             try journal.oversize(length: length, hash: hash, at: event.completedAt)
         case .whole(let bytes):
-            try journal.frame(.in, bytes, at: event.completedAt)
+            try journal.frame(.in, bytes[...], at: event.completedAt)
             let before = fields.lastEventID
             _ = fields.read(bytes)
             // A batch may end with this event: then the next run asks for what comes after it.

@@ -14,16 +14,35 @@ final class ConnectionCounters: Sendable {
     /// The connection's name in keys and attributes: `c` and its number.
     let name: String
     private let counts = Mutex(Counts())
-    private let keyStart: String
+    private let keyStart: [UInt8]
+    /// Of a 64-bit number.
+    private static let digitsMax = 20
 
     init(number: UInt64) {
         name = "c\(number)"
-        keyStart = name + "/"
+        keyStart = Array("\(name)/".utf8)
     }
 
     /// The key of the next frame: its number, of both directions, from 1.
     func nextFrameKey() -> String {
-        keyStart + String(counts.withLock { Self.raised(&$0.frames) })
+        withNextFrameKey { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Lends the bytes of that key: thousands of them are made a second.
+    func withNextFrameKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        var rest = counts.withLock { Self.raised(&$0.frames) }
+        return try withUnsafeTemporaryAllocation(byteCount: keyStart.count + Self.digitsMax, alignment: 1) { room in
+            room.copyBytes(from: keyStart)
+            var digits = 0
+            repeat {
+                digits += 1
+                room[room.count - digits] = 0x30 + UInt8(rest % 10)
+                rest /= 10
+            } while rest > 0
+            let count = keyStart.count + digits
+            for place in keyStart.count..<count { room[place] = room[room.count - count + place] }
+            return try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        }
     }
 
     func nextGap() -> UInt64 { counts.withLock { Self.raised(&$0.gaps) } }

@@ -20,9 +20,10 @@ struct ConnectionJournal {
     private(set) var lastInbound: Timestamp?
     /// What a protocol keeps for the next run.
     var session: [UInt8]?
-    private var waiting: [SourceItem] = []
-    /// What all frames of the connection share: attributes of those in and out, made once.
-    private var frameAttributes: (in: Attributes, out: Attributes)?
+    private var waiting = SourceBatch()
+    /// What all frames of the connection share, made once for those in and those out.
+    private var inAttributes: Attributes?
+    private var outAttributes: Attributes?
 
     init(source: SourceName, kind: EventKind, history: RecordedHistory) throws {
         self.source = source
@@ -42,18 +43,18 @@ struct ConnectionJournal {
     let isFirstRun: Bool
 
     /// Everything made since the last call, with the bookmark that is valid once it is stored.
-    mutating func take() -> [SourceItem] {
+    mutating func take() -> SourceBatch {
         markLast()
-        defer { waiting = [] }
+        defer { waiting = SourceBatch(roomOf: waiting) }
         return waiting
     }
 
     /// Gives the last event a bookmark of its own: a batch may be cut anywhere, so each that changes what the next run must
     /// know has one.
     mutating func markLast() {
-        guard case .draft(let draft, _) = waiting.last else { return }
+        guard !waiting.drafts.isEmpty else { return }
         let bookmark = JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: session)
-        waiting[waiting.count - 1] = .draft(draft, bookmark: bookmark.bytes)
+        waiting.mark(bookmark.bytes)
     }
 
     static func connectionNumber(in key: String) -> UInt64? {
@@ -94,12 +95,20 @@ extension ConnectionJournal {
         isReserved = true
         number += 1
         counters = ConnectionCounters(number: number)
-        frameAttributes = nil
+        (inAttributes, outAttributes) = (nil, nil)
     }
 
     /// A frame, in or out, with its secrets replaced.
-    mutating func frame(_ direction: CaptureLine.Direction, _ bytes: [UInt8], at time: Timestamp) throws {
-        add(try nextFrame(direction, at: time).redacted(payload: bytes))
+    mutating func frame(_ direction: CaptureLine.Direction, _ bytes: ArraySlice<UInt8>, at time: Timestamp) throws {
+        let isPlain = bytes.withUnsafeBufferPointer { !SecretName.mayOccur(in: $0) }
+        guard isPlain, bytes.count <= EnvelopeLimits.payloadBytesMax else {
+            return add(try nextFrame(direction, at: time).redacted(payload: Array(bytes)))
+        }
+        if direction == .in { lastInbound = time }
+        let attributes = try attributes(of: direction)
+        counters.withNextFrameKey { key in
+            bytes.withUnsafeBytes { waiting.append(time, source, kind, key: key, attributes, payload: $0) }
+        }
     }
 
     /// A frame that was too large to keep.
@@ -119,9 +128,10 @@ extension ConnectionJournal {
     }
 
     private mutating func attributes(of direction: CaptureLine.Direction) throws -> Attributes {
-        let shared = try frameAttributes ?? (in: makeAttributes(.in), out: makeAttributes(.out))
-        frameAttributes = shared
-        return direction == .in ? shared.in : shared.out
+        if let known = direction == .in ? inAttributes : outAttributes { return known }
+        let attributes = try makeAttributes(direction)
+        if direction == .in { inAttributes = attributes } else { outAttributes = attributes }
+        return attributes
     }
 
     private func makeAttributes(_ direction: CaptureLine.Direction) throws -> Attributes {
@@ -134,7 +144,7 @@ extension ConnectionJournal {
 
     /// Adds an event that was made elsewhere.
     mutating func add(_ draft: DraftEvent) {
-        waiting.append(.draft(draft))
+        waiting.append(draft)
     }
 
     /// Says that nothing came because there was nothing: what is missed from now on is missed from then on.

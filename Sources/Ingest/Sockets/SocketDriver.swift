@@ -122,8 +122,7 @@ extension SocketDriver {
 
     private func append() async throws {
         journal.session = machine.sessionBytes
-        let items = journal.take()
-        if !items.isEmpty { try await recording.append(items) }
+        try await recording.append(journal.take())
     }
 
     private func handle(_ happening: Happening) throws {
@@ -147,10 +146,14 @@ extension SocketDriver {
         inboundBefore = journal.lastInbound
         defer { inboundBefore = nil }
         switch event {
-        case .message(let bytes, _, let time):
-            try journal.frame(.in, bytes, at: time)
-            try receive(.message(bytes), at: time)
-        case .oversize(let length, let hash, _, let time):
+        case .messages(let messages, let time):
+            try messages.forEach { message in
+                try journal.frame(.in, message, at: time)
+                try receive(.message(message), at: time)
+                inboundBefore = time
+                return fatal == nil && !isDone
+            }
+        case .oversize(let length, let hash, let time):
             try journal.oversize(length: length, hash: hash, at: time)
             try receive(.oversize, at: time)
         case .pong: break
@@ -189,7 +192,7 @@ extension SocketDriver {
         case .connect(let url): pendingConnect = PendingConnect(url: url)
         case .send(let bytes):
             socket?.send(bytes)
-            try journal.frame(.out, bytes, at: recording.clock.now())
+            try journal.frame(.out, bytes[...], at: recording.clock.now())
         case .sendPong: socket?.sendPong()
         case .close(let code): socket?.close(code)
         case .openGap(let gap):
@@ -286,14 +289,14 @@ extension SocketDriver {
     private func stop() async {
         await socket?.abort()
         let time = recording.clock.now()
-        let items = Result {
+        let pieces = Result {
             if socket != nil { try journal.close(WebSocketClosure(code: 1001, reason: "recorder stopped"), at: time) }
             socket = nil
             try journal.endRun(topics: configuration.topics, closes: machine.closer(of: .stopped).rawValue, at: time)
             return journal.take()
         }
         // Cancelling must not take the last events with it.
-        let finish = Task { [recording] in try await recording.append(items.get()) }
+        let finish = Task { [recording] in try await recording.append(pieces.get()) }
         _ = await finish.result
     }
 }

@@ -31,7 +31,7 @@ enum SocketInput<Work: Hashable & Sendable>: Sendable {
     /// No WebSocket could be opened, or there was no token; the wait that the server asks for.
     case refused(retryAfter: Duration?)
     /// A whole message came in.
-    case message([UInt8])
+    case message(ArraySlice<UInt8>)
     /// A message came in that was too large to keep.
     case oversize
     /// The WebSocket is closed; nothing more comes from it.

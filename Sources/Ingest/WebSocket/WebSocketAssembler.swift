@@ -6,8 +6,8 @@ import NIOWebSocket
 struct WebSocketAssembler {
     /// One whole message.
     enum Message: Equatable {
-        case whole([UInt8], isBinary: Bool)
-        case oversize(length: Int, hash: Hash256, isBinary: Bool)
+        case whole([UInt8])
+        case oversize(length: Int, hash: Hash256)
     }
 
     /// What breaks the rules of fragments.
@@ -19,7 +19,6 @@ struct WebSocketAssembler {
     static let messageBytesMax = EnvelopeLimits.payloadBytesMax
 
     private struct Partial {
-        let isBinary: Bool
         var bytes: [UInt8] = []
         var length = 0
         /// Set once the message is too large to keep.
@@ -33,9 +32,13 @@ struct WebSocketAssembler {
         self.messageBytesMax = messageBytesMax
     }
 
+    /// Whether a data frame is a message by itself, as nearly all are, and small enough to keep.
+    func isWhole(_ frame: WebSocketFrame) -> Bool {
+        frame.fin && frame.opcode != .continuation && partial == nil && frame.length <= messageBytesMax
+    }
+
     /// Takes a data frame; a message if it completes one.
     mutating func push(_ frame: WebSocketFrame) throws(Fault) -> Message? {
-        if frame.fin, frame.opcode != .continuation, partial == nil, let message = whole(frame) { return message }
         var current = try begin(frame.opcode)
         append(frame.unmaskedData, to: &current)
         guard frame.fin else {
@@ -43,14 +46,8 @@ struct WebSocketAssembler {
             return nil
         }
         partial = nil
-        guard let hasher = current.hasher else { return .whole(current.bytes, isBinary: current.isBinary) }
-        return .oversize(length: current.length, hash: hasher.finalize(), isBinary: current.isBinary)
-    }
-
-    /// A message in one frame, as nearly all are; `nil` where it is too large.
-    private func whole(_ frame: WebSocketFrame) -> Message? {
-        guard frame.length <= messageBytesMax else { return nil }
-        return .whole(Array(buffer: frame.unmaskedData), isBinary: frame.opcode == .binary)
+        guard let hasher = current.hasher else { return .whole(current.bytes) }
+        return .oversize(length: current.length, hash: hasher.finalize())
     }
 
     private func begin(_ opcode: WebSocketOpcode) throws(Fault) -> Partial {
@@ -59,7 +56,7 @@ struct WebSocketAssembler {
             return partial
         }
         guard partial == nil else { throw .startWithinMessage }
-        return Partial(isBinary: opcode == .binary)
+        return Partial()
     }
 
     private func append(_ data: ByteBuffer, to current: inout Partial) {

@@ -2,14 +2,40 @@ import EventLog
 
 /// What comes in on a WebSocket.
 enum WebSocketEvent: Sendable {
-    /// One whole message, text or binary, as sent; fragments are joined.
-    case message([UInt8], isBinary: Bool, receivedAt: Timestamp)
+    /// Whole messages that came in together.
+    case messages(MessageRun, receivedAt: Timestamp)
     /// A message over 16 MiB.
-    case oversize(length: Int, hash: Hash256, isBinary: Bool, receivedAt: Timestamp)
+    case oversize(length: Int, hash: Hash256, receivedAt: Timestamp)
     /// A Pong frame.
     case pong(receivedAt: Timestamp)
     /// The end: nothing comes after it.
     case closed(WebSocketClosure, receivedAt: Timestamp)
+}
+
+/// Whole messages one behind the other, text or binary, each as sent; fragments are joined.
+struct MessageRun: Sendable {
+    /// One message behind the other.
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    var count: Int { ends.count }
+
+    var isEmpty: Bool { ends.isEmpty }
+
+    /// Adds a message. Cost: a copy of its bytes.
+    mutating func append(_ message: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: message)
+        ends.append(bytes.count)
+    }
+
+    /// Lends each message in order until one is not wanted.
+    func forEach(_ body: (ArraySlice<UInt8>) throws -> Bool) rethrows {
+        var start = 0
+        for end in ends {
+            guard try body(bytes[start..<end]) else { return }
+            start = end
+        }
+    }
 }
 
 /// How a connection ended.

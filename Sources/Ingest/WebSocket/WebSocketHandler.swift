@@ -13,6 +13,8 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private let now: @Sendable () -> Timestamp
     private var assembler = WebSocketAssembler()
     private var events: [WebSocketEvent] = []
+    /// The messages behind the events.
+    private var messages = MessageRun()
     private var eventBytes = 0
     /// When the bytes that are being read came in.
     private var readTime: Timestamp?
@@ -32,7 +34,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         switch frame.opcode {
         case .text, .binary, .continuation: takeData(frame, context: context)
         case .ping: reply(.pong, frame.unmaskedData, context: context)
-        case .pong: add(.pong(receivedAt: receivedAt()), bytes: 0)
+        case .pong: add(.pong(receivedAt: receivedAt()))
         case .connectionClose: takeClose(frame.unmaskedData, context: context)
         default: fail(context: context, .protocolError, "protocol error")
         }
@@ -102,12 +104,11 @@ extension WebSocketHandler {
     }
 
     private func takeData(_ frame: WebSocketFrame, context: ChannelHandlerContext) {
+        if assembler.isWhole(frame) { return frame.unmaskedData.withUnsafeReadableBytes { add($0) } }
         do throws(WebSocketAssembler.Fault) {
             switch try assembler.push(frame) {
-            case .whole(let bytes, let isBinary):
-                add(.message(bytes, isBinary: isBinary, receivedAt: receivedAt()), bytes: bytes.count + Self.eventBytes)
-            case .oversize(let length, let hash, let isBinary):
-                add(.oversize(length: length, hash: hash, isBinary: isBinary, receivedAt: receivedAt()), bytes: 0)
+            case .whole(let bytes): bytes.withUnsafeBytes { add($0) }
+            case .oversize(let length, let hash): add(.oversize(length: length, hash: hash, receivedAt: receivedAt()))
             case nil: break
             }
         } catch {
@@ -151,9 +152,20 @@ extension WebSocketHandler {
         context.writeAndFlush(Self.wrapOutboundOut(frame), promise: nil)
     }
 
-    private func add(_ event: WebSocketEvent, bytes: Int) {
+    private func add(_ message: UnsafeRawBufferPointer) {
+        messages.append(message)
+        eventBytes += message.count + Self.eventBytes
+    }
+
+    private func add(_ event: WebSocketEvent) {
+        addMessages()
         events.append(event)
-        eventBytes += bytes
+    }
+
+    private func addMessages() {
+        guard !messages.isEmpty else { return }
+        events.append(.messages(messages, receivedAt: receivedAt()))
+        messages = MessageRun()
     }
 
     /// One time for all that is read at once: the clock is not asked for each frame.
@@ -164,6 +176,7 @@ extension WebSocketHandler {
     }
 
     private func handOver() {
+        addMessages()
         guard !events.isEmpty else { return }
         if !deliver(events, eventBytes) { isPaused = true }
         events = []
@@ -173,12 +186,12 @@ extension WebSocketHandler {
     private func end() {
         guard !hasEnded else { return }
         hasEnded = true
-        add(.closed(closure ?? .lost, receivedAt: now()), bytes: 0)
+        add(.closed(closure ?? .lost, receivedAt: now()))
         handOver()
     }
 
     /// How long a closed connection may linger for the peer's part of the handshake.
     private static let closeTimeout = TimeAmount.seconds(3)
-    /// What an event counts beside its bytes, so that many empty messages fill the inbox too.
+    /// What a message counts beside its bytes, so that many empty messages fill the inbox too.
     private static let eventBytes = 64
 }

@@ -136,9 +136,9 @@ final class ContractBench: Sendable {
         await withCheckedContinuation { continuation in
             Thread {
                 var items: [SourceItem] = []
-                while let batch = queue.takeBatch() {
-                    items += batch.joined()
-                    queue.noteStored(batch.reduce(0) { $0 + $1.count })
+                while let batches = queue.takeBatches() {
+                    items += batches.flatMap(\.items)
+                    queue.noteStored(batches.reduce(0) { $0 + $1.count })
                 }
                 continuation.resume(returning: items)
             }.start()
@@ -181,6 +181,15 @@ extension ContractBench {
         let texts = events.map { "\($0.key) \($0.envelope.attributes) \($0.text)" } + messages.all
         let all = (texts + errors.withLock { $0 }).joined(separator: "\n")
         for secret in remote.secrets { #expect(!all.contains(secret), "\(secret): \(context)") }
+    }
+}
+
+extension SourceBatch {
+    /// The drafts one by one, each with its bookmark.
+    var items: [SourceItem] {
+        drafts.drafts.enumerated().map { place, draft in
+            .draft(draft, bookmark: marks.first { $0.count == place + 1 }?.bookmark)
+        }
     }
 }
 

@@ -18,12 +18,14 @@ struct GatewayTable {
     static let inputs: [GatewayMachine.Input] = [
         .opened(token: "T"), .refused(retryAfter: nil), .closed(code: 1006), .closed(code: 4_009), .closed(code: 1000),
         .workDone(.snapshot, isComplete: true), .workDone(.snapshot, isComplete: false), .oversize, .tick,
-        .message(Array(hello.utf8)), .message(Array(ready.utf8)), .message(Array(discordReady.utf8)),
-        .message(Array(#"{"op":11}"#.utf8)), .message(Array(#"{"op":1}"#.utf8)), .message(Array(#"{"op":7}"#.utf8)),
-        .message(Array(#"{"op":9,"d":true}"#.utf8)), .message(Array(#"{"op":9}"#.utf8)), .message([]),
-        .message(Array(#"{"op":0,"s":18446744073709551615,"t":"X"}"#.utf8)), .message(Array(#"{"op":0,"s":-1}"#.utf8)),
-        .message(Array(#"{"op":0,"d":{},"s":9,"t":"RESUMED"}"#.utf8)), .message(Array("[[[".utf8)),
-        .message(Array(#"{"op":10,"d":{"heartbeat_interval":-5}}"#.utf8)), .message([0xFF, 0x00]),
+        .message(ArraySlice(hello.utf8)), .message(ArraySlice(ready.utf8)), .message(ArraySlice(discordReady.utf8)),
+        .message(ArraySlice(#"{"op":11}"#.utf8)), .message(ArraySlice(#"{"op":1}"#.utf8)),
+        .message(ArraySlice(#"{"op":7}"#.utf8)),
+        .message(ArraySlice(#"{"op":9,"d":true}"#.utf8)), .message(ArraySlice(#"{"op":9}"#.utf8)), .message([]),
+        .message(ArraySlice(#"{"op":0,"s":18446744073709551615,"t":"X"}"#.utf8)),
+        .message(ArraySlice(#"{"op":0,"s":-1}"#.utf8)),
+        .message(ArraySlice(#"{"op":0,"d":{},"s":9,"t":"RESUMED"}"#.utf8)), .message(ArraySlice("[[[".utf8)),
+        .message(ArraySlice(#"{"op":10,"d":{"heartbeat_interval":-5}}"#.utf8)), .message([0xFF, 0x00]),
     ]
 
     init(seed: UInt64 = 1) {
@@ -55,7 +57,7 @@ struct GatewayTable {
     }
 
     mutating func message(_ text: String) -> [GatewayMachine.Action] {
-        send(.message(Array(text.utf8)))
+        send(.message(ArraySlice(text.utf8)))
     }
 
     mutating func tick(at time: Duration) -> [GatewayMachine.Action] {

@@ -125,8 +125,7 @@ extension FakeRealtime {
     }
 
     private func take(_ text: String, _ number: Int, _ peer: LoopbackPeer) {
-        let bytes = Array(text.utf8)
-        guard let message = PhoenixFrame(bytes) else { return }
+        guard let message = PhoenixFrame(ArraySlice(text.utf8)) else { return }
         let payload = message.payloadTree
         state.withLock { state in
             state.received.append(text)

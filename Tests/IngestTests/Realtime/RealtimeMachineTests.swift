@@ -16,7 +16,8 @@ import Testing
         RealtimeMachine.Work
     > {
         let ref = ref.map { "\"\($0)\"" } ?? "null"
-        return .message(Array(#"{"topic":"\#(topic)","event":"\#(event)","payload":\#(payload),"ref":\#(ref)}"#.utf8))
+        let text = #"{"topic":"\#(topic)","event":"\#(event)","payload":\#(payload),"ref":\#(ref)}"#
+        return .message(ArraySlice(text.utf8))
     }
 
     private func machine() throws -> RealtimeMachine {
@@ -80,7 +81,7 @@ import Testing
         let inputs: [SocketInput<RealtimeMachine.Work>] = [
             .opened(token: "T"), .refused(retryAfter: .seconds(3)), .closed(code: 1006), .oversize, .tick, .token("U"),
             .workDone(.pull(table: 0), isComplete: true), .workDone(.pull(table: 0), isComplete: false),
-            .workDone(.pull(table: 9), isComplete: true), .message([]), .message(Array("[1,2]".utf8)), Self.joined,
+            .workDone(.pull(table: 9), isComplete: true), .message([]), .message(ArraySlice("[1,2]".utf8)), Self.joined,
             Self.ready, Self.message("phx_error", "{}"), Self.message("phx_close", "{}"),
             Self.message("system", #"{"extension":"postgres_changes","status":"error"}"#),
             Self.message("phx_reply", #"{"status":"error"}"#, ref: "1"),

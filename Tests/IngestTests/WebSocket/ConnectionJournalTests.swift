@@ -22,7 +22,7 @@ import Testing
             try journal.frame(.in, [0x7B, 0x7D], at: time)
             try journal.close(.lost, at: time)
             try journal.openGap("disconnected", from: time, closes: "snapshot", at: time)
-            items += journal.take()
+            items += journal.take().items
         }
         for count in items.indices {
             let log = try TemporaryLog()
@@ -44,7 +44,7 @@ import Testing
         try journal.open(at: Timestamp(seconds: 200))
         try journal.frame(.in, [0x7B], at: Timestamp(seconds: 200))
         try journal.openGap("hole", from: Timestamp(seconds: 200), closes: "snapshot", at: Timestamp(seconds: 200))
-        for item in journal.take() { try recorder.accept(item) }
+        for item in journal.take().items { try recorder.accept(item) }
         #expect(try recorder.finish().appended == 3, note)
         #expect(try !log.events().contains { $0.key.contains("~") }, note)
     }

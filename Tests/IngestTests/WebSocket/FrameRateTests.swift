@@ -101,7 +101,9 @@ extension FrameRateTests {
         let socket = try await connector.open(endpoint) { inbox.push($0, weight: $1) }
         inbox.whenDrained { socket.resume() }
         var read = 0
-        while read < count, let events = await inbox.take() { read += events.count }
+        while read < count, let events = await inbox.take() {
+            read += events.reduce(0) { $0 + $1.messageCount }
+        }
         await socket.abort()
         #expect(read == count)
     }

@@ -156,7 +156,7 @@ import Testing
         try await sent.waitUntilStill()
         #expect(sent.count < 200)
         var received = 0
-        while received < 400, let events = await connection.inbox.take() { received += events.count }
+        while received < 400, let events = await connection.inbox.take() { received += events.flatMap(\.texts).count }
         #expect(received == 400)
         await connection.socket.abort()
         await server.stop()
@@ -174,7 +174,7 @@ import Testing
         let connection = try await open("ws://127.0.0.1:\(server.port)/")
         var events: [WebSocketEvent] = []
         while events.count < 2, let taken = await connection.inbox.take() { events += taken }
-        guard case .oversize(let length, let hash, false, _) = events.first else {
+        guard case .oversize(let length, let hash, _) = events.first else {
             Issue.record("the first event is no oversize")
             return
         }
@@ -207,9 +207,7 @@ extension WebSocketConnectionTests {
     private func texts(_ connection: Opened, _ count: Int) async throws -> [String] {
         var texts: [String] = []
         while texts.count < count {
-            for event in try #require(await connection.inbox.take()) {
-                if case .message(let bytes, _, _) = event { texts.append(String(decoding: bytes, as: UTF8.self)) }
-            }
+            texts += try #require(await connection.inbox.take()).flatMap(\.texts)
         }
         return texts
     }
