@@ -149,6 +149,7 @@ struct WebSocketConnector: Sendable {
             return try await bootstrap.connect(host: endpoint.host, port: endpoint.port) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if endpoint.isSecure { try Self.addTLS(endpoint, trust: trust, to: channel) }
+                    try channel.pipeline.syncOperations.addHandler(LateEndHandler())
                     return (channel, try Self.addUpgrade(head, deliver, now: now, to: channel))
                 }
             }

@@ -55,11 +55,6 @@ final class WebSocketHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The connection may be gone before the handler is there: then nobody tells it.
-    func handlerAdded(context: ChannelHandlerContext) {
-        if !context.channel.isActive { end() }
-    }
-
     func handlerRemoved(context: ChannelHandlerContext) {
         end()
     }

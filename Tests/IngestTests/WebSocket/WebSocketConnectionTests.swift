@@ -56,6 +56,33 @@ import Testing
         await server.stop()
     }
 
+    /// Answer, messages, close frame and end arrive in one piece.
+    @Test func whatComesWithTheAnswerIsNotLostWhereTheServerClosesAtOnce() async throws {
+        let server = try await RawServer.start(
+            { accept in
+                var bytes = ByteBuffer(
+                    string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                        + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"
+                )
+                bytes.writeBytes([0x81, 1, 0x61, 0x81, 1, 0x62, 0x88, 2, 0x0F, 0xA9])
+                return bytes
+            },
+            after: { $0.close(promise: nil) }
+        )
+        for _ in 0..<20 {
+            let connection = try await open("ws://127.0.0.1:\(server.port)/")
+            var events: [WebSocketEvent] = []
+            while let taken = await connection.inbox.take() {
+                events += taken
+                if case .closed = events.last { break }
+            }
+            #expect(events.flatMap(\.texts) == ["a", "b"])
+            guard case .closed(let closure, _) = events.last else { return }
+            #expect(closure.code == 4009)
+        }
+        await server.stop()
+    }
+
     @Test func anEndWithoutAClosingIs1006() async throws {
         let server = try await LoopbackServer.start { $0.drop() }
         let connection = try await open("ws://127.0.0.1:\(server.port)/")
