@@ -18,9 +18,14 @@ final class Bare {
     }
 
     func append(_ corpus: borrowing Corpus, batch: Int) throws {
-        let code = corpus.bytes.withUnsafeBufferPointer { bytes in
-            corpus.offsets.withUnsafeBufferPointer { offsets in
-                baseline_append(environment, bytes.baseAddress, offsets.baseAddress, corpus.count, batch)
+        try append(corpus.bytes, offsets: corpus.offsets, batch: batch)
+    }
+
+    /// Appends records that lie one behind the other; `offsets` are their beginnings and the end of the last.
+    func append(_ bytes: [UInt8], offsets: [UInt64], batch: Int) throws {
+        let code = bytes.withUnsafeBufferPointer { bytes in
+            offsets.withUnsafeBufferPointer { offsets in
+                baseline_append(environment, bytes.baseAddress, offsets.baseAddress, offsets.count - 1, batch)
             }
         }
         if code != 0 { throw Failure(code: code) }

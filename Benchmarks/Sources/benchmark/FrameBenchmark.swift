@@ -9,6 +9,7 @@ struct FrameBenchmark {
     let count: Int
     let scratch: Scratch
     var rounds = 3
+    private let batch = Recorder.batchEventsMax
 
     func run() async throws -> [Figure] {
         let gateway = try await measure("gateway", Self.gatewayFrames(count)) { port, name in
@@ -30,26 +31,61 @@ struct FrameBenchmark {
                 follows: true
             )
         }
-        return [gateway, realtime]
+        return gateway + realtime
     }
 
     private func measure(
         _ name: String,
         _ frames: [String],
         _ source: (Int, SourceName) throws -> any LiveSource
-    ) async throws -> Figure {
+    ) async throws -> [Figure] {
         let server = try await FrameServer.start(frames)
-        var rates: [Double] = []
-        var plain: [Double] = []
+        let batches = try frames.enumerated().map { number, frame in
+            try draft(Array(frame.utf8), number, SourceName(name))
+        }.chunked(by: batch).map { DraftBatch($0) }
+        let bytes = frames.flatMap(\.utf8)
+        let offsets = frames.reduce(into: [0 as UInt64]) { $0.append(($0.last ?? 0) + UInt64($1.utf8.count)) }
+        var (recorded, plain, appended, bare): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
         for _ in 0..<rounds {
             plain.append(try await rate { try await FrameReader.discard(frames.count, port: server.port) })
-            let store = try EventStore.openOrCreate(at: scratch.fresh("\(name).eventlog"))
             let live = try source(server.port, SourceName(name))
-            rates.append(try await rate { try await record(live, into: store, frames.count) })
+            recorded.append(try await inLog { store in try await rate { try await record(live, store, frames.count) } })
+            appended.append(try await inLog { store in try await rate { try append(batches, store) } })
+            let folder = try scratch.freshFolder("bare")
+            let lmdb = try Bare(at: folder)
+            bare.append(try await rate { try lmdb.append(bytes, offsets: offsets, batch: batch) })
+            try FileManager.default.removeItem(atPath: folder)
         }
         try await server.stop()
-        let title = "record \(name) frames"
-        return Figure(title, events: frames.count, rates: rates, beside: "reading", plain, goal: 0.5)
+        let count = frames.count
+        return [
+            Figure("record \(name) frames", events: count, rates: recorded, beside: "reading", plain, goal: 0.5),
+            Figure("append them, no socket", events: count, rates: appended, beside: "bare LMDB", bare, goal: nil),
+        ]
+    }
+
+    /// Lends a new log, whose memory the next one is given again.
+    private func inLog(_ body: (EventStore) async throws -> Double) async throws -> Double {
+        let path = scratch.fresh("frames.eventlog")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try await body(try EventStore.openOrCreate(at: path))
+    }
+
+    private func draft(_ payload: [UInt8], _ number: Int, _ source: SourceName) throws -> DraftEvent {
+        DraftEvent(
+            recordedAt: Timestamp(seconds: Int64(number)),
+            source: source,
+            kind: EventKind("gateway.frame/1" as StaticString),
+            key: try EventKey("c1/\(number + 1)"),
+            attributes: ["connection": "c1", "dir": "in"],
+            payload: payload
+        )
+    }
+
+    private func append(_ batches: [DraftBatch], _ store: EventStore) throws {
+        let appender = Appender(store)
+        for batch in batches { _ = try appender.append(batch) }
+        try appender.finish()
     }
 
     private func rate(_ body: () async throws -> Void) async throws -> Double {
@@ -60,7 +96,7 @@ struct FrameBenchmark {
     }
 
     /// Returns when so many events are durable.
-    private func record(_ source: any LiveSource, into store: EventStore, _ count: Int) async throws {
+    private func record(_ source: any LiveSource, _ store: EventStore, _ count: Int) async throws {
         let http = try HTTPAccess()
         let tools = LiveTools(
             clock: .machine(now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }),

@@ -66,12 +66,12 @@ private final class UpgradeHandler: ChannelInboundHandler {
         }
         let key = (field ?? "").dropFirst(18).trimmingCharacters(in: .whitespaces)
         let hash = Insecure.SHA1.hash(data: Data("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
-        var answer = ByteBuffer(
+        let answer = ByteBuffer(
             string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                 + "Sec-WebSocket-Accept: \(Data(hash).base64EncodedString())\r\n\r\n"
         )
-        answer.writeImmutableBuffer(frames)
-        context.channel.writeAndFlush(answer, promise: nil)
+        context.channel.write(answer, promise: nil)
+        context.channel.writeAndFlush(frames, promise: nil)
     }
 }
 
