@@ -94,7 +94,7 @@ public struct DraftBatch: Sendable {
 
     /// Adds the drafts of another batch behind the others.
     public mutating func append(contentsOf other: DraftBatch) {
-        guard !isEmpty else { return self = other }
+        if isEmpty, room.capacity < other.room.count { return self = other }
         let (countBefore, bytesBefore) = (count, room.count)
         starts.append(contentsOf: other.starts.lazy.map { bytesBefore + $0 })
         runs.append(

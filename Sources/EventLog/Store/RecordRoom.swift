@@ -20,6 +20,9 @@ final class RecordRoom: @unchecked Sendable {
         memory.deallocate()
     }
 
+    /// How many bytes find room without growing.
+    var capacity: Int { memory.count }
+
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(filled) }
 
     /// What a log adds to the records is written here.
