@@ -21,6 +21,18 @@ extension UnsafeBufferPointer<UInt8> {
         UInt64(littleEndian: UnsafeRawBufferPointer(self).loadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
+    /// Behind the quote that ends a string, from behind the one that begins it; more than the count where none does.
+    @inline(__always)
+    func endOfString(from start: Int) -> Int {
+        var index = start
+        while true {
+            index = firstQuoteOrBackslash(from: index)
+            guard index < count else { return count + 1 }
+            if self[index] == 0x22 { return index + 1 }
+            index += 2
+        }
+    }
+
     /// Where the first quote or backslash stands from an index on; the count, or more, where there is none.
     @inline(__always)
     func firstQuoteOrBackslash(from start: Int) -> Int {

@@ -95,28 +95,34 @@ extension JSONMembers {
 
     /// From behind a string's opening quote to behind its closing one.
     private mutating func passString() throws(JSONFault) {
-        while true {
-            position = bytes.firstQuoteOrBackslash(from: position)
-            guard position < bytes.count else { throw fault("it ends within a string") }
-            let isEnd = bytes[position] == 0x22
-            position += isEnd ? 1 : 2
-            if isEnd { return }
-        }
+        position = bytes.endOfString(from: position)
+        guard position <= bytes.count else { throw fault("it ends within a string") }
     }
 
     private mutating func passContainer() throws(JSONFault) {
         var depth = 0
+        // A copy that stays in a register: of most frames nearly all bytes are passed here.
+        var place = position
         repeat {
-            guard position < bytes.count else { throw fault("it ends too early") }
-            let byte = bytes[position]
-            position += 1
+            guard place < bytes.count else {
+                position = place
+                throw fault("it ends too early")
+            }
+            let byte = bytes[place]
+            place += 1
             switch byte {
-            case 0x22: try passString()
+            case 0x22:
+                place = bytes.endOfString(from: place)
+                guard place <= bytes.count else {
+                    position = place
+                    throw fault("it ends within a string")
+                }
             case 0x7B, 0x5B: depth += 1
             case 0x7D, 0x5D: depth -= 1
             default: break
             }
         } while depth > 0
+        position = place
     }
 
     private mutating func passScalar() throws(JSONFault) {

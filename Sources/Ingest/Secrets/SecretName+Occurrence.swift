@@ -16,9 +16,10 @@ extension SecretName {
     @inline(__always)
     private static func mayMatter(_ word: UInt64) -> Bool {
         let lower = word | ByteWord.all(0x20)
+        // J and K differ in the lowest bit.
         let letters =
-            ByteWord.zeros(lower ^ ByteWord.all(0x6B)) | ByteWord.zeros(lower ^ ByteWord.all(0x7A))
-            | ByteWord.zeros(lower ^ ByteWord.all(0x6A))
+            ByteWord.zeros((lower | ByteWord.all(0x01)) ^ ByteWord.all(0x6B))
+            | ByteWord.zeros(lower ^ ByteWord.all(0x7A))
         let escapes = ByteWord.zeros(word ^ ByteWord.all(0x25)) | ByteWord.zeros(word ^ ByteWord.all(0x5C))
         return letters | escapes != 0
     }
