@@ -47,6 +47,8 @@ final class RecordRoom: @unchecked Sendable {
         return UnsafeMutableRawBufferPointer(rebasing: memory[count..<count + byteCount])
     }
 
+    /// The same records elsewhere. What a log is writing into them meanwhile is copied in any state: whoever claims the copy
+    /// writes it anew.
     func copy() -> RecordRoom {
         let copy = RecordRoom()
         copy.extend(by: count).copyMemory(from: bytes)
