@@ -117,6 +117,24 @@ import Testing
         await server.stop()
     }
 
+    /// Whatever stands behind the head, and though the end comes with it.
+    @Test(arguments: [
+        "Content-Length: 0\r\n\r\n", "Content-Length: 4\r\n\r\nbusy", "\r\nbusy", "Content-Length: 400\r\n\r\nbu",
+        "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbu",
+    ])
+    func aRefusalIsToldWhereTheServerClosesAtOnce(rest: String) async throws {
+        let server = try await RawServer.start(
+            { _ in ByteBuffer(string: "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\n\(rest)") },
+            after: { $0.close(promise: nil) }
+        )
+        for _ in 0..<10 {
+            await #expect(throws: WebSocketRefusal.status(429, retryAfterSeconds: 7)) {
+                _ = try await open("ws://127.0.0.1:\(server.port)/")
+            }
+        }
+        await server.stop()
+    }
+
     @Test func aRefusalTellsStatusAndWait() async throws {
         let server = try await RawServer.start { _ in
             ByteBuffer(string: "HTTP/1.1 429 Too Many\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n")
