@@ -17,9 +17,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
 
     /// Makes an instant from microseconds since 1970, UTC.
     public init(microseconds: Int64) {
-        let remainder = Self.floorRemainder(microseconds, 1_000_000)
-        self.seconds = (microseconds - remainder) / 1_000_000
-        self.nanoseconds = UInt32(truncatingIfNeeded: remainder) * 1000
+        let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        self.seconds = remainder < 0 ? quotient - 1 : quotient
+        self.nanoseconds = UInt32(remainder < 0 ? remainder + 1_000_000 : remainder) * 1000
     }
 
     /// Makes an instant from milliseconds since 1970, UTC; `nil` where microseconds would leave 64 bits.
