@@ -65,6 +65,9 @@ public struct ReadSession: ~Copyable {
     }
 
     /// The greatest recordedAt of the remote changes up to a sequence, dropped ones included; `nil` where there is none.
+    ///
+    /// Of events that were dropped together only the greatest is left, at their end: within them the answer may be that of
+    /// an earlier event.
     public func clock(at sequence: SequenceNumber) throws -> Timestamp? {
         if sequence != .zero { try checkPlace(sequence) }
         let clock = try reader.clock(at: sequence.rawValue)
