@@ -45,14 +45,21 @@ struct SourceBatch: Sendable {
 
     /// Adds a draft of its parts; the bytes are copied.
     mutating func append(
-        _ recordedAt: Timestamp,
-        _ source: SourceName,
-        _ kind: EventKind,
+        recordedAt: Timestamp,
+        source: SourceName,
+        kind: EventKind,
         key: UnsafeRawBufferPointer,
-        _ attributes: Attributes,
+        attributes: Attributes,
         payload: UnsafeRawBufferPointer
     ) {
-        drafts.append(recordedAt, source, kind, key, attributes, payload)
+        drafts.append(
+            recordedAt: recordedAt,
+            source: source,
+            kind: kind,
+            key: key,
+            attributes: attributes,
+            payload: payload
+        )
     }
 
     /// Adds the drafts of another batch behind those that are there, with their bookmarks.

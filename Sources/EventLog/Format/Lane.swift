@@ -49,28 +49,4 @@ final class Lane: Sendable {
         guard reader.isAtEnd, let attributes = try? Attributes(pairs), attributes.pairs == pairs else { return nil }
         self.init(source: source, kind: kind, attributes: attributes)
     }
-
-    /// Whether drafts of a run share a lane with these, byte for byte: Swift's own equality of texts is that of Unicode, not
-    /// of bytes.
-    @inline(__always)
-    static func isSame(
-        _ run: DraftBatch.Run,
-        _ source: SourceName,
-        _ kind: EventKind,
-        _ attributes: Attributes
-    ) -> Bool {
-        sameBytes(run.source.rawValue, source.rawValue) && sameBytes(run.kind.rawValue, kind.rawValue)
-            && (sharesMemory(run.attributes, attributes)
-                || run.attributes.pairs.elementsEqual(attributes.pairs) { left, right in
-                    sameBytes(left.name, right.name) && sameBytes(left.value, right.value)
-                })
-    }
-
-    /// Whether the attributes are the same piece of memory, as those of one recorder's frames mostly are.
-    @inline(__always)
-    private static func sharesMemory(_ left: Attributes, _ right: Attributes) -> Bool {
-        left.pairs.withUnsafeBufferPointer { left in
-            right.pairs.withUnsafeBufferPointer { left.baseAddress == $0.baseAddress && left.count == $0.count }
-        }
-    }
 }

@@ -76,10 +76,8 @@ final class HeldKeys {
     /// Notes the keys of events that are placed one after another from a sequence on, where none of them can be held.
     ///
     /// - Returns: whether that is so; where it is not, nothing is noted.
-    func insertNew(_ batch: PreparedBatch, from first: UInt64) -> Bool {
-        guard let ascent = batch.keyAscent, let lane = batch.events.first?.lane,
-            maxima.areAboveAll(ascent, in: lane)
-        else { return false }
+    func insertNew(_ batch: PreparedBatch, _ ascent: KeyAscent, from first: UInt64) -> Bool {
+        guard let lane = batch.events.first?.lane, maxima.areAboveAll(ascent, in: lane) else { return false }
         for (offset, event) in batch.events.enumerated() { insert(event.keyHash, first + UInt64(offset)) }
         maxima.note(ascent, in: lane)
         return true

@@ -1,7 +1,6 @@
 /// Drafts in order, in one piece of memory, each laid out as the record that it becomes.
 ///
-/// For whoever records many small payloads: to add one costs a copy of its bytes, and nobody copies them again before they
-/// are written.
+/// For whoever records many small payloads: to add one costs a copy of its bytes and no object of its own.
 public struct DraftBatch: Sendable {
     /// Drafts one after another that share everything but time, key and payload.
     struct Run: Sendable {
@@ -67,22 +66,29 @@ public struct DraftBatch: Sendable {
         attributes: Attributes = .none,
         payload: UnsafeRawBufferPointer
     ) {
-        guard var key = key?.rawValue else {
-            return append(recordedAt, source, kind, UnsafeRawBufferPointer(start: nil, count: 0), attributes, payload)
+        var text = key?.rawValue ?? ""
+        text.withUTF8 { key in
+            append(
+                recordedAt: recordedAt,
+                source: source,
+                kind: kind,
+                key: UnsafeRawBufferPointer(key),
+                attributes: attributes,
+                payload: payload
+            )
         }
-        key.withUTF8 { append(recordedAt, source, kind, UnsafeRawBufferPointer($0), attributes, payload) }
     }
 
     /// The same with the bytes of a key, at most 255 of UTF-8; where there are none it has no key.
     package mutating func append(
-        _ recordedAt: Timestamp,
-        _ source: SourceName,
-        _ kind: EventKind,
-        _ key: UnsafeRawBufferPointer,
-        _ attributes: Attributes,
-        _ payload: UnsafeRawBufferPointer
+        recordedAt: Timestamp,
+        source: SourceName,
+        kind: EventKind,
+        key: UnsafeRawBufferPointer,
+        attributes: Attributes,
+        payload: UnsafeRawBufferPointer
     ) {
-        if runs.isEmpty || !Lane.isSame(runs[runs.count - 1], source, kind, attributes) {
+        if runs.isEmpty || !runs[runs.count - 1].holds(source, kind, attributes) {
             runs.append(Run(first: count, source: source, kind: kind, attributes: attributes))
         }
         starts.append(room.count)
@@ -137,5 +143,26 @@ public struct DraftBatch: Sendable {
     private mutating func ownRoom(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {
         if !isKnownUniquelyReferenced(&room) { room = room.copy() }
         return room.extend(by: byteCount)
+    }
+}
+
+extension DraftBatch.Run {
+    /// Whether a draft with these belongs to the run, byte for byte: Swift's own equality of texts is that of Unicode, not of
+    /// bytes.
+    @inline(__always)
+    fileprivate func holds(_ source: SourceName, _ kind: EventKind, _ attributes: Attributes) -> Bool {
+        sameBytes(self.source.rawValue, source.rawValue) && sameBytes(self.kind.rawValue, kind.rawValue)
+            && (sharesMemory(with: attributes)
+                || self.attributes.pairs.elementsEqual(attributes.pairs) { left, right in
+                    sameBytes(left.name, right.name) && sameBytes(left.value, right.value)
+                })
+    }
+
+    /// Whether the attributes are the same piece of memory, as those of one recorder's frames mostly are.
+    @inline(__always)
+    private func sharesMemory(with other: Attributes) -> Bool {
+        attributes.pairs.withUnsafeBufferPointer { own in
+            other.pairs.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+        }
     }
 }

@@ -75,7 +75,9 @@ extension AppendTransaction {
     private mutating func resolve(_ batch: PreparedBatch) throws -> [SequenceNumber] {
         let firstNew = pending.count
         let first = base + UInt64(firstNew) + 1
-        if !hasDroppedKeys, try state.heldKeys(reader, head: base).insertNew(batch, from: first) {
+        if let ascent = batch.keyAscent, !hasDroppedKeys,
+            try state.heldKeys(reader, head: base).insertNew(batch, ascent, from: first)
+        {
             pending += batch.events
             lastHeld = nil
             return batch.events.indices.map { SequenceNumber(first + UInt64($0)) }

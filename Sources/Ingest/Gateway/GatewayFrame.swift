@@ -25,17 +25,13 @@ struct GatewayFrame {
 
     /// The value of `d`.
     var dataTree: JSONTree? {
-        data.flatMap { JSONTree(parsing: value($0)) }
+        data.flatMap { JSONTree(parsing: Array(bytes.part($0))) }
     }
 
     /// Whether `t` is a name.
     func isNamed(_ name: StaticString) -> Bool {
         guard let range = self.name else { return false }
         return bytes.withUnsafeBufferPointer { $0.holds(name, at: range.dropFirst().dropLast()) }
-    }
-
-    private func value(_ place: Range<Int>) -> [UInt8] {
-        bytes.withUnsafeBufferPointer { Array($0[place]) }
     }
 
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {
@@ -53,6 +49,13 @@ struct GatewayFrame {
             }
         }
         return true
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The bytes of a range that counts from the slice's beginning.
+    func part(_ place: Range<Int>) -> ArraySlice<UInt8> {
+        self[startIndex + place.lowerBound..<startIndex + place.upperBound]
     }
 }
 

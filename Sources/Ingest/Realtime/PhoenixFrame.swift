@@ -41,7 +41,7 @@ struct PhoenixFrame {
 
     /// The payload.
     var payloadTree: JSONTree? {
-        payloadPlace.flatMap { JSONTree(parsing: value($0)) }
+        payloadPlace.flatMap { JSONTree(parsing: Array(bytes.part($0))) }
     }
 
     private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {
@@ -84,19 +84,15 @@ struct PhoenixFrame {
         }
     }
 
-    private func value(_ place: Range<Int>) -> [UInt8] {
-        bytes.withUnsafeBufferPointer { Array($0[place]) }
-    }
-
     /// Whether a value is a text that is not empty.
     private func hasText(_ place: Range<Int>?) -> Bool {
-        place.map { $0.count > 2 && bytes[bytes.startIndex + $0.lowerBound] == 0x22 } ?? false
+        place.map { $0.count > 2 && bytes.part($0).first == 0x22 } ?? false
     }
 
     /// The text of a string, as it stands between its quotes; `nil` for other values.
     private func text(_ place: Range<Int>?) -> String? {
-        guard let place, bytes[bytes.startIndex + place.lowerBound] == 0x22 else { return nil }
-        return String(decoding: value(place).dropFirst().dropLast(), as: UTF8.self)
+        guard let place, bytes.part(place).first == 0x22 else { return nil }
+        return String(decoding: bytes.part(place).dropFirst().dropLast(), as: UTF8.self)
     }
 }
 

@@ -107,7 +107,16 @@ extension ConnectionJournal {
         if direction == .in { lastInbound = time }
         let attributes = try attributes(of: direction)
         counters.withNextFrameKey { key in
-            bytes.withUnsafeBytes { waiting.append(time, source, kind, key: key, attributes, payload: $0) }
+            bytes.withUnsafeBytes { payload in
+                waiting.append(
+                    recordedAt: time,
+                    source: source,
+                    kind: kind,
+                    key: key,
+                    attributes: attributes,
+                    payload: payload
+                )
+            }
         }
     }
 
