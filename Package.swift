@@ -9,6 +9,9 @@ let settings: [SwiftSetting] = [
     .enableExperimentalFeature("Lifetimes"),
 ]
 
+/// Dependencies of live recording alone: without the trait they are neither fetched nor built.
+let recorders = TargetDependencyCondition.when(traits: ["Recorders"])
+
 let package = Package(
     name: "eventlog",
     platforms: [.macOS(.v15)],
@@ -19,9 +22,12 @@ let package = Package(
         .executable(name: "logtool", targets: ["logtool"]),
         .library(name: "WriteTrace", type: .dynamic, targets: ["WriteTrace"]),
     ],
+    traits: [
+        .default(enabledTraits: ["Recorders"]),
+        .trait(name: "Recorders", description: "Record live over HTTP, TLS and WebSocket; needs SwiftNIO."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -38,12 +44,10 @@ let package = Package(
             pkgConfig: "lmdb",
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
         ),
+        .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .target(
             name: "EventLog",
-            dependencies: [
-                "CLMDB",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
+            dependencies: ["CLMDB", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
             swiftSettings: settings
         ),
         .target(
@@ -58,15 +62,15 @@ let package = Package(
             name: "Ingest",
             dependencies: [
                 "EventLog",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOFoundationCompat", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: recorders),
+                .product(name: "Logging", package: "swift-log", condition: recorders),
+                .product(name: "Metrics", package: "swift-metrics", condition: recorders),
+                .product(name: "NIOCore", package: "swift-nio", condition: recorders),
+                .product(name: "NIOFoundationCompat", package: "swift-nio", condition: recorders),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
+                .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: recorders),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
             ],
             swiftSettings: settings
         ),
@@ -76,13 +80,13 @@ let package = Package(
                 "EventLog", "Ingest", "Projections",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log", condition: recorders),
+                .product(name: "Metrics", package: "swift-metrics", condition: recorders),
+                .product(name: "NIOCore", package: "swift-nio", condition: recorders),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
+                .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: recorders),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: recorders),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
@@ -120,14 +124,14 @@ let package = Package(
             name: "IngestTests",
             dependencies: [
                 "Ingest", "EventLog", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
+                .product(name: "Hummingbird", package: "hummingbird", condition: recorders),
+                .product(name: "Logging", package: "swift-log", condition: recorders),
+                .product(name: "NIOCore", package: "swift-nio", condition: recorders),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
+                .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: recorders),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
             ],
             swiftSettings: settings
         ),

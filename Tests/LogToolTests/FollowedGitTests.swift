@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -100,3 +101,4 @@ extension FollowedGitTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -119,3 +120,4 @@ extension LiveIngestCommandTests {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import TestSupport
 import Testing
@@ -82,3 +83,4 @@ import FoundationNetworking
         )
     }
 }
+#endif

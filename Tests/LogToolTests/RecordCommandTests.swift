@@ -1,3 +1,4 @@
+#if Recorders
 import CoreMetrics
 import EventLog
 import Foundation
@@ -148,3 +149,4 @@ import Testing
         )
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import TestSupport
 import Testing
@@ -29,3 +30,4 @@ import Testing
         #expect(run.exitCode == 0, "\(run.output)\(run.errors)")
     }
 }
+#endif

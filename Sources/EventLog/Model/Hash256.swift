@@ -1,4 +1,8 @@
-internal import Crypto
+#if canImport(CryptoKit)
+internal import CryptoKit
+#else
+internal import CLibCrypto
+#endif
 
 /// A SHA-256 hash: 32 bytes.
 public struct Hash256: Hashable, Sendable, BitwiseCopyable {
@@ -66,31 +70,33 @@ extension Hash256: CustomStringConvertible {
     public var description: String { hex }
 }
 
-/// SHA-256 (FIPS 180-4) over bytes given in pieces.
+/// SHA-256 (FIPS 180-4) over bytes given in pieces, by the system's library: OpenSSL's libcrypto, or CryptoKit.
+///
+/// The state is a plain value: a hasher allocates nothing, and a copy of it goes on independently.
 public struct Hasher256: Sendable {
-    private var state = SHA256()
+    private var state = SystemHash()
 
     /// Begins a hash over no bytes.
     public init() {}
 
     /// Adds bytes.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        state.update(bufferPointer: bytes)
+        state.update(bytes)
     }
 
     /// Adds bytes.
     public mutating func update(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { state.update(bufferPointer: $0) }
+        bytes.withUnsafeBytes { state.update($0) }
     }
 
     /// Adds the 32 bytes of a hash.
     public mutating func update(_ hash: Hash256) {
-        hash.withBytes { state.update(bufferPointer: $0) }
+        hash.withBytes { state.update($0) }
     }
 
     /// The hash over all bytes so far.
     public consuming func finalize() -> Hash256 {
-        Hash256(state.finalize())
+        state.finalize()
     }
 
     /// The hash of one run of bytes.
@@ -106,21 +112,49 @@ public struct Hasher256: Sendable {
     }
 }
 
-extension Hash256 {
-    /// A digest holds its bytes and nothing else. They are read where they lie: to be lent them by the digest itself is a
-    /// call of generic code in another module, and with one for each hash `verify` is a twentieth slower.
-    fileprivate init(_ digest: SHA256Digest) {
-        guard MemoryLayout<SHA256Digest>.size == SHA256Digest.byteCount else {
-            self = digest.withUnsafeBytes { Hash256($0) ?? .zero }
-            return
-        }
-        self = withUnsafeBytes(of: digest) { bytes in bytes.baseAddress.map { Hash256(loading: $0) } ?? .zero }
+#if canImport(CryptoKit)
+private struct SystemHash: Sendable {
+    var state = SHA256()
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        state.update(bufferPointer: bytes)
     }
+
+    func finalize() -> Hash256 {
+        state.finalize().withUnsafeBytes { Hash256($0) ?? .zero }
+    }
+}
+#else
+/// libcrypto's context is a C struct without pointers, so it may be copied and sent to other threads as its bytes.
+private struct SystemHash: Sendable {
+    private var context = SHA256_CTX()
+
+    init() {
+        SHA256_Init(&context)
+    }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        SHA256_Update(&context, bytes.baseAddress, bytes.count)
+    }
+
+    consuming func finalize() -> Hash256 {
+        withUnsafeTemporaryAllocation(byteCount: Hash256.byteCount, alignment: 8) { digest in
+            guard let start = digest.baseAddress else { return .zero }
+            SHA256_Final(start.assumingMemoryBound(to: UInt8.self), &context)
+            return Hash256(loading: start)
+        }
+    }
+}
+#endif
+
+extension Hash256 {
+    /// The size of a hash in bytes.
+    static let byteCount = 32
 
     private init(zero: Void) {
         words = (0, 0, 0, 0)
     }
 
-    /// Thirty-two zero bytes: the hash of nothing that anybody knows.
+    /// Thirty-two zero bytes: a hash that no known input has.
     static let zero = Hash256(zero: ())
 }

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// The calls that a recorder makes, as JSON.
@@ -126,3 +127,4 @@ struct CloudKitRecord: Equatable {
         }
     }
 }
+#endif

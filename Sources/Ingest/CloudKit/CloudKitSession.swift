@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Logging
 
@@ -261,3 +262,4 @@ extension CloudKitSession {
 extension EventKind {
     static let cloudKitRecords = EventKind("cloudkit.records/1" as StaticString)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 
 /// Records CloudKit's `Session` and `Prompt` records over its web services, by asking again and again: the default zone
@@ -97,3 +98,4 @@ public struct CloudKitSource: LiveSource {
         }
     }
 }
+#endif

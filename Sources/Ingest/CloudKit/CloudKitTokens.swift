@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 
 /// The two secrets of a CloudKit recorder. The second is used once: each answer gives the next one, which is kept in
@@ -45,3 +46,4 @@ struct CloudKitTokens {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 }
+#endif

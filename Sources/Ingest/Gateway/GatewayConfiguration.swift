@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// What a gateway recorder is told.
@@ -42,3 +43,4 @@ struct GatewayConfiguration: Sendable {
         }
     }
 }
+#endif

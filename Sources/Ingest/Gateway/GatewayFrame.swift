@@ -1,3 +1,4 @@
+#if Recorders
 /// The outer members of a gateway frame: `op`, `s`, `t`, and where `d` stands.
 struct GatewayFrame {
     /// The operation; `nil` where the frame has none that is a whole number.
@@ -73,3 +74,4 @@ extension UnsafeBufferPointer<UInt8> {
         return String(decoding: self[range], as: UTF8.self)
     }
 }
+#endif

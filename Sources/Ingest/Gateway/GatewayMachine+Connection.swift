@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// Connecting, the handshake, and the end of a connection.
@@ -138,3 +139,4 @@ extension GatewayMachine {
         drop(at: now, pause: backoff.count == 0 ? .zero : nil)
     }
 }
+#endif

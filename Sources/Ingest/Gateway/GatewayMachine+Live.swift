@@ -1,3 +1,4 @@
+#if Recorders
 /// Frames, heartbeats and time.
 extension GatewayMachine {
     mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
@@ -143,3 +144,4 @@ extension GatewayMachine {
         return needsSnapshot ? startSnapshot(at: now, after: .seconds(1)) : []
     }
 }
+#endif

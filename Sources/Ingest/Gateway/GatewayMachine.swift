@@ -1,3 +1,4 @@
+#if Recorders
 /// What a recorder does on a gateway.
 ///
 /// The numbers are those of Discord's gateway v10, which Retrocast follows with fewer operations; where the two differ,
@@ -90,3 +91,4 @@ struct GatewayMachine: SocketMachine {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 /// The messages that a recorder sends on a gateway.
 enum GatewayMessages {
     static func heartbeat(number: UInt64?) -> [UInt8] {
@@ -62,3 +63,4 @@ enum GatewayMessages {
         #endif
     }
 }
+#endif

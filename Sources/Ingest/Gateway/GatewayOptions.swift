@@ -1,3 +1,4 @@
+#if Recorders
 /// How a recorder speaks to a gateway.
 struct GatewayOptions: Equatable, Sendable {
     /// `intents` of IDENTIFY, which Discord's gateway asks for; `nil` leaves them out.
@@ -74,3 +75,4 @@ enum GatewayCloseCode {
         [4_003, 4_004, 4_007, 4_009].contains(code)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 /// What is known of a gateway session, enough to RESUME it, also by another run of the recorder.
 struct GatewaySession: Equatable, Sendable {
     /// `session_id` of READY.
@@ -50,3 +51,4 @@ extension GatewaySession {
         self.init(id: id, resumeURL: tree["url"]?.string, number: number)
     }
 }
+#endif

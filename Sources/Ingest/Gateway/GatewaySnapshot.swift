@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// One REST snapshot of a gateway's state: asks what a plan says and records every answer as it came.
@@ -54,3 +55,4 @@ struct GatewaySnapshot: Sendable {
         return plan.isComplete
     }
 }
+#endif

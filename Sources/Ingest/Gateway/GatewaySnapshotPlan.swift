@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// Which REST routes a snapshot of a gateway's state asks for, one after another: guilds, their channels, roles, members
@@ -148,3 +149,4 @@ extension GatewaySnapshotPlan {
         return id
     }
 }
+#endif

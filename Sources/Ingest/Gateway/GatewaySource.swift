@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 
 /// Records a gateway WebSocket, Retrocast's or Discord's: every frame, and the state by REST after each handshake.
@@ -86,3 +87,4 @@ public struct GatewaySource: LiveSource {
         try await configuration.driver(recording).run()
     }
 }
+#endif

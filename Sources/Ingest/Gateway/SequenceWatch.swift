@@ -1,3 +1,4 @@
+#if Recorders
 /// Watches the numbers `s` of one connection for holes.
 ///
 /// A server takes a number and queues the frame in two steps, so two neighbours may arrive swapped: a number is missing
@@ -57,3 +58,4 @@ struct SequenceWatch: Equatable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 import Foundation
 import Logging
@@ -105,3 +106,4 @@ private final class GitPull: @unchecked Sendable {
         return items
     }
 }
+#endif

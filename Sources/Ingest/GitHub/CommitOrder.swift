@@ -1,3 +1,4 @@
+#if Recorders
 /// The order in which commits are recorded.
 enum CommitOrder {
     /// The commits behind a tip, parents first: the reverse of git's topological order (`rev-list --topo-order`), in
@@ -52,3 +53,4 @@ struct RecentValues<Value> {
         }
     }
 }
+#endif

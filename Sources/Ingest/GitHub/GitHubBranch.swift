@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Logging
@@ -235,3 +236,4 @@ extension GitHubBranch {
         bytes.withUnsafeBufferPointer { UTF8Text.firstFault(in: $0) == $0.count && !UTF8Text.containsNUL($0) }
     }
 }
+#endif

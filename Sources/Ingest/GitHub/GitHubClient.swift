@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Logging
 
@@ -253,3 +254,4 @@ extension GitHubClient {
         try await append()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// A commit as GitHub's REST API tells it.
@@ -106,3 +107,4 @@ struct GitHubCommitProof {
         } + ["-0000"]
     }()
 }
+#endif

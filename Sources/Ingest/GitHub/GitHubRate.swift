@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// How much of GitHub's hourly limit is used, and what that means: the rules of VibeChannel's plan.
@@ -32,3 +33,4 @@ struct GitHubRate: Equatable {
         return used >= limit * 80 ? .warning : .normal
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 import Foundation
 
@@ -96,3 +97,4 @@ public struct GitHubSource: LiveSource {
         }
     }
 }
+#endif

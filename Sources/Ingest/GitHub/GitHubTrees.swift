@@ -1,3 +1,4 @@
+#if Recorders
 /// What a tree of git's database holds under one name.
 struct GitHubTreeEntry: Equatable {
     let mode: String
@@ -66,3 +67,4 @@ struct GitHubTreeDiff {
         if let new, let size = new.size { sizes[new.id] = size }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 /// The ids that git gives to objects: SHA-1 (FIPS 180-4) of a type, a length and the bytes. For proof that what an API
 /// said is what the repository holds; not for anything that must withstand an attacker.
 enum GitObjectHash {
@@ -50,3 +51,4 @@ enum GitObjectHash {
         }
     }
 }
+#endif

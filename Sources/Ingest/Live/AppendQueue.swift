@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 
@@ -169,3 +170,4 @@ extension AppendQueue {
         return producers
     }
 }
+#endif

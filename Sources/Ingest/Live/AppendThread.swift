@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 
@@ -136,3 +137,4 @@ private final class Ending: @unchecked Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 /// How long to wait before the next attempt: twice as long each time up to a limit, with 0 to 10 % on top, so that
 /// many recorders do not come back at the same instant.
 struct Backoff: Sendable {
@@ -31,3 +32,4 @@ struct Backoff: Sendable {
         count = 0
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 
 extension HTTPAccess {
@@ -33,3 +34,4 @@ extension HTTPAccess {
             && left.host?.lowercased() == right.host?.lowercased() && port(left) == port(right)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
@@ -222,3 +223,4 @@ struct HTTPTrouble: Error, Hashable, CustomStringConvertible {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 
 /// An address of a server, as far as it may be shown: without what could be secret in it.
@@ -31,3 +32,4 @@ struct HTTPAddress: Sendable {
         )
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import NIOCore
 
@@ -30,3 +31,4 @@ enum KeepAlive {
         ChannelOptions.Types.SocketOption(level: .tcp, name: NIOBSDSocket.Option(rawValue: name))
     }
 }
+#endif

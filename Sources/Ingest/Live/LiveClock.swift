@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 import Synchronization
 
@@ -54,3 +55,4 @@ public struct LiveClock: Sendable {
         }
     }
 }
+#endif

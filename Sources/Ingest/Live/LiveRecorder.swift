@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 
 /// Runs live sources into logs.
@@ -35,3 +36,4 @@ public enum LiveRecorder {
         return try await thread.finish()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 
 /// Something outside that pushes changes, or is asked for them, as long as it is let.
@@ -24,3 +25,4 @@ extension LiveSource {
     /// Needs nothing.
     public func check() async throws {}
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 public import Logging
 
@@ -68,3 +69,4 @@ public struct LiveTools: Sendable {
         self.log = log
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Metrics
 
@@ -21,3 +22,4 @@ struct RecordingObserver: Sendable {
         batches.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }
+#endif

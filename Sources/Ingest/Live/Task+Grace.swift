@@ -1,3 +1,4 @@
+#if Recorders
 import Synchronization
 
 extension Task where Failure == any Error {
@@ -19,3 +20,4 @@ extension Task where Failure == any Error {
         }
     }
 }
+#endif

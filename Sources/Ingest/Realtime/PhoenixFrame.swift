@@ -1,3 +1,4 @@
+#if Recorders
 /// The outer members of a Phoenix frame, of serializer 1.0.0 (an object) or 2.0.0 (an array).
 struct PhoenixFrame {
     /// How frames are written.
@@ -127,3 +128,4 @@ struct PhoenixWriter {
         if let ref { writer.string(String(ref)) } else { writer.null() }
     }
 }
+#endif

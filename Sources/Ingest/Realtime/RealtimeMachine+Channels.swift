@@ -1,3 +1,4 @@
+#if Recorders
 /// Channels: joining, what the server says of them, gaps and pulls.
 extension RealtimeMachine {
     mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
@@ -199,3 +200,4 @@ extension RealtimeMachine {
         return closed.map { .closeGap($0, by: .snapshot) } + again
     }
 }
+#endif

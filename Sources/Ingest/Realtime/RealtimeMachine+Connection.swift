@@ -1,3 +1,4 @@
+#if Recorders
 /// Connecting, beating and the token.
 extension RealtimeMachine {
     mutating func opened(token: String, at now: Duration) -> [Action] {
@@ -111,3 +112,4 @@ extension RealtimeMachine {
         writer.end("}")
     }
 }
+#endif

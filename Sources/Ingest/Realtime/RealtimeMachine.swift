@@ -1,3 +1,4 @@
+#if Recorders
 /// What a recorder does on a Supabase Realtime socket: joins a channel per table, beats, renews its token, joins again.
 ///
 /// Changes come from the `system` message that says "subscribed" on, and nothing is ever sent twice: every interruption
@@ -151,3 +152,4 @@ enum RealtimeTiming {
     /// What this recorder closes with.
     static let closeCode: UInt16 = 1_000
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// Reads all rows of one table by PostgREST and records every page as it came.
@@ -70,3 +71,4 @@ struct RealtimePull: Sendable {
         return "&id=gt.\(last)"
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 import Foundation
 
@@ -143,3 +144,4 @@ extension RealtimeSource {
         return parts.string ?? url
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 /// A table whose rows are recorded.
 struct RealtimeTable: Hashable, Sendable {
     let schema: String
@@ -40,3 +41,4 @@ struct RealtimeTable: Hashable, Sendable {
         return rest.contains(".") && isClean
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import AsyncHTTPClient
 import EventLog
 import Logging
@@ -183,3 +184,4 @@ extension EventStreamSession {
         IngestError(code, operation: "ingest sse", object: "", reason: reason, advice: advice)
     }
 }
+#endif

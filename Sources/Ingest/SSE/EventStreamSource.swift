@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 import Foundation
 import NIOCore
@@ -70,3 +71,4 @@ public struct EventStreamSource: LiveSource {
         return HTTPAccess.Request(url: url, headers: headers)
     }
 }
+#endif

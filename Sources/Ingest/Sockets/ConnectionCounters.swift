@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Synchronization
 
@@ -101,3 +102,4 @@ final class ConnectionCounters: Sendable {
         return try frame.draft(payload: [])
     }
 }
+#endif

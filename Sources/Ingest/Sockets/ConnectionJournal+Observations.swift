@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// What sources record that look rather than listen.
@@ -62,3 +63,4 @@ extension ConnectionJournal {
         return try Attributes(pairs + [Attributes.Pair(name: "connection", value: counters.name)])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// Makes the events of a recorder that lives in connections: their numbers, keys, attributes and bookmark.
@@ -248,3 +249,4 @@ extension EventKind {
     static let gatewayREST = EventKind("gateway.rest/1" as StaticString)
     static let realtimeREST = EventKind("realtime.rest/1" as StaticString)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// An interval in which changes may have been missed, as it stands in the log.
@@ -116,3 +117,4 @@ extension RecordedGap {
         self.init(.object(members))
     }
 }
+#endif

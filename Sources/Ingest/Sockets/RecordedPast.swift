@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// What the log itself says of a source's connections, for sources whose bookmark says something else.
@@ -32,3 +33,4 @@ struct RecordedPast {
         )
     }
 }
+#endif

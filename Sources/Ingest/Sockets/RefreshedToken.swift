@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 
@@ -89,3 +90,4 @@ actor RefreshedToken {
         return JSONTree(parsing: Array(data))?["exp"]?.integer
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// Asks a REST server with patience: waits when it is told to, tries again what may pass, and takes a fresh token when
@@ -103,3 +104,4 @@ extension Double {
         isNaN ? range.lowerBound : Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// What a socket driver is told.
@@ -41,3 +42,4 @@ struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
         return other.withTarget(of: endpoint)
     }
 }
+#endif

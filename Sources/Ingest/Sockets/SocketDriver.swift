@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Logging
 import NIOCore
@@ -300,3 +301,4 @@ extension SocketDriver {
         _ = await finish.result
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 /// What a recorder does on a WebSocket, decided without a clock and without a socket.
 ///
 /// Time is what `now` says: a span since any fixed instant that never runs backwards. After each `receive` the driver
@@ -114,3 +115,4 @@ extension Optional where Wrapped == Duration {
         map { $0 <= now } ?? false
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 
 /// Where a recorder's token comes from; read anew before each handshake, never kept in a log or a message.
@@ -58,3 +59,4 @@ public struct TokenSource: Sendable {
         return token
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 #if canImport(Glibc)
 import Glibc
 
@@ -86,4 +87,5 @@ final class DirectoryWatch: @unchecked Sendable {
         return happenings
     }
 }
+#endif
 #endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 
@@ -166,3 +167,4 @@ extension StatusDirectory {
         return .oversize(length: length, hash: hasher.finalize())
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// One observation of a path: its content, or that it is not there any more.
@@ -20,3 +21,4 @@ struct StatusObservation: Sendable {
         if case .whole(let bytes) = content { bytes.count + 256 } else { 256 }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Logging
 
@@ -124,3 +125,4 @@ extension StatusSession {
         return bytes
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 public import EventLog
 import Logging
 
@@ -88,3 +89,4 @@ public struct StatusSource: LiveSource {
         )
     }
 }
+#endif

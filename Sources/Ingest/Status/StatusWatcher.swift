@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Synchronization
@@ -159,3 +160,4 @@ private final class StopFlag: Sendable {
         _ = poll(&polled, 1, milliseconds)
     }
 }
+#endif

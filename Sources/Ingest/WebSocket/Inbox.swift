@@ -1,3 +1,4 @@
+#if Recorders
 import Synchronization
 
 /// What waits for one consumer: elements pushed from anywhere, taken all at once.
@@ -101,3 +102,4 @@ final class Inbox<Element: Sendable>: Sendable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import NIOCore
 
 /// Tells of a connection's end one turn of the event loop later.
@@ -12,3 +13,4 @@ final class LateEndHandler: ChannelInboundHandler {
         context.eventLoop.assumeIsolated().execute { context.fireChannelInactive() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import NIOCore
 import NIOWebSocket
@@ -76,3 +77,4 @@ struct WebSocketAssembler {
         }
     }
 }
+#endif

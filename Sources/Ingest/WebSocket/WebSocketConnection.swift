@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import NIOCore
 import NIOHTTP1
@@ -209,3 +210,4 @@ enum WebSocketUpgrade: Sendable {
     case open(NIOLoopBound<WebSocketHandler>)
     case refused(WebSocketRefusalReader.Answer)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 
 /// Where a WebSocket is, taken from a URL (RFC 6455, section 3; `http` and `https` are taken as `ws` and `wss`).
@@ -66,3 +67,4 @@ struct WebSocketEndpoint: Hashable, Sendable {
         )
     }
 }
+#endif

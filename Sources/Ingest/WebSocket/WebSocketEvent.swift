@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 
 /// What comes in on a WebSocket.
@@ -57,3 +58,4 @@ enum WebSocketRefusal: Error, Equatable, Sendable {
     /// No connection, no TLS, no or a broken answer; in a few fixed words.
     case unreachable(String)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import NIOCore
 import NIOWebSocket
@@ -190,3 +191,4 @@ extension WebSocketHandler {
     /// What a message counts beside its bytes, so that many empty messages fill the inbox too.
     private static let eventBytes = 64
 }
+#endif

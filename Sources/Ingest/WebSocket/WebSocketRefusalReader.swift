@@ -1,3 +1,4 @@
+#if Recorders
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -71,3 +72,4 @@ extension WebSocketRefusal: CustomStringConvertible {
         }
     }
 }
+#endif

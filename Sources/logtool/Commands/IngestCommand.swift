@@ -115,28 +115,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
     }
 
-    private func recordLive() async throws {
-        let source: any LiveSource =
-            switch kind {
-            case .realtime: try realtime.source(address, live, name: try sourceName())
-            case .gateway: try gateway.source(address, live, name: try sourceName())
-            default: try polledSource()
-            }
-        let run = LiveIngest(log: log, options: write.storeOptions, trustFile: live.caFile, isQuiet: output.quiet)
-        let (summary, signal) = try await run.record(source)
-        try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
-        if let signal { throw ExitCode(128 + signal) }
-    }
-
-    private func polledSource() throws -> any LiveSource {
-        var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
-        (settings.name, settings.branch) = (name, git.branch)
-        (settings.tokenEnvironment, settings.tokenFile) = (live.tokenEnv, live.tokenFile)
-        polled.apply(to: &settings)
-        return try settings.makeSource(follows: live.follow)
-    }
-
-    private func sourceName() throws -> SourceName {
+    func sourceName() throws -> SourceName {
         try SourceName(name ?? SourceNaming.name(kind: kind.rawValue, address: address))
     }
 

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Ingest
 import Logging
@@ -69,3 +70,4 @@ struct LiveIngest {
         }
     }
 }
+#endif

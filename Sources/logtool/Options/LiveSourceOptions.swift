@@ -1,6 +1,4 @@
 import ArgumentParser
-import EventLog
-import Ingest
 
 /// What every live source may be told.
 struct LiveSourceOptions: ParsableArguments {
@@ -32,11 +30,6 @@ struct LiveSourceOptions: ParsableArguments {
 
     func validate() throws {
         if tokenEnv != nil && tokenFile != nil { throw ValidationError("give one of --token-env and --token-file") }
-    }
-
-    /// Where the token comes from; `nil` where none is given.
-    var token: TokenSource? {
-        tokenEnv.map { .environment($0) } ?? tokenFile.map { .file($0) }
     }
 }
 
@@ -72,23 +65,6 @@ struct GatewaySourceOptions: ParsableArguments {
             throw ValidationError("--refresh-url and --refresh-file go together")
         }
     }
-
-    /// The source.
-    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
-        let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
-        guard live.token != nil || refresh != nil else {
-            throw ValidationError("a gateway needs a token: give --token-env or --token-file")
-        }
-        return try GatewaySource(
-            url: url,
-            restBase: noRest ? "" : rest,
-            intents: intents,
-            token: live.token ?? .none,
-            refresh: refresh,
-            name: name,
-            follows: live.follow
-        )
-    }
 }
 
 /// What a realtime source needs to know.
@@ -105,16 +81,4 @@ struct RealtimeSourceOptions: ParsableArguments {
     var apiKeyEnv: String?
 
     var isGiven: Bool { !table.isEmpty || apiKeyEnv != nil }
-
-    /// The source.
-    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
-        try RealtimeSource(
-            url: url,
-            tables: table,
-            apiKey: apiKeyEnv.map { .environment($0) },
-            token: live.token,
-            name: name,
-            follows: live.follow
-        )
-    }
 }

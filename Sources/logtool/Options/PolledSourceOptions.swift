@@ -43,14 +43,4 @@ struct PolledSourceOptions: ParsableArguments {
         guard let wrong = given.first(where: { $0.isGiven && !$0.kinds.contains(kind) }) else { return nil }
         return "\(wrong.name) goes with \(wrong.kinds.sorted().joined(separator: " and ")) only"
     }
-
-    /// Puts what was given into settings.
-    func apply(to settings: inout SourceSettings) {
-        settings.api = api
-        settings.patterns = patterns
-        settings.polls = poll != nil
-        settings.interval = poll ?? interval
-        settings.keyEnvironment = apiTokenEnv
-        settings.environment = environment
-    }
 }

@@ -1,3 +1,4 @@
+#if Recorders
 import Ingest
 import Logging
 
@@ -12,3 +13,4 @@ extension LiveTools {
         )
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import CoreMetrics
 import Synchronization
 
@@ -119,3 +120,4 @@ private final class Handler: CounterHandler, RecorderHandler, TimerHandler {
     func record(_ value: Double) { take(value) }
     func recordNanoseconds(_ duration: Int64) { take(Double(duration)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -69,3 +70,4 @@ private final class MetricsHandler: ChannelInboundHandler {
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Ingest
@@ -185,3 +186,4 @@ struct ConfigurationReader {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -28,3 +29,4 @@ final class SignalService: Service {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Ingest
 
@@ -113,3 +114,4 @@ struct SourceSettings: Hashable, Sendable {
         keyFile.map { TokenSource.file($0) } ?? keyEnvironment.map { TokenSource.environment($0) }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Logging
 
@@ -22,3 +23,4 @@ struct StandardErrorLog: LogHandler {
             ? "\"\(text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "'"))\"" : text
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Ingest
 import Logging
@@ -72,3 +73,4 @@ final class Supervisor: Service {
         }
     }
 }
+#endif

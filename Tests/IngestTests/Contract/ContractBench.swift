@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Logging
@@ -266,3 +267,4 @@ final class StopSignal: Sendable {
         if let events, count >= events { fire() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -85,3 +86,4 @@ struct PulledSource<Source: EventSource & Sendable>: LiveSource {
         }
     }
 }
+#endif

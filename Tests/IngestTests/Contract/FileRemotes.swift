@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -135,3 +136,4 @@ struct CaptureRemote: ContractRemote {
         PulledSource(source: CaptureSource(path: folder.path("c.ndjson"), name: try SourceName("chat")))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Synchronization
@@ -186,3 +187,4 @@ final class Shared<Value: Sendable>: Sendable {
         mutex.withLock { body(&$0) }
     }
 }
+#endif

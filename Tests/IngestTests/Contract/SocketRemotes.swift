@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Synchronization
@@ -91,3 +92,4 @@ struct RealtimeRemote: ContractRemote {
         await fake.stop()
     }
 }
+#endif

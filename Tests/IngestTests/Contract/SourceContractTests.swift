@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -152,3 +153,4 @@ extension SourceContractTests {
         return last > 0 ? points + [last] : points
     }
 }
+#endif

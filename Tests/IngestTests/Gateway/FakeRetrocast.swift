@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import NIOCore
 import NIOSSL
@@ -302,3 +303,4 @@ extension FakeRetrocast {
         }
     }
 }
+#endif

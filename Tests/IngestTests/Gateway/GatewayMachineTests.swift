@@ -1,3 +1,4 @@
+#if Recorders
 import TestSupport
 import Testing
 
@@ -249,3 +250,4 @@ import Testing
         #expect(Set(table.machine.gaps).isSuperset(of: table.machine.endedGaps), "seed \(seed)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Synchronization
@@ -307,3 +308,4 @@ extension RecorderBench {
         }
     }
 }
+#endif

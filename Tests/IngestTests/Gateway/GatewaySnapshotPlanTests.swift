@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Testing
 
@@ -85,3 +86,4 @@ import Testing
         #expect(!result.paths.contains("/users/@me/read-states"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Synchronization
 import TestSupport
 
@@ -77,3 +78,4 @@ extension UnitRandom {
         self.init { generator.withLock { Double.random(in: 0..<1, using: &$0) } }
     }
 }
+#endif

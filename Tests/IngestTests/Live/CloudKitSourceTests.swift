@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Synchronization
@@ -89,3 +90,4 @@ import Testing
         #expect(throws: IngestError.self) { try CloudKitSource.Container(name) }
     }
 }
+#endif

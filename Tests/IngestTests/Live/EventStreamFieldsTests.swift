@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Testing
 
@@ -120,3 +121,4 @@ import Testing
         }
     }
 }
+#endif

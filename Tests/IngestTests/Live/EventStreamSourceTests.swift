@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -164,3 +165,4 @@ import Testing
         #expect(try !bench.everything().contains("s3cr3t"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import Synchronization
 
@@ -56,3 +57,4 @@ final class FakeCloudKit: Sendable {
         return ["records": records]
     }
 }
+#endif

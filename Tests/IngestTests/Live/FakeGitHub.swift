@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import Synchronization
 
@@ -148,3 +149,4 @@ extension ScriptedServer.Answer {
         return .full(status, headers.merging(more) { _, new in new }, body)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Synchronization
@@ -253,3 +254,4 @@ import Testing
         #expect(GitObjectHash.id(type: "tree", []) == "4b825dc642cb6eb9a060e54bf8d69288fbee4904")
     }
 }
+#endif

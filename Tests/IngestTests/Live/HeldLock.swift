@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 
 /// The write lock of a log, held as another process holds it: appends wait, as for a disk that is stuck.
@@ -18,3 +19,4 @@ final class HeldLock: Sendable {
         _ = flock(descriptor, LOCK_UN)
     }
 }
+#endif

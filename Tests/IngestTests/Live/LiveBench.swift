@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Logging
@@ -108,3 +109,4 @@ final class LogCatcher: LogHandler, Sendable {
         lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Synchronization
@@ -124,3 +125,4 @@ extension SourceName {
         self = (try? SourceName(literal)) ?? .logtool
     }
 }
+#endif

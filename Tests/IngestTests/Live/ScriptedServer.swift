@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -178,3 +179,4 @@ extension ScriptedServer.Answer {
         return fields
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -172,3 +173,4 @@ import Testing
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Synchronization
 
 /// What reaches a loopback server and what it sends, and a place to step in at any moment of it.
@@ -114,3 +115,4 @@ final class Gate: Sendable {
         }
     }
 }
+#endif

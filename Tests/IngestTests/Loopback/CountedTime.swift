@@ -1,3 +1,4 @@
+#if Recorders
 import Synchronization
 
 /// A time that goes on only while tasks do, so that a loaded machine never looks like a server that is dead.
@@ -37,3 +38,4 @@ final class CountedTime: Sendable {
         } while elapsed < end
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import NIOSSL
 import TestSupport
@@ -39,3 +40,4 @@ struct LoopbackCertificate {
         }
     }
 }
+#endif

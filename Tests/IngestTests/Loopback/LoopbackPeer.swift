@@ -1,3 +1,4 @@
+#if Recorders
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -97,3 +98,4 @@ final class LoopbackFrameHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -156,3 +157,4 @@ private final class LoopbackHTTPHandler: ChannelInboundHandler {
         }
     }
 }
+#endif

@@ -1,4 +1,9 @@
-import Crypto
+#if Recorders
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import CLibCrypto
+#endif
 import Foundation
 import NIOCore
 import NIOPosix
@@ -67,7 +72,7 @@ private final class RawHandler: ChannelInboundHandler {
         let key = request.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("sec-websocket-key:") }
         let text =
             (key?.dropFirst(18).trimmingCharacters(in: .whitespaces) ?? "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-        let accept = Data(Insecure.SHA1.hash(data: Data(text.utf8))).base64EncodedString()
+        let accept = Data(sha1(Array(text.utf8))).base64EncodedString()
         seen()
         let channel = context.channel
         let after = after
@@ -94,3 +99,16 @@ final class Counter: Sendable {
         }
     }
 }
+
+/// The hash that the WebSocket handshake asks for (RFC 6455, section 4.2.2).
+private func sha1(_ bytes: [UInt8]) -> [UInt8] {
+    #if canImport(CryptoKit)
+    Array(Insecure.SHA1.hash(data: bytes))
+    #else
+    [UInt8](unsafeUninitializedCapacity: Int(SHA_DIGEST_LENGTH)) { digest, count in
+        SHA1(bytes, bytes.count, digest.baseAddress)
+        count = Int(SHA_DIGEST_LENGTH)
+    }
+    #endif
+}
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Logging
@@ -79,3 +80,4 @@ extension RecordedEvent {
     var key: String { envelope.key?.rawValue ?? "" }
     func attribute(_ name: String) -> String? { envelope.attributes[name] }
 }
+#endif

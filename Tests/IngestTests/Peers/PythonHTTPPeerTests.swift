@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import TestSupport
@@ -86,3 +87,4 @@ import Testing
         #expect(try bench.texts("sse.event/1").isEmpty)
     }
 }
+#endif

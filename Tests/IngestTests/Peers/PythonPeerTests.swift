@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import TestSupport
 import Testing
@@ -53,3 +54,4 @@ import Testing
         peer.stop()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import Foundation
 import Synchronization
 
@@ -200,3 +201,4 @@ extension FakeRealtime {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import TestSupport
 import Testing
 
@@ -97,3 +98,4 @@ import Testing
         #expect(Set(machine.gaps).isSuperset(of: machine.endedGaps), "seed \(seed)")
     }
 }
+#endif

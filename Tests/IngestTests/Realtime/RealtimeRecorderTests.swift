@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Synchronization
 import TestSupport
@@ -181,3 +182,4 @@ extension [RecordedEvent] {
     /// Whether a run has closed a gap.
     var hasRun: Bool { contains { $0.key.hasSuffix("/closed") } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import NIOCore
@@ -61,3 +62,4 @@ import Testing
         await server.stop()
     }
 }
+#endif

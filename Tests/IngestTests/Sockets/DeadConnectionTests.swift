@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import NIOCore
 import NIOPosix
@@ -127,3 +128,4 @@ import Testing
         await server.stop()
     }
 }
+#endif

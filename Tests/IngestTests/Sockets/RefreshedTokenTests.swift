@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import NIOHTTP1
@@ -159,3 +160,4 @@ import Testing
         await fake.stop()
     }
 }
+#endif

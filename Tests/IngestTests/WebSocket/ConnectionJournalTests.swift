@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import TestSupport
 import Testing
@@ -49,3 +50,4 @@ import Testing
         #expect(try !log.events().contains { $0.key.contains("~") }, note)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import NIOCore
@@ -140,3 +141,4 @@ extension RecorderBench {
         get throws { try log.store.read { Int($0.head.rawValue) } }
     }
 }
+#endif

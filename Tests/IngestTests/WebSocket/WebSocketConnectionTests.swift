@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import NIOCore
@@ -266,3 +267,4 @@ extension WebSocketConnectionTests {
         throw CancellationError()
     }
 }
+#endif

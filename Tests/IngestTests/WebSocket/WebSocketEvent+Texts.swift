@@ -1,3 +1,4 @@
+#if Recorders
 @testable import Ingest
 
 extension WebSocketEvent {
@@ -18,3 +19,4 @@ extension WebSocketEvent {
         return texts
     }
 }
+#endif

@@ -1,0 +1,28 @@
+#if Recorders
+import ArgumentParser
+import Ingest
+
+extension IngestCommand {
+    /// Records a live source until it ends or a signal comes.
+    func recordLive() async throws {
+        let source: any LiveSource =
+            switch kind {
+            case .realtime: try realtime.source(address, live, name: try sourceName())
+            case .gateway: try gateway.source(address, live, name: try sourceName())
+            default: try polledSource()
+            }
+        let run = LiveIngest(log: log, options: write.storeOptions, trustFile: live.caFile, isQuiet: output.quiet)
+        let (summary, signal) = try await run.record(source)
+        try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
+        if let signal { throw ExitCode(128 + signal) }
+    }
+
+    private func polledSource() throws -> any LiveSource {
+        var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
+        (settings.name, settings.branch) = (name, git.branch)
+        (settings.tokenEnvironment, settings.tokenFile) = (live.tokenEnv, live.tokenFile)
+        polled.apply(to: &settings)
+        return try settings.makeSource(follows: live.follow)
+    }
+}
+#endif

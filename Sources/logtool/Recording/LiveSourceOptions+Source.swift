@@ -1,0 +1,57 @@
+#if Recorders
+import ArgumentParser
+import EventLog
+import Ingest
+
+extension LiveSourceOptions {
+    /// Where the token comes from; `nil` where none is given.
+    var token: TokenSource? {
+        tokenEnv.map { .environment($0) } ?? tokenFile.map { .file($0) }
+    }
+}
+
+extension GatewaySourceOptions {
+    /// The source.
+    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
+        let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
+        guard live.token != nil || refresh != nil else {
+            throw ValidationError("a gateway needs a token: give --token-env or --token-file")
+        }
+        return try GatewaySource(
+            url: url,
+            restBase: noRest ? "" : rest,
+            intents: intents,
+            token: live.token ?? .none,
+            refresh: refresh,
+            name: name,
+            follows: live.follow
+        )
+    }
+}
+
+extension RealtimeSourceOptions {
+    /// The source.
+    func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
+        try RealtimeSource(
+            url: url,
+            tables: table,
+            apiKey: apiKeyEnv.map { .environment($0) },
+            token: live.token,
+            name: name,
+            follows: live.follow
+        )
+    }
+}
+
+extension PolledSourceOptions {
+    /// Puts what was given into settings.
+    func apply(to settings: inout SourceSettings) {
+        settings.api = api
+        settings.patterns = patterns
+        settings.polls = poll != nil
+        settings.interval = poll ?? interval
+        settings.keyEnvironment = apiTokenEnv
+        settings.environment = environment
+    }
+}
+#endif
