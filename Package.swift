@@ -110,6 +110,22 @@ let package = Package(
             path: "Tests/LogWorker",
             swiftSettings: settings
         ),
+        .target(name: "CBaseline", dependencies: ["CLMDB"], path: "Benchmarks/Sources/CBaseline"),
+        .executableTarget(
+            name: "benchmark",
+            dependencies: [
+                "CBaseline", "EventLog", "Ingest", "Projections",
+                .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log", condition: recorders),
+                .product(name: "NIOCore", package: "swift-nio", condition: recorders),
+                .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
+            ],
+            path: "Benchmarks/Sources/benchmark",
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+        ),
         .testTarget(
             name: "EventLogTests",
             dependencies: ["EventLog", "LogWorker", "TestSupport"],

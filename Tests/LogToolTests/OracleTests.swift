@@ -51,10 +51,10 @@ import Testing
     }
 
     @Test func bothBuildsMakeTheSameStates() throws {
-        guard let release = Self.program(in: "release") else {
-            return print("note: no release build; make one with: swift build -c release --product StateTrace")
+        guard let release = Self.program(in: ".build-core/release") else {
+            return print("note: no release build of StateTrace; ./scripts/test makes one")
         }
-        let debug = try #require(Self.program(in: "debug"))
+        let debug = try #require(Self.program(in: ".build/debug"))
         let folder = try TemporaryDirectory()
         let lists = try EventStream.whole(of: Scenario.all, in: folder)
         for seed in 1...3 as ClosedRange<UInt64> {
@@ -72,7 +72,7 @@ import Testing
     }
 
     private static func program(in build: String) -> URL? {
-        let file = PackageRoot.url.appending(path: ".build/\(build)/StateTrace")
+        let file = PackageRoot.url.appending(path: "\(build)/StateTrace")
         return FileManager.default.isExecutableFile(atPath: file.path) ? file : nil
     }
 

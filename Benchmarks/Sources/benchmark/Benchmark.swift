@@ -79,8 +79,15 @@ struct Benchmark: AsyncParsableCommand {
         case .ingest:
             try await measure(.frames, count: count, scratch: scratch)
                 + measure(.git, count: count, scratch: scratch)
-        case .frames: try await FrameBenchmark(count: min(count / 5, 200_000), scratch: scratch).run()
+        case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
+    }
+    private func frames(count: Int, scratch: Scratch) async throws -> [Figure] {
+        #if Recorders
+        try await FrameBenchmark(count: count, scratch: scratch).run()
+        #else
+        throw ValidationError("this build has no recorders to measure; build with the trait Recorders")
+        #endif
     }
 }

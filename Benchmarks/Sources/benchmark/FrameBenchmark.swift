@@ -1,3 +1,4 @@
+#if Recorders
 import EventLog
 import Foundation
 import Ingest
@@ -142,3 +143,4 @@ extension FrameBenchmark {
         }
     }
 }
+#endif

@@ -1,4 +1,9 @@
-import Crypto
+#if Recorders
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import CLibCrypto
+#endif
 import Foundation
 import NIOCore
 import NIOPosix
@@ -65,7 +70,7 @@ private final class UpgradeHandler: ChannelInboundHandler {
             $0.lowercased().hasPrefix("sec-websocket-key:")
         }
         let key = (field ?? "").dropFirst(18).trimmingCharacters(in: .whitespaces)
-        let hash = Insecure.SHA1.hash(data: Data("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
+        let hash = sha1(Array("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8))
         let answer = ByteBuffer(
             string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                 + "Sec-WebSocket-Accept: \(Data(hash).base64EncodedString())\r\n\r\n"
@@ -135,3 +140,16 @@ private final class FrameCounter: ChannelInboundHandler {
         if left == 0 { onEnd() }
     }
 }
+
+/// The hash of the WebSocket handshake (RFC 6455, section 4.2.2).
+private func sha1(_ bytes: [UInt8]) -> [UInt8] {
+    #if canImport(CryptoKit)
+    Array(Insecure.SHA1.hash(data: bytes))
+    #else
+    [UInt8](unsafeUninitializedCapacity: Int(SHA_DIGEST_LENGTH)) { digest, count in
+        SHA1(bytes, bytes.count, digest.baseAddress)
+        count = Int(SHA_DIGEST_LENGTH)
+    }
+    #endif
+}
+#endif

@@ -1,6 +1,0 @@
-#ifndef CLMDBBASELINE_SHIM_H
-#define CLMDBBASELINE_SHIM_H
-
-#include <lmdb.h>
-
-#endif
