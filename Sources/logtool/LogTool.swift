@@ -23,7 +23,10 @@ struct LogTool: ParsableCommand {
                 name: "Look",
                 subcommands: [EventsCommand.self, ReplayCommand.self, StatsCommand.self, GapsCommand.self]
             ),
-            CommandGroup(name: "Compare and find", subcommands: [DiffCommand.self, HistoryCommand.self]),
+            CommandGroup(
+                name: "Compare and find",
+                subcommands: [DiffCommand.self, HistoryCommand.self, BisectCommand.self]
+            ),
             CommandGroup(
                 name: "Keep",
                 subcommands: [

@@ -23,3 +23,23 @@ extension JSONValue {
         return "[" + array.map { "\n\(indentation)\($0.canonicalText)" }.joined(separator: ",") + "]"
     }
 }
+
+extension JSONValue {
+    /// The value for people: a member or an element a line, two spaces a level.
+    var indented: String { indented(by: "") }
+
+    private func indented(by indentation: String) -> String {
+        let inner = indentation + "  "
+        switch self {
+        case .object(let object) where !object.members.isEmpty:
+            let members = object.members.map { member in
+                "\(inner)\(JSONValue.string(member.name).text): \(member.value.indented(by: inner))"
+            }
+            return "{\n\(members.joined(separator: ",\n"))\n\(indentation)}"
+        case .array(let elements) where elements.contains { $0.object != nil || $0.array != nil }:
+            let lines = elements.map { inner + $0.indented(by: inner) }
+            return "[\n\(lines.joined(separator: ",\n"))\n\(indentation)]"
+        default: return text
+        }
+    }
+}

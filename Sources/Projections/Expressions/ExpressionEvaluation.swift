@@ -1,0 +1,159 @@
+import EventLog
+
+/// Answers an expression in one state.
+struct ExpressionEvaluation {
+    let state: Workspace
+
+    /// The value of a part; `row` is what a filter looks at.
+    func value(of node: ExpressionNode, row: JSONValue?) throws(ExpressionError) -> JSONValue {
+        switch node {
+        case .literal(let value): return value
+        case .member(let steps): return Self.follow(steps, from: row)
+        case .row(let selection, let steps): return Self.follow(steps, from: try only(selection))
+        case .count(let selection):
+            var count = 0
+            try forEachRow(of: selection) { _ in
+                count += 1
+                return true
+            }
+            return .int(count)
+        case .exists(let selection, let steps): return .bool(try exists(selection, steps))
+        case .duplicate(let selection, let steps): return .bool(try hasDuplicate(selection, steps))
+        case .not(let node): return .bool(try !truth(of: node, row: row))
+        case .and(let left, let right):
+            if try !truth(of: left, row: row) { return .bool(false) }
+            return .bool(try truth(of: right, row: row))
+        case .or(let left, let right):
+            if try truth(of: left, row: row) { return .bool(true) }
+            return .bool(try truth(of: right, row: row))
+        case .compare(let left, let comparison, let right):
+            return .bool(
+                Self.compare(try value(of: left, row: row), comparison, try value(of: right, row: row))
+            )
+        }
+    }
+
+    /// A value as an answer: null is false.
+    private func truth(of node: ExpressionNode, row: JSONValue?) throws(ExpressionError) -> Bool {
+        switch try value(of: node, row: row) {
+        case .bool(let answer): return answer
+        case .null: return false
+        case let other: throw ExpressionError(column: 1, reason: "\(other.canonicalText) is neither true nor false")
+        }
+    }
+
+    private func exists(_ selection: ExpressionSelection, _ steps: [ExpressionStep]) throws(ExpressionError) -> Bool {
+        var found = false
+        try forEachRow(of: selection) { row in
+            found = Self.follow(steps, from: row) != .null
+            return !found
+        }
+        return found
+    }
+
+    private func hasDuplicate(
+        _ selection: ExpressionSelection,
+        _ steps: [ExpressionStep]
+    ) throws(ExpressionError) -> Bool {
+        var seen: Set<JSONValue> = []
+        var found = false
+        try forEachRow(of: selection) { row in
+            let value = Self.follow(steps, from: row)
+            if value != .null { found = !seen.insert(value).inserted }
+            return !found
+        }
+        return found
+    }
+
+    /// The row that ids name; `nil` if there is none.
+    private func only(_ selection: ExpressionSelection) throws(ExpressionError) -> JSONValue? {
+        var rows: [JSONValue] = []
+        try forEachRow(of: selection) { row in
+            rows.append(row)
+            return rows.count < 2
+        }
+        guard rows.count < 2 else {
+            let ids = (selection.ids ?? []).joined(separator: "/")
+            throw ExpressionError(
+                column: selection.column,
+                reason: "several \(selection.section.rawValue) fit \"\(ids)\"; write the source too"
+            )
+        }
+        return rows.first
+    }
+
+    /// Hands out the rows of a selection, in no particular order, until `body` returns false.
+    private func forEachRow(
+        of selection: ExpressionSelection,
+        _ body: (JSONValue) -> Bool
+    ) throws(ExpressionError) {
+        var failure: ExpressionError?
+        state.forEachRow(in: selection) { row in
+            guard let filter = selection.filter else { return body(row) }
+            do throws(ExpressionError) {
+                return try truth(of: filter, row: row) ? body(row) : true
+            } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private static func follow(_ steps: [ExpressionStep], from row: JSONValue?) -> JSONValue {
+        var value = row ?? .null
+        for step in steps {
+            switch step {
+            case .member(let name): value = value[name] ?? .null
+            case .index(let index):
+                let array = value.array ?? []
+                value = index < array.count ? array[index] : .null
+            }
+        }
+        return value
+    }
+
+    private static func compare(_ left: JSONValue, _ comparison: ExpressionOperator, _ right: JSONValue) -> Bool {
+        switch comparison {
+        case .equal: areEqual(left, right)
+        case .unequal: !areEqual(left, right)
+        case .less: isLess(left, right)
+        case .greater: isLess(right, left)
+        case .lessOrEqual: isLess(left, right) || isOrdered(left, right) && areEqual(left, right)
+        case .greaterOrEqual: isLess(right, left) || isOrdered(left, right) && areEqual(left, right)
+        case .contains: contains(left, right)
+        }
+    }
+
+    private static func areEqual(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        left.isSameJSON(as: right)
+    }
+
+    private static func isOrdered(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.number, .number), (.string, .string): true
+        default: false
+        }
+    }
+
+    /// Whole numbers as numbers, texts by their UTF-8 bytes; anything else has no order.
+    private static func isLess(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.string(let left), .string(let right)): return left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.number(let left), .number(let right)):
+            guard let left = left.int64, let right = right.int64 else { return false }
+            return left < right
+        default: return false
+        }
+    }
+
+    /// Whether a list has an element, or a text holds another one.
+    private static func contains(_ left: JSONValue, _ right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.array(let elements), _): elements.contains { areEqual($0, right) }
+        case (.string(let text), .string(let part)):
+            Array(text.utf8).firstRange(of: Array(part.utf8)) != nil || part.isEmpty
+        default: false
+        }
+    }
+}

@@ -1,0 +1,252 @@
+/// Reads the text of an expression.
+///
+/// Recursion is bounded by `depthMax`, so that no text exhausts the thread's stack.
+struct ExpressionParser {
+    private static let depthMax = 64
+    private static let textBytesMax = 65_536
+
+    private let text: [Character]
+    private var place = 0
+    private var depth = 0
+    /// The sections that were named so far.
+    private(set) var sections: Set<Section> = []
+
+    init(_ text: String) {
+        self.text = text.utf8.count > Self.textBytesMax ? [] : Array(text)
+        isTooLong = text.utf8.count > Self.textBytesMax
+    }
+
+    private let isTooLong: Bool
+
+    /// Reads the whole text.
+    mutating func parse() throws(ExpressionError) -> ExpressionNode {
+        if isTooLong { throw error("an expression has at most \(Self.textBytesMax) bytes") }
+        let node = try or(inFilter: false)
+        skipSpace()
+        guard place == text.count else { throw error("\"\(text[place])\" cannot follow here; and, or or the end can") }
+        return node
+    }
+
+    // MARK: - Grammar
+
+    private mutating func or(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+        depth += 1
+        defer { depth -= 1 }
+        if depth > Self.depthMax { throw error("the expression is nested more than \(Self.depthMax) levels deep") }
+        var node = try and(inFilter: inFilter)
+        while take("||") || takeWord("or") { node = .or(node, try and(inFilter: inFilter)) }
+        return node
+    }
+
+    private mutating func and(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+        var node = try not(inFilter: inFilter)
+        while take("&&") || takeWord("and") || inFilter && take(",") {
+            node = .and(node, try not(inFilter: inFilter))
+        }
+        return node
+    }
+
+    private mutating func not(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+        var isNegated = false
+        while takeNegation() || takeWord("not") { isNegated.toggle() }
+        let node = try comparison(inFilter: inFilter)
+        return isNegated ? .not(node) : node
+    }
+
+    private mutating func takeNegation() -> Bool {
+        skipSpace()
+        guard place < text.count, text[place] == "!", place + 1 == text.count || text[place + 1] != "=" else {
+            return false
+        }
+        place += 1
+        return true
+    }
+
+    private mutating func comparison(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+        let left = try operand(inFilter: inFilter)
+        guard let comparison = takeOperator() else { return left }
+        return .compare(left, comparison, try operand(inFilter: inFilter))
+    }
+
+    private mutating func takeOperator() -> ExpressionOperator? {
+        for known in ExpressionOperator.allCases where known != .contains && take(known.rawValue) { return known }
+        if take("=") { return .equal }
+        return takeWord("contains") ? .contains : nil
+    }
+
+    private mutating func operand(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
+        skipSpace()
+        guard place < text.count else { throw error("a value is missing at the end") }
+        if take("(") {
+            let node = try or(inFilter: inFilter)
+            try expect(")")
+            return node
+        }
+        if text[place] == "\"" || text[place] == "'" { return .literal(.string(try string())) }
+        if text[place] == "-" || text[place].isASCIIDigit { return .literal(try number()) }
+        let column = place
+        let name = try word()
+        switch name {
+        case "true": return .literal(.bool(true))
+        case "false": return .literal(.bool(false))
+        case "null": return .literal(.null)
+        default: break
+        }
+        if inFilter { return .member([.member(name)] + (try steps())) }
+        return try take("(") ? function(name, at: column) : row(name, at: column)
+    }
+
+    private mutating func function(_ name: String, at column: Int) throws(ExpressionError) -> ExpressionNode {
+        let node: ExpressionNode
+        switch name {
+        case "count": node = .count(try selection())
+        case "exists": node = .exists(try selection(), try steps())
+        case "duplicate":
+            let rows = try selection()
+            try expect(",")
+            node = .duplicate(rows, [.member(try word())] + (try steps()))
+        default:
+            place = column
+            throw error("there is no function \"\(name)\"; there are count, exists and duplicate")
+        }
+        try expect(")")
+        return node
+    }
+
+    private mutating func row(_ name: String, at column: Int) throws(ExpressionError) -> ExpressionNode {
+        place = column
+        let rows = try selection()
+        guard rows.ids != nil else {
+            place = column
+            throw error("\"\(name)\" is a list: write \(name)[\"ID\"].MEMBER, count(\(name)) or exists(\(name)[…])")
+        }
+        return .row(rows, try steps())
+    }
+
+    private mutating func selection() throws(ExpressionError) -> ExpressionSelection {
+        skipSpace()
+        let column = place
+        let name = try word()
+        guard let section = Section(rawValue: name) else {
+            place = column
+            let known = Section.allCases.map(\.rawValue).joined(separator: ", ")
+            throw error("a state has no part \"\(name)\"; it has \(known)")
+        }
+        sections.insert(section)
+        var rows = ExpressionSelection(section: section, column: column + 1)
+        guard take("[") else { return rows }
+        skipSpace()
+        if place < text.count, text[place] == "\"" || text[place] == "'" {
+            rows.ids = EntityReference("message:" + (try string()))?.parts
+            if rows.ids == nil { throw error("an id is missing") }
+        } else {
+            rows.filter = try or(inFilter: true)
+        }
+        try expect("]")
+        return rows
+    }
+
+    private mutating func steps() throws(ExpressionError) -> [ExpressionStep] {
+        var steps: [ExpressionStep] = []
+        while true {
+            if take(".") {
+                steps.append(.member(try word()))
+            } else if take("[") {
+                skipSpace()
+                guard case .number(let number) = try number(), let index = number.uint64.flatMap({ Int(exactly: $0) })
+                else { throw error("a place in a list is a number from 0 on") }
+                steps.append(.index(index))
+                try expect("]")
+            } else {
+                return steps
+            }
+        }
+    }
+
+    // MARK: - Characters
+
+    private mutating func skipSpace() {
+        while place < text.count, text[place].isWhitespace { place += 1 }
+    }
+
+    private mutating func take(_ symbol: String) -> Bool {
+        skipSpace()
+        let symbol = Array(symbol)
+        guard text[place...].starts(with: symbol) else { return false }
+        place += symbol.count
+        return true
+    }
+
+    private mutating func takeWord(_ wanted: String) -> Bool {
+        skipSpace()
+        let start = place
+        if let found = try? word(), found == wanted { return true }
+        place = start
+        return false
+    }
+
+    private mutating func expect(_ symbol: String) throws(ExpressionError) {
+        guard take(symbol) else {
+            let found = place < text.count ? "\"\(text[place])\"" : "the end"
+            throw error("\(found) is where \"\(symbol)\" is expected")
+        }
+    }
+
+    private mutating func word() throws(ExpressionError) -> String {
+        skipSpace()
+        let start = place
+        while place < text.count,
+            text[place].isASCIILetter || text[place] == "_"
+                || place > start && text[place].isASCIIDigit
+        {
+            place += 1
+        }
+        guard place > start else {
+            let found = place < text.count ? "\"\(text[place])\"" : "the end"
+            throw error("\(found) is where a name or a value is expected")
+        }
+        return String(text[start..<place])
+    }
+
+    private mutating func number() throws(ExpressionError) -> JSONValue {
+        let start = place
+        if place < text.count, text[place] == "-" { place += 1 }
+        while place < text.count, text[place].isASCIIDigit { place += 1 }
+        guard let number = Int64(String(text[start..<place])) else {
+            place = start
+            throw error("this is no whole number of 64 bits")
+        }
+        return .int(number)
+    }
+
+    /// A text in double or single quotes; `\` takes the next character as it is, but for `\n` and `\t`.
+    private mutating func string() throws(ExpressionError) -> String {
+        let (start, quote) = (place, text[place])
+        var result = ""
+        place += 1
+        while place < text.count, text[place] != quote {
+            if text[place] == "\\", place + 1 < text.count {
+                place += 1
+                result.append(text[place] == "n" ? "\n" : text[place] == "t" ? "\t" : text[place])
+            } else {
+                result.append(text[place])
+            }
+            place += 1
+        }
+        guard place < text.count else {
+            place = start
+            throw error("the text that begins here has no closing \(quote)")
+        }
+        place += 1
+        return result
+    }
+
+    private func error(_ reason: String) -> ExpressionError {
+        ExpressionError(column: place + 1, reason: reason)
+    }
+}
+
+extension Character {
+    fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) && isASCII }
+    fileprivate var isASCIILetter: Bool { isASCII && isLetter }
+}

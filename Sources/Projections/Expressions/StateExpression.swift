@@ -1,0 +1,112 @@
+/// A question about a state that is answered with yes or no: `count(messages[channel="10"]) > 3`.
+///
+/// `docs/expressions.md` is the language's page. An expression reads the rows of the state document and nothing else, so
+/// equal states give equal answers. What a row lacks is null. Values of different types are never equal, and neither is less.
+public struct StateExpression: Sendable, CustomStringConvertible {
+    /// The text that it was read from.
+    public let description: String
+    /// The sections of the state document that the answer depends on.
+    public let sections: Set<Section>
+    let root: ExpressionNode
+
+    /// Reads an expression.
+    ///
+    /// - Throws: `ExpressionError` with the column of what cannot be read.
+    public init(parsing text: String) throws(ExpressionError) {
+        var parser = ExpressionParser(text)
+        root = try parser.parse()
+        description = text
+        sections = parser.sections
+    }
+
+    /// Whether passing time alone can change the answer, without an event that touches a row.
+    public var dependsOnTime: Bool {
+        !sections.isDisjoint(with: [.typing, .sessions, .sessionAggregates])
+    }
+
+    /// The answer in a state.
+    ///
+    /// Cost: a row that is named by source and ids takes O(1), `messages[channel=…]` O(messages of the channel), any other
+    /// list O(rows of the section).
+    /// - Throws: `ExpressionError` where ids fit several rows, or where the expression is neither true nor false.
+    public func holds(in state: Workspace) throws(ExpressionError) -> Bool {
+        let evaluation = ExpressionEvaluation(state: state)
+        let value = try evaluation.value(of: root, row: nil)
+        guard case .bool(let answer) = value else {
+            throw ExpressionError(
+                column: 1,
+                reason: "the expression gives \(value.canonicalText), which is neither true nor false"
+            )
+        }
+        return answer
+    }
+}
+
+/// Why an expression cannot be read or answered.
+public struct ExpressionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Where in the text, counted in characters from 1.
+    public let column: Int
+    /// What is wrong there, and what would be right.
+    public let reason: String
+
+    /// The column and the reason.
+    public var description: String { "column \(column): \(reason)" }
+}
+
+/// The parts of an expression.
+indirect enum ExpressionNode: Sendable {
+    case literal(JSONValue)
+    /// A member of the row that a filter looks at, `reactions[0].emoji`.
+    case member([ExpressionStep])
+    /// Members of the one row that a selection names; null where there is no such row.
+    case row(ExpressionSelection, [ExpressionStep])
+    case count(ExpressionSelection)
+    case exists(ExpressionSelection, [ExpressionStep])
+    /// Whether two rows of a selection have equal values of a member that is not null.
+    case duplicate(ExpressionSelection, [ExpressionStep])
+    case not(ExpressionNode)
+    case and(ExpressionNode, ExpressionNode)
+    case or(ExpressionNode, ExpressionNode)
+    case compare(ExpressionNode, ExpressionOperator, ExpressionNode)
+}
+
+/// One step into a value.
+enum ExpressionStep: Sendable {
+    case member(String)
+    case index(Int)
+}
+
+/// How two values are compared.
+enum ExpressionOperator: String, Sendable, CaseIterable {
+    case equal = "=="
+    case unequal = "!="
+    case lessOrEqual = "<="
+    case greaterOrEqual = ">="
+    case less = "<"
+    case greater = ">"
+    case contains
+}
+
+/// Rows of one section.
+struct ExpressionSelection: Sendable {
+    let section: Section
+    /// Ids as an entity reference has them, source first, perhaps with parts left out from the left.
+    var ids: [String]?
+    var filter: ExpressionNode?
+    /// Where it stands in the text.
+    let column: Int
+
+    /// The text that the filter demands of a member in every row; `nil` if it demands none.
+    func demanded(_ name: String) -> String? {
+        filter.flatMap { Self.demanded(name, by: $0) }
+    }
+
+    private static func demanded(_ name: String, by node: ExpressionNode) -> String? {
+        switch node {
+        case .and(let left, let right): demanded(name, by: left) ?? demanded(name, by: right)
+        case .compare(.member(let steps), .equal, .literal(.string(let text))):
+            if case .member(name) = steps.first, steps.count == 1 { text } else { nil }
+        default: nil
+        }
+    }
+}

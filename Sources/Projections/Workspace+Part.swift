@@ -1,0 +1,45 @@
+public import EventLog
+
+extension Workspace {
+    /// The state document with the rows of one thing alone: in `messages` or `deletedMessages` for a message, and so on.
+    ///
+    /// The digest is left out, since it covers the whole state. Cost: O(1) where the reference is complete.
+    public func document(of reference: EntityReference, _ options: DocumentOptions = DocumentOptions()) -> JSONValue {
+        let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
+        var document: JSONObject = [
+            "format": .string("eventlog.state/1"),
+            "sequence": .string(sequence.description),
+            "asOf": .string(asOf.description),
+            "profile": .string(options.profile.rawValue),
+        ]
+        for section in reference.kind.sections {
+            var rows: [JSONValue] = []
+            forEachRow(in: ExpressionSelection(section: section, ids: reference.parts, column: 1)) { row in
+                rows.append(row)
+                return true
+            }
+            document[section.rawValue] = .array(rows)
+        }
+        return .object(document)
+    }
+
+    /// The rows that are about one channel, as `ChannelState` has them; arrays are empty where the state knows no such channel.
+    public func document(ofChannel name: EntityReference, _ options: DocumentOptions = DocumentOptions()) -> JSONValue {
+        if let state = ChannelState.find(name, in: self).first { return state.document(options) }
+        var options = options
+        options.sections = []
+        var state = Workspace()
+        (state.sequence, state.clock) = (sequence, clock)
+        guard case .object(var document) = state.document(options) else { return .null }
+        document["digest"] = nil
+        for section in ChannelState.sections { document[section.rawValue] = .array([]) }
+        return .object(document)
+    }
+
+    /// Whether the last event may have changed rows of these sections.
+    public func touches(_ wanted: Set<Section>, by envelope: Envelope) -> Bool {
+        guard !envelope.isAct, let state = state(of: envelope.source) else { return false }
+        // An event that leaves an issue touches no row for it.
+        return wanted.contains(.issues) || state.context.touched.contains { wanted.contains($0.section) }
+    }
+}

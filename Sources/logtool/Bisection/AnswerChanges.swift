@@ -1,0 +1,60 @@
+import EventLog
+import Projections
+
+/// The events after which an expression's answer differs from the answer before.
+struct AnswerChanges {
+    struct Change {
+        let event: Envelope
+        let holds: Bool
+    }
+
+    private let expression: StateExpression
+    private var holds: Bool
+    /// The answer before the first event.
+    let start: Bool
+    private(set) var changes: [Change] = []
+
+    init(_ expression: StateExpression, at state: Workspace) {
+        self.expression = expression
+        start = (try? expression.holds(in: state)) ?? false
+        holds = start
+    }
+
+    /// Takes the state after an event. Only events that touch what the expression reads are asked about.
+    mutating func add(_ event: Envelope, _ state: Workspace) throws {
+        guard expression.dependsOnTime || state.touches(expression.sections, by: event) else { return }
+        let answer: Bool
+        do {
+            answer = try expression.holds(in: state)
+        } catch {
+            throw Failure("answer \"\(expression)\" at sequence \(event.sequence): \(error)")
+        }
+        guard answer != holds else { return }
+        holds = answer
+        changes.append(Change(event: event, holds: answer))
+    }
+
+    func print(to output: StandardOutput, asJSON: Bool) throws {
+        if asJSON {
+            let document: JSONValue = .object([
+                "when": .string(expression.description),
+                "start": .bool(start),
+                "changes": .array(
+                    changes.map {
+                        .object(["holds": .bool($0.holds), "event": .object(EventJSON.object(for: $0.event))])
+                    }
+                ),
+            ])
+            return try output.line(document.lines)
+        }
+        for change in changes {
+            let event = change.event
+            let place = "\(event.sequence)  \(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)"
+            let mark = change.holds ? "holds   " : "does not"
+            try output.line("\(mark)  \(DisplayText.escaped(place))")
+        }
+        if changes.isEmpty {
+            try output.line("the answer is \(start ? "yes" : "no") at every event")
+        }
+    }
+}

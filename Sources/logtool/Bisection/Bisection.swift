@@ -1,0 +1,76 @@
+import EventLog
+
+/// What a test says of a state.
+enum Verdict: String, Hashable, Sendable {
+    case good, bad
+    /// The test cannot say.
+    case skip
+}
+
+/// Searches between a good and a bad point for the first event after which states are bad.
+///
+/// A search tests at most log2(events) + 2 states, both ends included, unless states are skipped. It assumes, as every
+/// bisection does, that states stay bad once they are.
+struct Bisection {
+    /// What a search has found.
+    enum Outcome: Hashable, Sendable {
+        /// The first bad event.
+        case first(SequenceNumber)
+        /// The first bad event is one of these: the test cannot say of the states between.
+        case among([SequenceNumber])
+        /// Both ends give the same answer.
+        case same(Verdict)
+        /// The good end is bad and the bad end good.
+        case reversed
+        /// The test cannot say of an end.
+        case unknownEnd(SequenceNumber)
+    }
+
+    private(set) var good: SequenceNumber
+    private(set) var bad: SequenceNumber
+    /// How many states were tested.
+    private(set) var tested = 0
+    private var skipped: Set<SequenceNumber> = []
+
+    init(good: SequenceNumber, bad: SequenceNumber) {
+        self.good = good
+        self.bad = bad
+    }
+
+    /// Searches; `test` gets points in no particular order, and none twice.
+    mutating func run(_ test: (SequenceNumber) throws -> Verdict) throws -> Outcome {
+        tested = 2
+        let ends = try (test(good), test(bad))
+        switch ends {
+        case (.good, .bad): break
+        case (.skip, _): return .unknownEnd(good)
+        case (_, .skip): return .unknownEnd(bad)
+        case (.bad, .good): return .reversed
+        default: return .same(ends.0)
+        }
+        while let point = next() {
+            tested += 1
+            switch try test(point) {
+            case .good: good = point
+            case .bad: bad = point
+            case .skip: skipped.insert(point)
+            }
+        }
+        let left = (good.rawValue + 1...bad.rawValue).map { SequenceNumber($0) }
+        return left.count == 1 ? .first(bad) : .among(left)
+    }
+
+    /// The point to test next: the middle, or the nearest one that was not skipped.
+    private func next() -> SequenceNumber? {
+        let (low, high) = (good.rawValue, bad.rawValue)
+        guard high - low > 1 else { return nil }
+        let middle = low + (high - low) / 2
+        for distance in 0...(high - low) {
+            for candidate in [middle + distance, middle - min(distance, middle)]
+            where candidate > low && candidate < high && !skipped.contains(SequenceNumber(candidate)) {
+                return SequenceNumber(candidate)
+            }
+        }
+        return nil
+    }
+}

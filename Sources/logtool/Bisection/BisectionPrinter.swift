@@ -1,0 +1,109 @@
+import EventLog
+import Projections
+
+/// Prints what a bisection has found: the event, its payload, what it changed, and what to type next.
+struct BisectionPrinter {
+    let output: StandardOutput
+    let log: String
+    let query: StateQuery
+    let isJSON: Bool
+
+    /// Prints an outcome.
+    func print(_ outcome: Bisection.Outcome, tested: Int, store: EventStore) throws {
+        switch outcome {
+        case .first(let sequence): try printFirst(sequence, tested: tested, store: store)
+        case .among(let sequences): try printCandidates(sequences, tested: tested)
+        case .same(let verdict): try say(none("both ends are \(verdict.rawValue)"), tested: tested)
+        case .reversed: try say(none("the good end is bad and the bad end good; negate the test"), tested: tested)
+        case .unknownEnd(let point):
+            try say(none("the test cannot say of the end at sequence \(point)"), tested: tested)
+        }
+        try output.flush()
+    }
+
+    private func none(_ reason: String) -> String { "nothing found: \(reason)" }
+
+    private func say(_ text: String, tested: Int) throws {
+        guard isJSON else { return try output.line(text) }
+        try output.line(JSONValue.object(["tested": .int(tested), "reason": .string(text)]).text)
+    }
+
+    private func printCandidates(_ sequences: [SequenceNumber], tested: Int) throws {
+        if isJSON {
+            let candidates: [JSONValue] = sequences.map { .string($0.description) }
+            return try output.line(JSONValue.object(["candidates": .array(candidates), "tested": .int(tested)]).text)
+        }
+        let (first, last) = (sequences[0], sequences[sequences.count - 1])
+        try output.line("the first bad event is one of \(first) to \(last): the test cannot say of the states between")
+    }
+
+    private func printFirst(_ sequence: SequenceNumber, tested: Int, store: EventStore) throws {
+        try store.read { session in
+            var printed = false
+            try Replay.steps(of: session, in: sequence...sequence, options: query.replayOptions) { event, changes in
+                printed = true
+                try print(event, changes, tested: tested, session: store)
+                return true
+            }
+            // An act, or an event of a source that is left out, changes nothing.
+            if !printed { try say("first: event \(sequence)", tested: tested) }
+        }
+    }
+
+    private func print(_ event: Envelope, _ changes: [StateDifference], tested: Int, session store: EventStore) throws {
+        let payload = try payload(of: event.sequence, in: store)
+        let differences = StateDiff.document(changes)["differences"]?.array ?? []
+        if isJSON {
+            var object = EventJSON.object(for: event)
+            payload.withUnsafeBytes { EventJSON.add($0, to: &object) }
+            object["changes"] = .array(differences)
+            let document: JSONValue = .object([
+                "first": .string(event.sequence.description), "tested": .int(tested), "event": .object(object),
+            ])
+            return try output.line(document.text)
+        }
+        try output.line(output.style.text("first: event \(event.sequence)", .heading))
+        let place = "\(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)"
+        try output.line("\(DisplayText.escaped(place))  (tested \(tested) states)")
+        try output.line()
+        for line in Self.decoded(payload) { try output.line("  " + DisplayText.escaped(line)) }
+        try output.line()
+        let printer = DifferencePrinter(output: output)
+        for difference in differences { try printer.print(difference) }
+        if differences.isEmpty { try output.line(output.style.text("it changed no row", .quiet)) }
+        try output.line()
+        try output.line("next:")
+        for command in next(event.sequence, changes) { try output.line("  " + DisplayText.escaped(command)) }
+    }
+
+    private func payload(of sequence: SequenceNumber, in store: EventStore) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try store.read { session in
+            try session.forEachEvent(in: sequence...sequence) { event in
+                bytes = event.withPayload { Array($0) }
+                return true
+            }
+        }
+        return bytes
+    }
+
+    /// A payload as lines: JSON with a member a line, anything else as it is, at most `linesMax`.
+    private static func decoded(_ payload: [UInt8]) -> [String] {
+        let text = (try? JSONValue.parse(payload)).map(\.indented) ?? String(decoding: payload, as: UTF8.self)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count > linesMax else { return lines }
+        return lines.prefix(linesMax) + ["… \(lines.count - linesMax) more lines"]
+    }
+
+    private static let linesMax = 60
+
+    private func next(_ sequence: SequenceNumber, _ changes: [StateDifference]) -> [String] {
+        let before = sequence.rawValue - 1
+        var commands = ["logtool diff \(log)@\(before) \(log)@\(sequence)"]
+        if let entity = changes.first(where: { $0.entity.kind != .issue })?.entity {
+            commands.append("logtool history \(log) '\(entity)'")
+        }
+        commands.append("logtool replay \(log) --without \(sequence)")
+        return commands
+    }
+}

@@ -1,0 +1,74 @@
+import EventLog
+import Projections
+
+/// What `bisect` and `shrink` ask of a state.
+enum StateTest {
+    /// A command that gets the document, or a part of it.
+    case command(TestCommand, part: StatePartQuery)
+    /// An expression: where it holds, the state is bad.
+    case expression(StateExpression)
+
+    /// The answer for one state.
+    ///
+    /// - Throws: `Failure` where a command ends otherwise than git's rules allow, or an expression cannot be answered.
+    func verdict(_ state: Workspace, options: DocumentOptions) throws -> Verdict {
+        switch self {
+        case .expression(let expression):
+            do {
+                return try expression.holds(in: state) ? .bad : .good
+            } catch {
+                throw Failure("answer \"\(expression)\" at sequence \(state.sequence): \(error)")
+            }
+        case .command(let command, let part):
+            let ending = try command.run(on: part.bytes(of: state, options: options))
+            return try Self.verdict(ending, of: command, at: state.sequence)
+        }
+    }
+
+    /// git's codes: 0 is good, 125 cannot say, 1 to 127 are bad; anything else stops the search.
+    private static func verdict(
+        _ ending: TestCommand.Ending,
+        of command: TestCommand,
+        at sequence: SequenceNumber
+    ) throws -> Verdict {
+        switch ending {
+        case .code(0): return .good
+        case .code(125): return .skip
+        case .code(1...127): return .bad
+        case .code(let code):
+            throw Failure(
+                "run \"\(command.line)\" at sequence \(sequence): it ended with \(code); 0 means good, 125 cannot say, 1 to "
+                    + "127 bad"
+            )
+        case .signal(let number):
+            throw Failure(
+                "run \"\(command.line)\" at sequence \(sequence): signal \(number) ended it; try it by hand: "
+                    + "logtool replay LOG --at \(sequence) --json | \(command.line)"
+            )
+        case .timedOut:
+            throw Failure(
+                "run \"\(command.line)\" at sequence \(sequence): it took longer than \(command.timeout); give it longer with "
+                    + "--timeout"
+            )
+        }
+    }
+}
+
+/// The part of a state document that a command gets.
+struct StatePartQuery {
+    var entity: EntityReference?
+    var channel: EntityReference?
+
+    func bytes(of state: Workspace, options: DocumentOptions) throws -> [UInt8] {
+        var state = state
+        let document: JSONValue
+        if let entity {
+            document = state.document(of: entity, options)
+        } else if let channel {
+            document = state.document(ofChannel: channel, options)
+        } else {
+            document = state.document(options)
+        }
+        return Array((document.lines + "\n").utf8)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A command line that tells of a state document whether it is good: git's exit codes, the document on standard input.
+///
+/// The document lies in a file without a name, so a command may read it slowly, in part or not at all. The command runs in a
+/// process group of its own, which ends with the time limit; its standard output goes to standard error.
+struct TestCommand {
+    /// What `sh -c` runs.
+    let line: String
+    /// How long one run may take.
+    let timeout: Duration
+    /// Whether the command's own output is thrown away.
+    let isQuiet: Bool
+
+    /// How a run ended.
+    enum Ending: Hashable {
+        case code(Int32)
+        case signal(Int32)
+        case timedOut
+    }
+
+    /// Runs the command once.
+    func run(on document: [UInt8]) throws -> Ending {
+        let input = try Self.unnamedFile(holding: document)
+        defer { close(input) }
+        let child = try spawn(input: input)
+        return try wait(for: child)
+    }
+
+    private func spawn(input: Int32) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t.make()
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        if isQuiet {
+            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        } else {
+            posix_spawn_file_actions_adddup2(&actions, 2, 1)
+        }
+        var attributes = posix_spawnattr_t.make()
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        // SIGPIPE is ignored here and would be there too.
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        sigaddset(&defaults, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var child: pid_t = 0
+        let words = ["sh", "-c", line].map { (word: String) in strdup(word) } + [nil]
+        defer { words.forEach { free($0) } }
+        let code = posix_spawn(&child, "/bin/sh", &actions, &attributes, words, environ)
+        guard code == 0 else { throw Failure("run \"\(line)\": \(String(cString: strerror(code)))") }
+        return child
+    }
+
+    private func wait(for child: pid_t) throws -> Ending {
+        let clock = ContinuousClock()
+        let end = clock.now + timeout
+        var pause: UInt32 = 200
+        while true {
+            var status: Int32 = 0
+            let answer = waitpid(child, &status, WNOHANG)
+            if answer == child {
+                // What the command left running in its group ends with it.
+                kill(-child, SIGKILL)
+                return Self.ending(status)
+            }
+            if answer < 0 && errno != EINTR {
+                throw Failure("run \"\(line)\": \(String(cString: strerror(errno)))")
+            }
+            if clock.now >= end {
+                kill(-child, SIGKILL)
+                waitpid(child, &status, 0)
+                return .timedOut
+            }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
+        }
+    }
+
+    private static func ending(_ status: Int32) -> Ending {
+        let signal = status & 0x7F
+        return signal == 0 ? .code(status >> 8 & 0xFF) : .signal(signal)
+    }
+
+    private static func unnamedFile(holding bytes: [UInt8]) throws -> Int32 {
+        var template = Array((NSTemporaryDirectory() + "/logtool-state.XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        let trouble = { Failure("keep a state for the test: \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw trouble() }
+        unlink(template)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var done = 0
+        while done < bytes.count {
+            let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done) }
+            if written < 0 && errno != EINTR {
+                defer { close(descriptor) }
+                throw trouble()
+            }
+            done += max(written, 0)
+        }
+        lseek(descriptor, 0, SEEK_SET)
+        return descriptor
+    }
+}
+
+extension posix_spawn_file_actions_t {
+    fileprivate static func make() -> Self {
+        #if canImport(Darwin)
+        var actions: Self = nil
+        #else
+        var actions = Self()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        return actions
+    }
+}
+
+extension posix_spawnattr_t {
+    fileprivate static func make() -> Self {
+        #if canImport(Darwin)
+        var attributes: Self = nil
+        #else
+        var attributes = Self()
+        #endif
+        posix_spawnattr_init(&attributes)
+        return attributes
+    }
+}

@@ -1,0 +1,239 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool bisect`: the first event after which the state is wrong.
+struct BisectCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bisect",
+        abstract: "Find the first event after which a state is wrong.",
+        usage: """
+            logtool bisect LOG --run COMMAND [--good P] [--bad P] [options]
+            logtool bisect LOG --when EXPRESSION [--all] [options]
+            logtool bisect LOG --against LOG2|#PROFILE [options]
+            """,
+        discussion: """
+            A command gets the state document on standard input and answers by git's exit codes: 0 is good, 125 cannot say, 1 to \
+            127 are bad, anything else stops the search. An expression is bad where it holds. Tests at most log2(events) + 2 \
+            states. Exit code 1 where nothing is found.
+            """
+    )
+
+    static let examples = [
+        Example(
+            "logtool bisect bug.eventlog --when 'duplicate(messages[channel=\"10\"], content)'",
+            "the event that shows a text twice"
+        ),
+        Example(
+            "logtool bisect bug.eventlog --run 'jq -e \".messages | length < 4\"' --channel guild/10",
+            "by a command, over one channel"
+        ),
+        Example(
+            "logtool bisect bug.eventlog --against '#vibechannel-ios'",
+            "where a client's reading parts from the log's"
+        ),
+        Example("logtool bisect bug.eventlog --when 'exists(issues)' --all", "every event where the answer changes"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Option(
+        help: ArgumentHelp("A point where all is well; default: before the first event.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var good: Point?
+
+    @Option(
+        help: ArgumentHelp("A point where it is wrong; default: head.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var bad: Point?
+
+    @Option(
+        help: ArgumentHelp("Another log, or #PROFILE: bad is where the digests differ.", valueName: "log"),
+        transform: AgainstArgument.parse
+    )
+    var against: StateReference?
+
+    @Flag(help: "With --when: every event where the answer changes, in one pass over the log.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
+        transform: ProfileArgument.parse
+    )
+    var profile = Profile.canonical
+
+    @OptionGroup(title: "Options of the test") var test: TestOptions
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard test.isGiven != (against != nil) else {
+            throw ValidationError("give one of --run, --when and --against")
+        }
+        if all && test.when == nil { throw ValidationError("--all goes with --when") }
+    }
+
+    func run() throws {
+        let store = try log.open()
+        let range = try store.read { try ends(in: $0) }
+        var query = StateQuery(profile: profile)
+        query.sections = test.only
+        if all, let expression = test.when { return try printAll(expression, store, query, range) }
+        var bisection = Bisection(good: range.good, bad: range.bad)
+        let outcome = try search(&bisection, store, query)
+        let printer = BisectionPrinter(
+            output: output.standardOutput,
+            log: log.path,
+            query: query,
+            isJSON: document.json
+        )
+        try printer.print(outcome, tested: bisection.tested, store: store)
+        guard case .first = outcome else { throw Outcome.no }
+    }
+
+    // MARK: - Ends
+
+    private func ends(in session: borrowing ReadSession) throws -> (good: SequenceNumber, bad: SequenceNumber) {
+        // Points before a compaction cannot be told any more.
+        let good = try self.good?.resolve(in: session) ?? session.decidedAt
+        let bad = try self.bad?.resolve(in: session) ?? session.head
+        guard good != bad else {
+            throw Failure(
+                "bisect: --good and --bad are both sequence \(good); give two points with events between them"
+            )
+        }
+        guard good < bad else {
+            throw Failure(
+                "bisect: --good (\(good)) comes after --bad (\(bad)); bisect finds where good becomes bad. To find where it "
+                    + "becomes good again, give the points the other way round and negate the test"
+            )
+        }
+        return (good, bad)
+    }
+
+    // MARK: - Search
+
+    private func search(
+        _ bisection: inout Bisection,
+        _ store: EventStore,
+        _ query: StateQuery
+    ) throws -> Bisection.Outcome {
+        let progress = Progress(isQuiet: output.quiet)
+        defer { progress.end() }
+        let steps = Self.steps(from: bisection.good, to: bisection.bad)
+        var count = 0
+        let tell = { (point: SequenceNumber) in
+            count += 1
+            progress.report("testing the state at \(point)", done: count, total: max(count, steps))
+        }
+        if let against { return try compare(&bisection, store, query, with: against, tell) }
+        guard let test = test.test(isQuiet: output.quiet || document.json) else { return .same(.skip) }
+        var walk = StateWalk(store: store, query: query)
+        var seen: [SequenceNumber: Verdict] = [:]
+        let outcome = try bisection.run { point in
+            tell(point)
+            let state = try walk.state(at: point)
+            let verdict = try test.verdict(state, options: query.documentOptions)
+            if verdict == .good { walk.begin(from: state) }
+            seen[point] = verdict
+            return verdict
+        }
+        if case .first(let first) = outcome { try confirm(first, seen, test, &walk, query) }
+        return outcome
+    }
+
+    /// The greatest number of states that a search between two points tests.
+    private static func steps(from good: SequenceNumber, to bad: SequenceNumber) -> Int {
+        2 + (UInt64.bitWidth - (bad.rawValue - good.rawValue).leadingZeroBitCount)
+    }
+
+    /// Tests the two states around the answer again: a test that answers otherwise for the same bytes has found nothing.
+    private func confirm(
+        _ first: SequenceNumber,
+        _ seen: [SequenceNumber: Verdict],
+        _ test: StateTest,
+        _ walk: inout StateWalk,
+        _ query: StateQuery
+    ) throws {
+        guard case .command(let command, _) = test else { return }
+        for point in [SequenceNumber(first.rawValue - 1), first] {
+            let again = try test.verdict(walk.state(at: point), options: query.documentOptions)
+            guard let before = seen[point], before != again else { continue }
+            throw Failure(
+                "bisect: \"\(command.line)\" does not answer the same twice: at sequence \(point) it was \(before.rawValue), then "
+                    + "\(again.rawValue); a test must depend on the state alone",
+                exitCode: Outcome.no
+            )
+        }
+    }
+
+    /// Compares digests at the same sequence of two logs, or of two readings of this one.
+    private func compare(
+        _ bisection: inout Bisection,
+        _ store: EventStore,
+        _ query: StateQuery,
+        with reference: StateReference,
+        _ tell: (SequenceNumber) -> Void
+    ) throws -> Bisection.Outcome {
+        var (other, otherQuery) = (store, query)
+        if case .log(let path, _, let profile) = reference {
+            otherQuery.profile = profile
+            if !path.isEmpty { other = try EventStore.open(at: path) }
+        }
+        let heads = try [store, other].map { try $0.read { $0.head } }
+        if let shorter = heads.min(), bad == nil, shorter < bisection.bad {
+            bisection = Bisection(good: bisection.good, bad: shorter)
+            guard bisection.good < shorter else {
+                throw Failure("bisect: the other log ends at sequence \(shorter), before --good (\(bisection.good))")
+            }
+        }
+        var walks = [StateWalk(store: store, query: query), StateWalk(store: other, query: otherQuery)]
+        return try bisection.run { point in
+            tell(point)
+            var states = [try walks[0].state(at: point), try walks[1].state(at: point)]
+            guard states[0].digest() == states[1].digest() else { return .bad }
+            for index in states.indices { walks[index].begin(from: states[index]) }
+            return .good
+        }
+    }
+
+    // MARK: - All changes
+
+    private func printAll(
+        _ expression: StateExpression,
+        _ store: EventStore,
+        _ query: StateQuery,
+        _ range: (good: SequenceNumber, bad: SequenceNumber)
+    ) throws {
+        var walk = StateWalk(store: store, query: query)
+        let start = try walk.state(at: range.good)
+        var list = AnswerChanges(expression, at: start)
+        try store.read { session in
+            _ = try Replay.advance(start, over: session, through: range.bad, options: query.replayOptions) {
+                event,
+                state in
+                try list.add(event, state)
+                return true
+            }
+        }
+        let output = output.standardOutput
+        try list.print(to: output, asJSON: document.json)
+        try output.flush()
+        if list.changes.isEmpty { throw Outcome.no }
+    }
+}
+
+/// What `--against` names: a log, or `#PROFILE` for another reading of the same log.
+enum AgainstArgument {
+    static func parse(_ text: String) throws -> StateReference {
+        if text.hasPrefix("#") {
+            return .log(path: "", point: nil, profile: try ProfileArgument.parse(String(text.dropFirst())))
+        }
+        guard case .log(let path, nil, let profile) = try StateReference.parse(text) else {
+            throw ValidationError("\"\(text)\" is no log: write LOG, LOG#PROFILE or #PROFILE")
+        }
+        return .log(path: path, point: nil, profile: profile)
+    }
+}

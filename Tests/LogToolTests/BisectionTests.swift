@@ -1,0 +1,53 @@
+import EventLog
+import Testing
+
+@testable import logtool
+
+@Suite struct BisectionTests {
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func findsTheFirstBadPointInFewStates(first: UInt64) throws {
+        for last in max(first, 2)...41 {
+            var bisection = Bisection(good: .zero, bad: SequenceNumber(last))
+            var seen: Set<UInt64> = []
+            let outcome = try bisection.run { point in
+                #expect(seen.insert(point.rawValue).inserted, "tested \(point) twice")
+                return point.rawValue >= first ? .bad : .good
+            }
+            #expect(outcome == .first(SequenceNumber(first)))
+            #expect(bisection.tested == seen.count)
+            let bound = 2 + (UInt64.bitWidth - (last - 1).leadingZeroBitCount)
+            #expect(bisection.tested <= bound)
+        }
+    }
+
+    @Test func pointsThatCannotBeToldAreNamed() throws {
+        var bisection = Bisection(good: SequenceNumber(10), bad: SequenceNumber(20))
+        let outcome = try bisection.run { point in
+            switch point.rawValue {
+            case ...13: .good
+            case 14...16: .skip
+            default: .bad
+            }
+        }
+        #expect(outcome == .among([14, 15, 16, 17].map { SequenceNumber($0) }))
+    }
+
+    @Test func aSkippedMiddleDoesNotHideTheAnswer() throws {
+        var bisection = Bisection(good: .zero, bad: SequenceNumber(100))
+        let outcome = try bisection.run { point in
+            (40...60).contains(point.rawValue) ? .skip : point.rawValue >= 70 ? .bad : .good
+        }
+        #expect(outcome == .first(SequenceNumber(70)))
+    }
+
+    @Test func endsThatTellNothingAreSaid() throws {
+        func outcome(_ test: (SequenceNumber) -> Verdict) throws -> Bisection.Outcome {
+            var bisection = Bisection(good: SequenceNumber(1), bad: SequenceNumber(9))
+            return try bisection.run(test)
+        }
+        #expect(try outcome { _ in .good } == .same(.good))
+        #expect(try outcome { _ in .bad } == .same(.bad))
+        #expect(try outcome { $0.rawValue > 4 ? .good : .bad } == .reversed)
+        #expect(try outcome { $0.rawValue == 9 ? .skip : .good } == .unknownEnd(SequenceNumber(9)))
+    }
+}

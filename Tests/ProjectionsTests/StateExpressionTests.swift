@@ -1,0 +1,94 @@
+import EventLog
+import Testing
+
+@testable import Projections
+
+@Suite struct StateExpressionTests {
+    /// Channel 10 with three messages, one of them deleted; channel 20 with one; one frame that cannot be read.
+    private static func state() throws -> Workspace {
+        var state = Workspace()
+        let frames = [
+            #"{"op":10,"d":{"heartbeat_interval":45000}}"#,
+            #"{"op":0,"s":1,"t":"CHANNEL_CREATE","d":{"id":"10","type":0,"name":"general","guild_id":"1","position":7}}"#,
+            message(1001, "10", "x"), message(1002, "10", "two"), message(1003, "10", "x"), message(2001, "20", "x"),
+            #"{"op":0,"s":9,"t":"MESSAGE_DELETE","d":{"id":"1002","channel_id":"10"}}"#,
+            #"{"op":0,"s":10,"t":"MESSAGE_CREATE","d":{"id":""#,
+        ]
+        for frame in frames { try apply(frame, to: &state) }
+        return state
+    }
+
+    private static func apply(_ frame: String, to state: inout Workspace) throws {
+        let sequence = state.sequence.rawValue + 1
+        let envelope = Envelope(
+            sequence: SequenceNumber(sequence),
+            recordedAt: Timestamp(seconds: Int64(sequence)),
+            source: try SourceName("guild"),
+            kind: try EventKind("gateway.frame/1"),
+            key: nil,
+            attributes: try Attributes([]),
+            holding: .whole
+        )
+        Array(frame.utf8).withUnsafeBytes { state.apply(envelope, payload: $0) }
+    }
+
+    private static func message(_ id: Int, _ channel: String, _ content: String) -> String {
+        #"{"op":0,"s":\#(id),"t":"MESSAGE_CREATE","d":{"id":"\#(id)","channel_id":"\#(channel)","author_id":"7","#
+            + #""content":"\#(content)","created_at":"2026-01-01T00:00:00Z"}}"#
+    }
+
+    @Test(arguments: [
+        #"messages["guild/10/1003"].content == "x""#, #"messages["10/1003"].content = 'x'"#,
+        #"messages["1003"].content == "x""#, #"messages["guild/10/9"].content == null"#,
+        #"not exists(messages["guild/10/1002"])"#, #"exists(deletedMessages["guild/10/1002"])"#,
+        #"deletedMessages["1002"].cause == "deleted""#, "count(messages) == 3", #"count(messages[channel="10"]) = 2"#,
+        #"count(messages[channel="10", content="x"]) == 2"#, #"count(messages[channel="10" and not content="x"]) == 0"#,
+        #"count(messages[content contains "x" or channel="20"]) >= 3"#, #"duplicate(messages[channel="10"], content)"#,
+        #"!duplicate(messages[channel="20"], content)"#, "duplicate(messages, content)",
+        #"channels["10"].name == "general" && channels["guild/10"].position == 7"#,
+        #"channels["10"].position > 6 and channels["10"].position <= 7 and not channels["10"].position < 7"#,
+        "exists(issues)", "count(issues) == 1", "count(rows) == 0", #"exists(messages["1001"].content)"#,
+        #"!exists(messages["1001"].editedAt)"#, #"(count(messages) > 5 or true) and (1 < 2)"#,
+        #"messages["1001"].revisions == 1"#, #"count(messages[source="nope"]) == 0"#, #""b" > "a""#,
+        #"not (messages["1001"].content > 5)"#, #"messages["1001"].reactions[0].emoji == null"#,
+    ])
+    func holds(text: String) throws {
+        #expect(try StateExpression(parsing: text).holds(in: Self.state()))
+    }
+
+    @Test(arguments: [
+        ("", 1), ("count(messages", 15), ("cont(messages)", 1), ("count(mesages) > 1", 7), ("messages.content", 1),
+        (#"messages["1"].content == "x"#, 26), ("1 < ", 5), ("1 2", 3), ("count(messages) > 99999999999999999999", 19),
+        (#"messages[""]"#, 12), ("duplicate(messages)", 19), ("@", 1),
+    ])
+    func saysWhereItCannotBeRead(text: String, column: Int) throws {
+        let error = #expect(throws: ExpressionError.self) { try StateExpression(parsing: text) }
+        #expect(error?.column == column, "\(error.map(String.init(describing:)) ?? "")")
+    }
+
+    @Test(arguments: ["count(messages)", #"messages["1001"].content"#, "1"])
+    func refusesAnAnswerThatIsNeitherTrueNorFalse(text: String) throws {
+        let expression = try StateExpression(parsing: text)
+        #expect(throws: ExpressionError.self) { try expression.holds(in: Self.state()) }
+    }
+
+    @Test func refusesAnIDThatSeveralRowsHave() throws {
+        var state = try Self.state()
+        try Self.apply(Self.message(1001, "20", "another"), to: &state)
+        let expression = try StateExpression(parsing: #"exists(messages["1001"]) and messages["1001"].content == "x""#)
+        #expect(throws: ExpressionError.self) { try expression.holds(in: state) }
+    }
+
+    @Test(arguments: ["(", "not ", "count(messages[", "!"])
+    func refusesWhatIsNestedTooDeeply(part: String) {
+        let text = String(repeating: part, count: 10_000)
+        #expect(throws: ExpressionError.self) { try StateExpression(parsing: text) }
+    }
+
+    @Test func knowsWhatItDependsOn() throws {
+        let expression = try StateExpression(parsing: #"exists(items) or count(messages[channel="1"]) > 1"#)
+        #expect(expression.sections == [.items, .messages])
+        #expect(!expression.dependsOnTime)
+        #expect(try StateExpression(parsing: "exists(sessions)").dependsOnTime)
+    }
+}
