@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "EventLog", targets: ["EventLog"]),
         .library(name: "Projections", targets: ["Projections"]),
         .library(name: "Ingest", targets: ["Ingest"]),
+        .library(name: "EventLogTesting", targets: ["EventLogTesting"]),
         .executable(name: "logtool", targets: ["logtool"]),
         .library(name: "WriteTrace", type: .dynamic, targets: ["WriteTrace"]),
     ],
@@ -74,10 +75,15 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "EventLogTesting",
+            dependencies: ["EventLog", "Ingest", "Projections"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "logtool",
             dependencies: [
-                "EventLog", "Ingest", "Projections",
+                "EventLog", "EventLogTesting", "Ingest", "Projections",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
@@ -154,7 +160,7 @@ let package = Package(
         .testTarget(
             name: "LogToolTests",
             dependencies: [
-                "logtool", "EventLog", "Projections", "Ingest", "StateTrace", "TestSupport",
+                "logtool", "EventLog", "EventLogTesting", "Projections", "Ingest", "StateTrace", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

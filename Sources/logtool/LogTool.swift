@@ -25,7 +25,9 @@ struct LogTool: ParsableCommand {
             ),
             CommandGroup(
                 name: "Compare and find",
-                subcommands: [DiffCommand.self, HistoryCommand.self, BisectCommand.self]
+                subcommands: [
+                    DiffCommand.self, HistoryCommand.self, BisectCommand.self, FreezeCommand.self, CheckCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Keep",

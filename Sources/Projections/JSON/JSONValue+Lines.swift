@@ -1,8 +1,6 @@
-import Projections
-
 extension JSONValue {
     /// The value as JSON on one line, members in their own order.
-    var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes, members: .own)
         return String(decoding: bytes, as: UTF8.self)
@@ -10,7 +8,7 @@ extension JSONValue {
 
     /// The document with one member a line, and of arrays of objects one element a line, so that a line-wise diff
     /// shows what changed. The elements are canonical.
-    var lines: String {
+    package var lines: String {
         guard let object, !object.members.isEmpty else { return rows(indentation: "") }
         let members = object.members.map { member in
             "\(JSONValue.string(member.name).text):\(member.value.rows(indentation: "  "))"
@@ -26,7 +24,7 @@ extension JSONValue {
 
 extension JSONValue {
     /// The value for people: a member or an element a line, two spaces a level.
-    var indented: String { indented(by: "") }
+    package var indented: String { indented(by: "") }
 
     private func indented(by indentation: String) -> String {
         let inner = indentation + "  "

@@ -1,0 +1,97 @@
+public import EventLog
+public import Foundation
+public import Projections
+
+extension Fixture {
+    /// Makes a fixture of a log's events up to a point, and of the state that they give.
+    ///
+    /// Acts are left out. Where the log was compacted, the fixture also holds what the compaction left beside the events.
+    ///
+    /// - Parameters:
+    ///   - log: The log.
+    ///   - point: The last event; `nil` for the head.
+    ///   - profile: A client whose state is kept beside the canonical one; `canonical` for none.
+    ///   - directory: The folder to make. It must not exist.
+    ///   - about: What `about.md` says under the title.
+    /// - Throws: `FixtureError` where the events alone do not give the log's state; what reading the log and writing files throw.
+    public static func freeze(
+        _ log: EventStore,
+        through point: SequenceNumber? = nil,
+        profile: Profile = .canonical,
+        to directory: URL,
+        about: String
+    ) throws -> Fixture {
+        // A folder that appears whole, or not at all.
+        let draft = directory.deletingLastPathComponent()
+            .appending(path: ".\(directory.lastPathComponent).partial-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: draft) }
+        let digests = try log.read { session in
+            try write(session, through: point ?? session.head, to: draft.appending(path: FixtureEvents.eventsName))
+            return try [Profile.canonical, profile].map { try digest(of: session, at: point, profile: $0) }
+        }
+        try Data("# \(directory.lastPathComponent)\n\n\(about)\n".utf8).write(to: draft.appending(path: "about.md"))
+        let events = try FixtureEvents(in: draft)
+        for (profile, digest) in zip([Profile.canonical, profile], digests) {
+            let document = try events.document(profile: profile)
+            guard document["digest"]?.string == digest.hex else {
+                throw FixtureError(
+                    directory,
+                    "the events do not give the log's state (\(profile.rawValue)); see: logtool verify"
+                )
+            }
+            try Data(text(of: document).utf8).write(to: draft.appending(path: goldenName(of: profile)))
+        }
+        try FileManager.default.moveItem(at: draft, to: directory)
+        return try Fixture(at: directory)
+    }
+
+    private static func digest(
+        of session: borrowing ReadSession,
+        at point: SequenceNumber?,
+        profile: Profile
+    ) throws -> Hash256 {
+        var options = ReplayOptions()
+        options.profile = profile
+        var state = try Replay.workspace(of: session, through: point, options: options)
+        return state.digest()
+    }
+
+    private static func write(_ session: borrowing ReadSession, through last: SequenceNumber, to file: URL) throws {
+        var lines: [UInt8] = []
+        if let facts = try session.fact(Replay.factName) {
+            let header: JSONValue = .object([
+                "format": .string(FixtureEvents.factsFormat), "facts": .string(Data(facts).base64EncodedString()),
+            ])
+            lines += Array((header.text + "\n").utf8)
+        }
+        if last > .zero {
+            try session.forEachEvent(in: SequenceNumber(1)...last) { event in
+                if event.isAct { return true }
+                let envelope = event.envelope
+                event.withPayload { lines += Array((line(envelope, $0).text + "\n").utf8) }
+                return true
+            }
+        }
+        try Data(lines).write(to: file)
+    }
+
+    private static func line(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> JSONValue {
+        var attributes = JSONObject()
+        for pair in envelope.attributes.pairs { attributes[pair.name] = .string(pair.value) }
+        var object: JSONObject = [
+            "sequence": .string(envelope.sequence.description),
+            "recordedAt": .string(envelope.recordedAt.description),
+            "source": .string(envelope.source.rawValue),
+            "kind": .string(envelope.kind.rawValue),
+            "key": .text(envelope.key?.rawValue),
+            "attributes": attributes.members.isEmpty ? nil : .object(attributes),
+        ]
+        if let text = String(validating: payload, as: UTF8.self) {
+            object["payload"] = .string(text)
+        } else {
+            object["payloadBase64"] = .string(Data(payload).base64EncodedString())
+        }
+        return .object(object)
+    }
+}

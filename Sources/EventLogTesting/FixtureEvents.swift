@@ -1,0 +1,123 @@
+import EventLog
+import Foundation
+import Ingest
+import Projections
+
+/// The events of a fixture, in memory and in order.
+struct FixtureEvents {
+    static let eventsName = "events.ndjson"
+    static let captureName = "capture.ndjson"
+    /// The first line of `events.ndjson` where a compaction left facts.
+    static let factsFormat = "eventlog.fixture/1"
+
+    private(set) var events: [(envelope: Envelope, payload: [UInt8])] = []
+    private var facts: [UInt8]?
+
+    init(in directory: URL) throws {
+        let capture = directory.appending(path: Self.captureName)
+        if FileManager.default.fileExists(atPath: capture.path) {
+            try read(capture: capture, kind: Self.kind(in: directory))
+        } else {
+            try read(lines: directory.appending(path: Self.eventsName))
+        }
+    }
+
+    /// The state document that the events give.
+    func document(profile: Profile) throws -> JSONValue {
+        var state = try start(profile: profile)
+        for event in events { event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) } }
+        var options = DocumentOptions()
+        options.profile = profile
+        return state.document(options)
+    }
+
+    /// The last event that changed what the document says of a thing; `nil` if none did.
+    func last(changing wanted: EntityReference, profile: Profile) throws -> Envelope? {
+        var state = try start(profile: profile)
+        var rows: [JSONValue] = []
+        var last: Envelope?
+        for event in events {
+            event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) }
+            guard state.touched(by: event.envelope).contains(wanted) else { continue }
+            let now = state.document(of: wanted).object?.members.map(\.value).filter { $0.array != nil } ?? []
+            if now != rows { last = event.envelope }
+            rows = now
+        }
+        return last
+    }
+
+    private func start(profile: Profile) throws -> Workspace {
+        try Workspace(facts: facts, rules: profile.rules)
+    }
+
+    // MARK: - Reading
+
+    private mutating func read(capture: URL, kind: CaptureKind?) throws {
+        var drafts = try CaptureSource(path: capture.path, kind: kind, name: SourceName("app")).drafts(after: .empty)
+        while let item = try drafts.next() {
+            if case .draft(let draft, _) = item { add(draft, sequence: nil) }
+        }
+    }
+
+    private mutating func read(lines file: URL) throws {
+        guard let bytes = FileManager.default.contents(atPath: file.path) else {
+            throw FixtureError(file, "it cannot be read")
+        }
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
+            do {
+                try add(JSONValue.parse(Array(line)))
+            } catch {
+                throw FixtureError(file, "line \(index + 1): \(error)")
+            }
+        }
+    }
+
+    private mutating func add(_ line: JSONValue) throws {
+        guard line["kind"] != nil else {
+            // A header, or what an export says of dropped events.
+            if let text = line["facts"]?.string { facts = Data(base64Encoded: text).map { Array($0) } }
+            return
+        }
+        let pairs = (line["attributes"]?.object?.members ?? []).map {
+            Attributes.Pair(name: $0.name, value: $0.value.string ?? "")
+        }
+        let encoded = line["payloadBase64"]?.string.flatMap { Data(base64Encoded: $0) }
+        guard let recordedAt = Timestamp(rfc3339: line["recordedAt"]?.string ?? "") else {
+            throw FixtureLineFault(description: "\"recordedAt\" is no time")
+        }
+        let draft = DraftEvent(
+            recordedAt: recordedAt,
+            source: try SourceName(line["source"]?.string ?? ""),
+            kind: try EventKind(line["kind"]?.string ?? ""),
+            key: try line["key"]?.string.map { try EventKey($0) },
+            attributes: try Attributes(pairs),
+            payload: encoded.map { Array($0) } ?? Array((line["payload"]?.string ?? "").utf8)
+        )
+        add(draft, sequence: line["sequence"]?.string.flatMap { UInt64($0) })
+    }
+
+    private mutating func add(_ draft: DraftEvent, sequence: UInt64?) {
+        let next = (events.last?.envelope.sequence.rawValue ?? 0) + 1
+        let envelope = Envelope(
+            sequence: SequenceNumber(max(sequence ?? next, next)),
+            recordedAt: draft.recordedAt,
+            source: draft.source,
+            kind: draft.kind,
+            key: draft.key,
+            attributes: draft.attributes,
+            holding: .whole
+        )
+        events.append((envelope, draft.payload))
+    }
+
+    /// The line `kind: …` of `about.md`; `nil` where the kind is guessed.
+    private static func kind(in directory: URL) -> CaptureKind? {
+        let about = FileManager.default.contents(atPath: directory.appending(path: "about.md").path) ?? Data()
+        let line = String(decoding: about, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("kind: ") }
+        return line.flatMap { CaptureKind(rawValue: String($0.dropFirst(6))) }
+    }
+}
+
+private struct FixtureLineFault: Error, CustomStringConvertible {
+    let description: String
+}

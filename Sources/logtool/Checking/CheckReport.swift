@@ -1,0 +1,116 @@
+import EventLog
+import EventLogTesting
+import Projections
+
+/// The results of a check, for people and for machines.
+struct CheckReport {
+    let results: [CheckResult]
+    let seconds: Duration
+    let updates: Bool
+
+    private var failed: [CheckResult] { results.filter { $0.isUnusable || !$0.mismatches.isEmpty } }
+
+    /// What failed, with the reason, and a line that counts.
+    var text: String {
+        var lines = failed.flatMap { Self.reason(for: $0).split(separator: "\n") }.map {
+            DisplayText.escaped(String($0))
+        }
+        let count = results.count == 1 ? "1 fixture" : "\(results.count) fixtures"
+        let verb = updates ? "updated" : "failed"
+        lines.append(
+            "\(count): \(results.count - failed.count) passed, \(failed.count) \(verb) (\(Self.seconds(seconds)) s)"
+        )
+        return lines.joined(separator: "\n")
+    }
+
+    /// TAP version 13 (https://testanything.org).
+    var tap: String {
+        var lines = ["TAP version 13", "1..\(results.count)"]
+        for (index, result) in results.enumerated() {
+            let isGood = !result.isUnusable && result.mismatches.isEmpty
+            lines.append("\(isGood ? "ok" : "not ok") \(index + 1) - \(DisplayText.escaped(result.name))")
+            guard !isGood else { continue }
+            lines += Self.reason(for: result).split(separator: "\n").map { "# " + DisplayText.escaped(String($0)) }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// One document.
+    var json: JSONValue {
+        .object([
+            "passed": .int(results.count - failed.count),
+            "failed": .int(failed.count),
+            "fixtures": .array(
+                results.map { result in
+                    .object([
+                        "name": .string(result.name),
+                        "passed": .bool(!result.isUnusable && result.mismatches.isEmpty),
+                        "reason": .text(result.trouble),
+                        "differences": result.mismatches.isEmpty ? nil : .array(result.mismatches.map(Self.json)),
+                    ])
+                }
+            ),
+        ])
+    }
+
+    /// A JUnit report: one suite, a case a fixture.
+    var junit: String {
+        var lines = [
+            #"<?xml version="1.0" encoding="UTF-8"?>"#,
+            #"<testsuite name="logtool check" tests="\#(results.count)" failures="\#(failed.filter { !$0.isUnusable }.count)" "#
+                + #"errors="\#(results.filter(\.isUnusable).count)" time="\#(Self.seconds(seconds))">"#,
+        ]
+        for result in results {
+            let time = Self.seconds(result.duration)
+            let head = #"  <testcase classname="logtool.check" name="\#(Self.xml(result.name))" time="\#(time)""#
+            if result.isUnusable || !result.mismatches.isEmpty {
+                let element = result.isUnusable ? "error" : "failure"
+                let reason = Self.reason(for: result)
+                let first = reason.split(separator: "\n").first.map(String.init) ?? ""
+                lines.append("\(head)>")
+                lines.append(#"    <\#(element) message="\#(Self.xml(first))">\#(Self.xml(reason))</\#(element)>"#)
+                lines.append("  </testcase>")
+            } else {
+                lines.append("\(head)/>")
+            }
+        }
+        lines.append("</testsuite>\n")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func json(_ mismatch: FixtureMismatch) -> JSONValue {
+        .object([
+            "profile": .string(mismatch.profile.rawValue),
+            "differences": StateDiff.document(mismatch.differences)["differences"],
+            "event": mismatch.responsible.map { .object(EventJSON.object(for: $0)) },
+        ])
+    }
+
+    private static func reason(for result: CheckResult) -> String {
+        result.trouble ?? result.mismatches.map(\.description).joined(separator: "\n")
+    }
+
+    /// Seconds with two digits of fraction.
+    private static func seconds(_ duration: Duration) -> String {
+        let hundredths = duration.wholeMilliseconds / 10
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+    }
+
+    /// Text within XML 1.0: what it may not hold becomes U+FFFD.
+    private static func xml(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\n": result += "&#10;"
+            case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,65 @@
+import EventLogTesting
+import Foundation
+import Projections
+
+/// What came of one fixture.
+struct CheckResult: Sendable {
+    let name: String
+    /// Why it cannot be used; `nil` where it can.
+    let trouble: String?
+    let mismatches: [FixtureMismatch]
+    let duration: Duration
+
+    var isUnusable: Bool { trouble != nil }
+
+    /// Checks fixtures, as many at a time as there are processors; the results stand in the order of the folders.
+    static func check(_ folders: [URL], updates: Bool) async -> [CheckResult] {
+        await withTaskGroup(of: (Int, CheckResult).self) { group in
+            var results = [CheckResult?](repeating: nil, count: folders.count)
+            let width = max(ProcessInfo.processInfo.activeProcessorCount, 1)
+            var next = 0
+            while next < folders.count || !group.isEmpty {
+                while next < folders.count, next < width {
+                    add(next, folders[next], updates, to: &group)
+                    next += 1
+                }
+                guard let (index, result) = await group.next() else { break }
+                results[index] = result
+                if next < folders.count {
+                    add(next, folders[next], updates, to: &group)
+                    next += 1
+                }
+            }
+            return results.compactMap { $0 }
+        }
+    }
+
+    private static func add(
+        _ index: Int,
+        _ folder: URL,
+        _ updates: Bool,
+        to group: inout TaskGroup<(Int, CheckResult)>
+    ) {
+        group.addTask { (index, check(folder, updates: updates)) }
+    }
+
+    private static func check(_ folder: URL, updates: Bool) -> CheckResult {
+        let begin = ContinuousClock.now
+        let result = { (trouble: String?, mismatches: [FixtureMismatch]) in
+            CheckResult(
+                name: folder.lastPathComponent,
+                trouble: trouble,
+                mismatches: mismatches,
+                duration: begin.duration(to: .now)
+            )
+        }
+        do {
+            let fixture = try Fixture(at: folder)
+            let mismatches = try fixture.profiles.compactMap { try fixture.mismatch(for: $0) }
+            if updates { for mismatch in mismatches { _ = try fixture.update(mismatch.profile) } }
+            return result(nil, mismatches)
+        } catch {
+            return result(String(describing: error), [])
+        }
+    }
+}

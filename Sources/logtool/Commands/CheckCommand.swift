@@ -1,0 +1,90 @@
+import ArgumentParser
+import EventLogTesting
+import Foundation
+import Projections
+
+/// `logtool check`: replays fixtures and compares.
+struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Replay regression fixtures and compare each state with the expected one.",
+        usage: "logtool check DIR… [--tap] [--junit FILE] [--update] [options]",
+        discussion: """
+            A folder is a fixture, or holds fixtures. Exit code 1 where a state differs: the first member that does, and the event \
+            responsible for it, are printed.
+            """
+    )
+
+    static let examples = [
+        Example("logtool check Fixtures/events", "every fixture in a folder"),
+        Example("logtool check Fixtures/late-edit --junit report.xml", "one, with a report for a CI server"),
+        Example("logtool check Fixtures/events --update", "take the states of today as the expected ones"),
+    ]
+
+    @Argument(help: ArgumentHelp("Fixtures, or folders of fixtures.", valueName: "dir"), completion: .directory)
+    var directories: [String]
+
+    @Flag(help: "Print in the Test Anything Protocol.")
+    var tap = false
+
+    @Option(help: ArgumentHelp("Write a JUnit report.", valueName: "file"), completion: .file())
+    var junit: String?
+
+    @Flag(help: "Write the states of today as the expected ones, and say what changes. Refused where CI is set.")
+    var update = false
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if directories.isEmpty { throw ValidationError("name at least one fixture") }
+        if tap && document.json { throw ValidationError("--tap and --json exclude each other") }
+    }
+
+    func run() async throws {
+        if update, !(Terminal.environment("CI") ?? "").isEmpty {
+            throw Failure("check --update: CI is set, and a CI run must not change what it checks")
+        }
+        let folders = try fixtureFolders()
+        let begin = ContinuousClock.now
+        let results = await CheckResult.check(folders, updates: update)
+        let report = CheckReport(results: results, seconds: begin.duration(to: .now), updates: update)
+        let output = output.standardOutput
+        if document.json {
+            try output.line(report.json.text)
+        } else {
+            try output.line(tap ? report.tap : report.text)
+        }
+        try output.flush()
+        if let junit { try Data(report.junit.utf8).write(to: URL(filePath: junit), options: .atomic) }
+        if results.contains(where: \.isUnusable) { throw Outcome.trouble }
+        if !update, results.contains(where: { !$0.mismatches.isEmpty }) { throw Outcome.no }
+    }
+
+    /// The folders named, or the fixtures in them, in the order of their names.
+    private func fixtureFolders() throws -> [URL] {
+        var folders: [URL] = []
+        for directory in directories {
+            let url = URL(filePath: directory)
+            if Self.isFixture(url) {
+                folders.append(url)
+                continue
+            }
+            let names = try? FileManager.default.contentsOfDirectory(atPath: url.path)
+            let inner = (names ?? []).filter { !$0.hasPrefix(".") }
+                .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                .map { url.appending(path: $0) }.filter(Self.isFixture)
+            guard !inner.isEmpty else {
+                throw Failure("check \"\(directory)\": there is no fixture; logtool freeze makes one")
+            }
+            folders += inner
+        }
+        return folders
+    }
+
+    private static func isFixture(_ url: URL) -> Bool {
+        ["events.ndjson", "capture.ndjson"].contains {
+            FileManager.default.fileExists(atPath: url.appending(path: $0).path)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import EventLog
+import EventLogTesting
+import Foundation
+import Projections
+
+/// `logtool freeze`: a regression fixture from a log.
+struct FreezeCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "freeze",
+        abstract: "Make a regression fixture of a log: its events and the state that they must give.",
+        usage: "logtool freeze LOG -o DIR [--name N] [--at P] [--profile P] [options]",
+        discussion: """
+            Writes events.ndjson, expected.json (with --profile also expected.PROFILE.json) and about.md. Correct expected.json by \
+            hand where the state is wrong today: logtool check then fails until it is right.
+            """
+    )
+
+    static let examples = [
+        Example("logtool freeze bug.eventlog -o Tests/Fixtures/message-shown-twice", "the whole log"),
+        Example("logtool freeze bug.eventlog -o Tests/Fixtures --name late-edit --at 87", "up to event 87"),
+        Example(
+            "logtool freeze bug.eventlog -o Fixtures/late-edit --profile vibechannel-ios",
+            "with what a client shows"
+        ),
+        Example("logtool freeze bug.eventlog -o Fixtures/late-edit --swift", "and print a test in Swift"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("The folder to make; with --name the one to make it in.", valueName: "dir"),
+        completion: .directory
+    )
+    var directory: String
+
+    @Option(help: ArgumentHelp("The fixture's name.", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var point: PointOptions
+
+    @Option(
+        help: ArgumentHelp("A client whose state is kept beside the canonical one.", valueName: "profile"),
+        transform: ProfileArgument.parse
+    )
+    var profile = Profile.canonical
+
+    @Flag(help: "Print a test in Swift that checks the fixture.")
+    var swift = false
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let name, name.isEmpty || name.contains("/") || name.hasPrefix(".") {
+            throw ValidationError("\"\(name)\" is no name of a folder")
+        }
+    }
+
+    func run() throws {
+        var folder = URL(filePath: directory)
+        if let name { folder = folder.appending(path: name) }
+        guard !FileManager.default.fileExists(atPath: folder.path) else {
+            throw Failure(
+                "freeze \"\(folder.path)\": something is there already; choose another folder, or remove it",
+                exitCode: Outcome.refused
+            )
+        }
+        let store = try log.open()
+        let last = try store.read { try point.at?.resolve(in: $0) ?? $0.head }
+        let fixture = try Fixture.freeze(store, through: last, profile: profile, to: folder, about: about(last))
+        let output = output.standardOutput
+        if document.json {
+            let profiles: [JSONValue] = fixture.profiles.map { .string($0.rawValue) }
+            let document: JSONValue = .object([
+                "directory": .string(folder.path), "sequence": .string(last.description), "profiles": .array(profiles),
+            ])
+            try output.line(document.text)
+        } else {
+            try output.line("froze events 1 to \(last) in \(DisplayText.escaped(folder.relativePath))")
+            try output.line("next: logtool check \(DisplayText.escaped(folder.relativePath))")
+        }
+        if swift { try output.line(scaffold(folder)) }
+        try output.flush()
+    }
+
+    private func about(_ last: SequenceNumber) -> String {
+        let reading = profile == .canonical ? "" : ", and as \(profile.rawValue) reads them"
+        return
+            "The events 1 to \(last) of a log, and the state that they give\(reading). Say here what happened and what was wrong."
+    }
+
+    private func scaffold(_ folder: URL) -> String {
+        let words = folder.lastPathComponent.split { !$0.isLetter && !$0.isNumber }
+        let function = words.enumerated().map { $0 == 0 ? $1.lowercased() : $1.capitalized }.joined()
+        return """
+
+            import EventLogTesting
+            import Foundation
+            import Testing
+
+            @Test func \(function.first?.isLetter == true ? function : "fixture" + function)() async throws {
+                let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "\(folder.lastPathComponent)")
+                try await Fixture(at: folder).check()
+            }
+            """
+    }
+}

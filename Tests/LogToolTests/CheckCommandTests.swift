@@ -1,0 +1,148 @@
+import EventLog
+import EventLogTesting
+import Foundation
+import Projections
+import TestSupport
+import Testing
+
+@testable import logtool
+
+@Suite struct CheckCommandTests {
+    let folder: TemporaryDirectory
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 5)
+    }
+
+    private func run(_ arguments: String..., environment: [String: String] = [:]) throws -> ToolRun {
+        try ToolRun.run(arguments, in: folder, environment: environment)
+    }
+
+    /// Replaces a text in a file of the fixture.
+    private func alter(_ file: String, _ text: String, to other: String) throws {
+        let url = URL(filePath: folder.path(file))
+        let content = try String(contentsOf: url, encoding: .utf8)
+        #expect(content.contains(text))
+        try Data(content.replacingOccurrences(of: text, with: other).utf8).write(to: url)
+    }
+
+    @Test func whatIsFrozenPasses() throws {
+        let frozen = try run("freeze", "L", "-o", "F/late-edit", "--at", "5", "--profile", "retrocast-web")
+        #expect(frozen.exitCode == 0, "\(frozen.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("F/late-edit")).sorted()
+        #expect(names == ["about.md", "events.ndjson", "expected.json", "expected.retrocast-web.json"])
+        let checked = try run("check", "F/late-edit")
+        #expect(checked.exitCode == 0)
+        #expect(checked.output.hasPrefix("1 fixture: 1 passed, 0 failed"))
+        let state = try run("replay", "L", "--at", "5", "--json").output
+        #expect(
+            try String(contentsOf: URL(filePath: folder.path("F/late-edit/expected.json")), encoding: .utf8) == state
+        )
+    }
+
+    @Test func aDifferenceNamesTheMemberAndTheEvent() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        try alter("F/a/expected.json", "message 3", to: "message three")
+        let checked = try run("check", "F")
+        #expect(checked.exitCode == 1)
+        #expect(checked.output.contains("changed message:guild/10/1003"))
+        #expect(checked.output.contains("content: expected \"message three\", found \"message 3\""))
+        #expect(checked.output.contains("event 5 (gateway.frame/1 from \"guild\")"))
+        let document = try JSONValue.parse(try run("check", "F", "--json").output)
+        #expect(document["failed"]?.number?.uint64 == 1)
+        #expect(document["fixtures"]?.array?.first?["differences"]?.array?.first?["event"]?["sequence"]?.string == "5")
+    }
+
+    @Test func reportsAreOfTheFormsThatServersRead() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        _ = try run("freeze", "L", "-o", "F/b<&\"")
+        try alter("F/a/expected.json", "message 3", to: "message three")
+        let tap = try run("check", "F", "--tap", "--junit", "r.xml")
+        #expect(tap.exitCode == 1)
+        #expect(tap.output.hasPrefix("TAP version 13\n1..2\nnot ok 1 - a\n# a (canonical): 1 thing differs\n"))
+        #expect(tap.output.contains("\nok 2 - b<&\"\n"))
+        let report = try XMLCheck.elements(in: Data(contentsOf: URL(filePath: folder.path("r.xml"))))
+        #expect(report == ["testsuite", "testcase", "failure", "testcase"])
+    }
+
+    @Test func anUpdateTakesTodaysStateAndIsRefusedOnAServer() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        try alter("F/a/expected.json", "message 3", to: "message three")
+        #expect(try run("check", "F", "--update", environment: ["CI": "true"]).exitCode == 2)
+        #expect(try run("check", "F").exitCode == 1)
+        let updated = try run("check", "F", "--update")
+        #expect(updated.exitCode == 0)
+        #expect(updated.output.contains("message three") && updated.output.contains("1 updated"))
+        #expect(try run("check", "F").exitCode == 0)
+    }
+
+    @Test func aCompactedLogCanBeFrozen() throws {
+        try folder.makeLog(messages: 40)
+        let compaction = try run("compact", "L", "--keep", "3")
+        #expect(compaction.exitCode == 0, "\(compaction.errors)")
+        let frozen = try run("freeze", "L", "-o", "F/a")
+        #expect(frozen.exitCode == 0, "\(frozen.errors)")
+        #expect(try run("check", "F").exitCode == 0)
+    }
+
+    @Test func whatIsThereIsNotOverwritten() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        let again = try run("freeze", "L", "-o", "F/a")
+        #expect(again.exitCode == 4)
+        #expect(try run("check", "F").exitCode == 0)
+    }
+
+    @Test func whatIsNoFixtureIsSaid() throws {
+        try FileManager.default.createDirectory(atPath: folder.path("empty"), withIntermediateDirectories: true)
+        #expect(try run("check", "empty").exitCode == 2)
+        #expect(try run("check", "missing").exitCode == 2)
+        _ = try run("freeze", "L", "-o", "F/a")
+        try alter("F/a/events.ndjson", "\"recordedAt\":\"2026", to: "\"recordedAt\":\"x026")
+        let broken = try run("check", "F")
+        #expect(broken.exitCode == 2)
+        #expect(broken.output.contains("events.ndjson") && broken.output.contains("line 1"))
+    }
+
+    /// The project's own scenarios are fixtures too.
+    @Test func everyScenarioPasses() throws {
+        let checked = try run("check", PackageRoot.scenarios.path)
+        #expect(checked.exitCode == 0, "\(checked.output)")
+        #expect(checked.output.contains("\(Scenario.all.count) passed"))
+    }
+
+    @Test func anAppsTestChecksAFixtureInOneLine() async throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        let url = URL(filePath: folder.path("F/a"))
+        try await Fixture(at: url).check()
+        try alter("F/a/expected.json", "message 3", to: "message three")
+        let error = await #expect(throws: FixtureMismatch.self) { try await Fixture(at: url).check() }
+        #expect(error?.responsible?.sequence == SequenceNumber(5))
+    }
+}
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+/// The elements of an XML document, in order, by Foundation's own parser.
+private final class XMLCheck: NSObject, XMLParserDelegate {
+    private var names: [String] = []
+
+    static func elements(in data: Data) throws -> [String] {
+        let (parser, check) = (XMLParser(data: data), XMLCheck())
+        parser.delegate = check
+        guard parser.parse() else { throw parser.parserError ?? CocoaError(.fileReadCorruptFile) }
+        return check.names
+    }
+
+    func parser(
+        _ parser: XMLParser,
+        didStartElement name: String,
+        namespaceURI: String?,
+        qualifiedName: String?,
+        attributes: [String: String]
+    ) {
+        names.append(name)
+    }
+}
