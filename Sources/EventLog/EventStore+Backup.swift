@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 extension EventStore {
     /// Copies the log as it is at one moment, while appends and rewrites go on, and checks the copy.
     ///
@@ -15,7 +7,10 @@ extension EventStore {
     ///   the log, and so its copy, is not as it was written; `io`.
     /// - Returns: what the check of the copy found.
     public func backup(to path: String) throws -> VerifyReport {
-        guard Directory.kind(of: path) == .nothing else {
+        let (parentPath, name) = Directory.split(path)
+        try Directory.makeWithParents(parentPath)
+        let parent = try Folder(at: parentPath)
+        guard try parent.kind(of: name) == .nothing else {
             throw EventLogError(
                 .invalidArgument,
                 operation: "back up log to",
@@ -24,46 +19,37 @@ extension EventStore {
                 advice: "name a path where nothing is"
             )
         }
-        try Directory.makeWithParents(Directory.parent(of: path))
-        let draft = LogDirectory(path: Directory.partial(of: path))
-        try Directory.make(draft.path)
-        do {
+        return try parent.makeLog(name) { draft in
             let report = try EventLogError.wrapping("back up log to", path) { try fill(draft) }
             if let damage = report.damage { throw Self.damagedCopy(path, damage) }
-            try Directory.move(draft.path, to: path)
-            try Directory.sync(Directory.parent(of: path))
             return report
-        } catch {
-            // What cannot be removed either is under a name that says what it is.
-            try? draft.removeAll()
-            throw error
         }
     }
 
     private func fill(_ draft: LogDirectory) throws -> VerifyReport {
         for _ in 0..<20 {
             let generation = try newestGeneration()
-            let folder = draft.generation(generation.number)
-            try Directory.make(folder)
-            try generation.environment.copy(to: folder)
-            try Directory.restrict(draft.dataFile(generation.number))
-            try Directory.sync(draft.dataFile(generation.number))
-            try Directory.sync(folder)
+            let name = LogDirectory.generationName(generation.number)
+            let folder = try draft.folder.makeFolder(name)
+            let file = try folder.makeFile(Folder.dataFileName)
+            try generation.environment.copy(to: file)
+            try file.sync(folder.path(of: Folder.dataFileName))
+            try folder.sync()
             let copy = try Generation.open(directory: draft, number: generation.number, lanes: LaneInterner())
             // A rewrite may have taken the generation's place just before it was copied.
             if try copy.read({ try $0.successor() }) == nil { return try finish(draft, copy) }
-            try Directory.removeFlat(folder)
+            try draft.folder.removeFolder(name)
         }
         throw LMDBError(0, "follow the log's generations, which are replaced too fast")
     }
 
     private func finish(_ draft: LogDirectory, _ copy: Generation) throws -> VerifyReport {
-        let file = try DataFile(draft.dataFile(copy.number))
+        let file = try DataFile(in: copy.folder)
         let report = try copy.read { reader in
             var verification = Verification(reader, generation: copy.number)
             return verification.run(identity: identity, file: file)
         }
-        try SmallFile.replace(draft.formatFile, with: LogFormat(identity: identity).bytes)
+        try draft.write(LogFormat(identity: identity))
         return report
     }
 
@@ -79,27 +65,19 @@ extension EventStore {
     }
 }
 
-extension LogDirectory {
-    /// Removes a log's directory that nobody uses.
-    func removeAll() throws {
-        for name in try Directory.names(in: path) {
-            let entry = "\(path)/\(name)"
-            if Directory.kind(of: entry) == .directory { try Directory.removeFlat(entry) }
+extension Folder {
+    /// Makes a log in this folder that appears under its name once it is whole, or not at all.
+    func makeLog<Result>(_ name: String, _ fill: (LogDirectory) throws -> Result) throws -> Result {
+        let made = try Partial.makeFolder(for: name, in: self)
+        do {
+            let result = try fill(LogDirectory(made))
+            try move(Partial.name(for: name), to: name)
+            try sync()
+            return result
+        } catch {
+            // What cannot be removed either is under a name that says what it is.
+            try? removeFolder(Partial.name(for: name), depth: LogDirectory.depth)
+            throw error
         }
-        try Directory.removeFlat(path)
-    }
-}
-
-extension Directory {
-    /// Where something is made that appears at a path once it is whole.
-    static func partial(of path: String) -> String {
-        var place = path[...]
-        while place.count > 1, place.last == "/" { place.removeLast() }
-        return "\(place).partial-\(processNumber)"
-    }
-
-    /// Allows only the owner to read and write a file.
-    static func restrict(_ path: String) throws {
-        guard chmod(path, 0o600) == 0 else { throw EventLogError.system("set the permissions of", path) }
     }
 }

@@ -12,14 +12,14 @@ extension EventStore {
         proof: (borrowing ReadSession) throws -> Void = { _ in }
     ) throws -> RewriteResult {
         try plan.check(path: path)
-        let lock = try FileLock.open(core.directory.rewriteLock)
+        let lock = try FileLock(LogDirectory.rewriteLock, in: core.directory.folder)
         try lock.acquire(wait: options.wait, operation: "rewrite log at", object: path)
         defer { lock.release() }
         return try EventLogError.wrapping("rewrite log at", path) {
             let old = try certainNewest()
             try core.directory.removeLeftovers(except: old.number)
             let number = old.number + 1
-            try Directory.make(core.directory.generation(number))
+            _ = try core.directory.folder.makeFolder(LogDirectory.generationName(number))
             do {
                 return try rewrite(plan, from: old, to: number, proof: proof)
             } catch {
@@ -86,8 +86,8 @@ extension EventStore {
                 bytesAfter: core.directory.dataBytes(target.number)
             )
             if plan.isDryRun { return result }
-            try Directory.sync(core.directory.generation(target.number))
-            try Directory.sync(core.directory.path)
+            try target.folder.sync()
+            try core.directory.folder.sync()
             let successor = withKey(target.number) { Array($0) }
             try transaction.putMeta(successor, named: MetaName.successor, in: reader.tables.meta)
             try transaction.commit()
@@ -156,24 +156,26 @@ extension EventStore {
 extension LogDirectory {
     /// Bytes that a generation's data file occupies.
     func dataBytes(_ number: UInt32) -> UInt64 {
-        Directory.allocatedBytes(generation(number) + "/data.mdb")
+        ((try? generation(number)) ?? nil)?.allocatedBytes(of: Folder.dataFileName) ?? 0
     }
 
     /// Removes a generation that nobody may open any more. Whoever reads it goes on.
     func discard(_ number: UInt32) throws {
-        try LogDirectory.removeCache(at: cache(number))
-        try Directory.move(generation(number), to: discarded(number))
-        try Directory.removeFlat(discarded(number))
-        try Directory.sync(path)
+        try removeCache(Self.cacheName(number))
+        try generation(number)?.checkRemovable()
+        try folder.move(Self.generationName(number), to: Self.discardedName(number))
+        try folder.removeFolder(Self.discardedName(number))
+        try folder.sync()
     }
 
     /// Removes what rewrites left that were cut short: a generation that nothing refers to, or one that was replaced.
     func removeLeftovers(except current: UInt32) throws {
         for number in try generations() where number != current { try discard(number) }
-        let caches = try Directory.names(in: path).filter { $0.hasPrefix("cache-") }.map { "\(path)/\($0)" }
-        for cache in caches where cache != self.cache(current) { try LogDirectory.removeCache(at: cache) }
-        for name in try Directory.names(in: path) where name.hasPrefix("gone-") || name.hasPrefix("birth-") {
-            try Directory.removeFlat("\(path)/\(name)")
+        for name in try folder.names() where name.hasPrefix("cache-") && name != Self.cacheName(current) {
+            try removeCache(name)
+        }
+        for name in try folder.names() where name.hasPrefix("gone-") || name.hasPrefix("birth-") {
+            try folder.removeFolder(name)
         }
     }
 }

@@ -72,9 +72,10 @@ public final class EventStore: Sendable {
                 advice: "name a directory"
             )
         }
-        let directory = LogDirectory(path: path)
-        if try directory.format() == nil {
-            try EventLogError.wrapping("make log at", path) { try directory.giveBirth(wait: options.wait) }
+        if try LogDirectory(existingAt: path)?.format() == nil {
+            try EventLogError.wrapping("make log at", path) {
+                try LogDirectory.giveBirth(at: path, wait: options.wait)
+            }
         }
         return try open(at: path, options: options)
     }
@@ -91,8 +92,8 @@ public final class EventStore: Sendable {
     ///
     /// - Throws: `EventLogError` with code `locked`, naming the process that records it.
     public func acquireSourceLock(_ source: SourceName) throws -> SourceLock {
-        try Directory.makeWithParents(core.directory.sources)
-        let lock = try FileLock.open(sourceLockPath(source))
+        let sources = try core.directory.folder.folderMadeIfMissing(LogDirectory.sources)
+        let lock = try FileLock(Self.lockName(source), in: sources)
         // Whoever only looks whether it is taken holds it for an instant.
         try lock.acquire(wait: .milliseconds(20), operation: "record source", object: source.rawValue)
         return SourceLock(lock: lock, source: source)
@@ -100,12 +101,12 @@ public final class EventStore: Sendable {
 
     /// Whether some process records a source now. One that was killed does not, whatever it wrote last.
     public func hasRecorder(of source: SourceName) -> Bool {
-        FileLock.isHeld(sourceLockPath(source))
+        guard let sources = try? core.directory.folder.folder(LogDirectory.sources) else { return false }
+        return FileLock.isHeld(Self.lockName(source), in: sources)
     }
 
-    private func sourceLockPath(_ source: SourceName) -> String {
-        let name = hexText(Hasher256.hash(Array(source.rawValue.utf8)).bytes.prefix(16))
-        return "\(core.directory.sources)/\(name).lock"
+    private static func lockName(_ source: SourceName) -> String {
+        hexText(Hasher256.hash(Array(source.rawValue.utf8)).bytes.prefix(16)) + ".lock"
     }
 
     private func beginSession() throws -> ReadSession {

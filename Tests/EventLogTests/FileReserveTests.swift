@@ -7,9 +7,9 @@ import Testing
 /// A log that grows by small commits keeps zeros behind its last page; nothing else may care for them.
 @Suite struct FileReserveTests {
     private func freeBytes(_ log: TemporaryLog) throws -> Int {
-        let path = log.path + "/gen-000001/data.mdb"
-        let size = try #require(Directory.fileSize(path))
-        let pageBytes = try #require(try DataFile(path).metaPages().compactMap { $0 }.first).pageSize
+        let file = try DataFile(in: Folder(at: log.path + "/gen-000001"))
+        let size = try file.byteCount()
+        let pageBytes = try #require(file.metaPages().compactMap { $0 }.first).pageSize
         let used = try log.store.core.current.environment.information().lastPage + 1
         return Int(size) - Int(used * pageBytes)
     }

@@ -12,12 +12,16 @@ public final class DerivedStore: Sendable {
     private static let environmentTables = ["tables", "values"]
 
     let environment: Environment
-    private let directory: String
+    let folder: Folder
+    private let directory: LogDirectory
+    private let name: String
     private let isDiscardedFlag = Mutex(false)
 
-    private init(environment: Environment, directory: String) {
-        self.environment = environment
+    private init(_ folder: Folder, _ directory: LogDirectory, _ name: String) throws {
+        environment = try Environment(folder: folder, tables: Self.environmentTables, access: .readWrite)
+        self.folder = folder
         self.directory = directory
+        self.name = name
     }
 
     /// The table of a name and version, made where it is missing; what another version of it holds is removed.
@@ -43,7 +47,7 @@ public final class DerivedStore: Sendable {
             defer { flag = true }
             return !flag
         }
-        if isFirst { try? LogDirectory.removeCache(at: directory) }
+        if isFirst { try? directory.removeCache(name) }
     }
 
     /// Whether the files have been removed by this process.
@@ -67,24 +71,29 @@ extension DerivedStore {
         }
     }
 
+    /// The note of what was looked at, and the lock of those who merge keys.
+    static let (noteName, mergeLockName) = ("checked", "merge.lock")
+    /// The files of derived data beside the two of LMDB.
+    static let fileNames = [noteName, noteName + ".new", mergeLockName]
+
     /// Opens what is there; `nil` where nothing is, or what is there is of no use and has been removed.
     static func open(_ directory: LogDirectory, _ owner: Owner) -> DerivedStore? {
-        let path = directory.cache(owner.generation)
-        guard Directory.kind(of: path) == .directory else { return nil }
+        let name = LogDirectory.cacheName(owner.generation)
         do {
-            try checkPages(of: DataFile(path + "/data.mdb"), notedIn: path + "/checked")
-            let store = DerivedStore(
-                environment: try Environment(directory: path, tables: environmentTables, access: .readWrite),
-                directory: path
-            )
+            guard let folder = try directory.folder.folder(name) else { return nil }
+            try checkPages(of: DataFile(in: folder), notedIn: folder)
+            let store = try DerivedStore(folder, directory, name)
             if try store.owner() == owner.bytes { return store }
             store.discard()
         } catch let error as LMDBError {
             // Where others may not write, the files are for others to judge.
             if error.isRefusedAccess || error.isBusy { return nil }
-            try? LogDirectory.removeCache(at: path)
+            try? directory.removeCache(name)
+        } catch is EventLogError {
+            // Nothing that a log makes, or nothing that may be opened.
+            return nil
         } catch {
-            try? LogDirectory.removeCache(at: path)
+            try? directory.removeCache(name)
         }
         return nil
     }
@@ -92,13 +101,13 @@ extension DerivedStore {
     /// Looks at what LMDB believes without looking; not, if a note is given, where that was done since the file was last
     /// written. Where another process commits meanwhile, pages may be used again while they are read here; only a state
     /// that stays the newest counts.
-    static func checkPages(of file: DataFile, notedIn note: String? = nil) throws {
+    static func checkPages(of file: DataFile, notedIn folder: Folder? = nil) throws {
         for attempt in 0..<10 {
             let (before, stamp) = (file.metaPages(), file.stamp())
-            if let note, let stamp, (try? SmallFile.read(note)) == stamp { return }
+            if let folder, let stamp, (try? folder.bytes(of: noteName)) == stamp { return }
             do {
                 try PageCheck.run(file)
-                if let note, let stamp, file.stamp() == stamp { try? SmallFile.replace(note, with: stamp) }
+                if let folder, let stamp, file.stamp() == stamp { try? folder.replaceFile(noteName, with: stamp) }
                 return
             } catch {
                 guard attempt < 9, file.metaPages() != before else { throw error }
@@ -108,26 +117,25 @@ extension DerivedStore {
 
     /// Makes an empty one.
     static func make(_ directory: LogDirectory, _ owner: Owner) throws -> DerivedStore {
-        let path = directory.cache(owner.generation)
+        let name = LogDirectory.cacheName(owner.generation)
         // Made under another name and renamed, so that nobody opens what is half made.
-        let draft = "\(directory.path)/birth-cache-\(processNumber)-\(owner.generation)"
-        if Directory.kind(of: draft) == .directory { try Directory.removeFlat(draft) }
-        try Directory.make(draft)
+        let draft = "birth-cache-\(processNumber)-\(owner.generation)"
+        let folder = directory.folder
+        directory.removeRemainsOfCaches()
+        try folder.removeFolder(draft)
         do {
-            try fill(draft, owner)
-            try Directory.move(draft, to: path)
+            try fill(folder.makeFolder(draft), owner)
+            try folder.move(draft, to: name)
         } catch {
-            try? Directory.removeFlat(draft)
+            try? folder.removeFolder(draft)
             throw error
         }
-        return DerivedStore(
-            environment: try Environment(directory: path, tables: environmentTables, access: .readWrite),
-            directory: path
-        )
+        guard let made = try folder.folder(name) else { throw LMDBError(notFoundErrno, "open derived data") }
+        return try DerivedStore(made, directory, name)
     }
 
-    private static func fill(_ draft: String, _ owner: Owner) throws {
-        let environment = try Environment(directory: draft, tables: environmentTables, access: .create)
+    private static func fill(_ draft: Folder, _ owner: Owner) throws {
+        let environment = try Environment(folder: draft, tables: environmentTables, access: .create)
         let transaction = try environment.beginWrite()
         try transaction.putSealed(owner.bytes, at: ownerKey, in: environment.tables[0])
         try transaction.commit()
@@ -217,18 +225,25 @@ extension DerivedStore {
 }
 
 extension LogDirectory {
-    /// Where what is derived from a generation lies.
-    func cache(_ number: UInt32) -> String {
-        "\(path)/cache-\(Self.padded(number))"
+    /// Removes what processes left that ended while they made derived data (`birth-cache-PID-N`) or removed it
+    /// (`gone-cache-N-PID`). What cannot be removed stays, and stops nobody.
+    fileprivate func removeRemainsOfCaches() {
+        for name in (try? folder.names()) ?? [] {
+            let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 4, parts[1] == "cache", parts[0] == "birth" || parts[0] == "gone",
+                let process = Partial.process(named: parts[parts[0] == "birth" ? 2 : 3]), Partial.isGone(process)
+            else { continue }
+            try? folder.removeFolder(name)
+        }
     }
 
-    /// Removes a directory of derived data that others may have open.
-    static func removeCache(at path: String) throws {
-        guard Directory.kind(of: path) == .directory else { return }
-        let parent = Directory.parent(of: path)
-        let name = path.dropFirst(parent.utf8.count + 1)
-        let gone = "\(parent)/gone-\(name)-\(processNumber)"
-        try Directory.move(path, to: gone)
-        try Directory.removeFlat(gone)
+    /// Removes a folder of derived data that others may have open.
+    func removeCache(_ name: String) throws {
+        guard let cache = try folder.folder(name) else { return }
+        try cache.checkRemovable()
+        let gone = "gone-\(name)-\(processNumber)"
+        try folder.removeFolder(gone)
+        try folder.move(name, to: gone)
+        try folder.removeFolder(gone)
     }
 }

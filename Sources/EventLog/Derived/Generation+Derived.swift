@@ -7,7 +7,7 @@ extension Generation {
         let owner = try derivedOwner()
         return derived.withLock { derived in
             if let derived { return derived.isDiscarded ? nil : derived }
-            derived = DerivedStore.open(LogDirectory(path: logPath), owner)
+            derived = DerivedStore.open(directory, owner)
             return derived
         }
     }
@@ -22,7 +22,7 @@ extension Generation {
                 throw LMDBError(readOnlyErrno, "use derived data that this process has discarded")
             }
             guard isWritable else { throw LMDBError(readOnlyErrno, "write derived data") }
-            let made = try DerivedStore.make(LogDirectory(path: logPath), owner)
+            let made = try DerivedStore.make(directory, owner)
             derived = made
             return made
         }

@@ -6,27 +6,27 @@ extension Generation {
     ///
     /// - Returns: What was wrong; `nil` where nothing was, nothing is there, or it is not for this process to judge.
     func checkDerivedData() -> String? {
-        let path = LogDirectory(path: logPath).cache(number)
-        guard isWritable, Directory.kind(of: path) == .directory else { return nil }
+        let name = LogDirectory.cacheName(number)
         do {
-            try DerivedStore.checkPages(of: DataFile(path + "/data.mdb"))
+            guard isWritable, let cache = try directory.folder.folder(name) else { return nil }
+            try DerivedStore.checkPages(of: DataFile(in: cache))
             guard let store = try existingDerivedStore() else {
-                return Directory.kind(of: path) == .directory ? nil : "it does not belong to this log"
+                return try directory.folder.folder(name) != nil ? nil : "it does not belong to this log"
             }
             try store.checkValues()
             return nil
         } catch {
-            discardDerivedData(at: path)
+            discardDerivedData(name)
             return Self.words(for: error)
         }
     }
 
-    private func discardDerivedData(at path: String) {
+    private func discardDerivedData(_ name: String) {
         let isOpen = derived.withLock { derived in
             derived?.discard()
             return derived != nil
         }
-        if !isOpen { try? LogDirectory.removeCache(at: path) }
+        if !isOpen { try? directory.removeCache(name) }
     }
 
     private static func words(for error: any Error) -> String {

@@ -10,48 +10,21 @@ import Darwin
 ///
 /// The file holds the number and the command of the process that took it last, for the message of those who wait.
 final class FileLock: @unchecked Sendable {
-    private let descriptor: Int32
+    private let file: OpenFile
     private let path: String
-
-    private init(descriptor: Int32, path: String) {
-        self.descriptor = descriptor
-        self.path = path
-    }
-
-    deinit {
-        close(descriptor)
-    }
+    private var descriptor: Int32 { file.descriptor }
 
     /// Opens the file, making it where it is missing, without taking the lock.
-    static func open(_ path: String) throws -> FileLock {
-        let descriptor = Self.descriptor(path)
-        guard descriptor >= 0 else { throw EventLogError.system("open lock", path) }
-        return FileLock(descriptor: descriptor, path: path)
+    init(_ name: String, in folder: Folder) throws {
+        file = try folder.fileMadeIfMissing(name)
+        path = folder.path(of: name)
     }
 
     /// Whether somebody holds the lock of a file; no where there is no file. Whoever tries to take it at this very moment
     /// must try twice.
-    static func isHeld(_ path: String) -> Bool {
-        #if canImport(Glibc)
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        #elseif canImport(Musl)
-        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC)
-        #else
-        let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC)
-        #endif
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
-    }
-
-    private static func descriptor(_ path: String) -> Int32 {
-        #if canImport(Glibc)
-        return Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        #elseif canImport(Musl)
-        return Musl.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        #else
-        return Darwin.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        #endif
+    static func isHeld(_ name: String, in folder: Folder) -> Bool {
+        guard let file = try? folder.file(name) else { return false }
+        return flock(file.descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
     /// Takes the lock, polling for as long as `wait` says.

@@ -8,7 +8,7 @@ extension EventStore {
     public func verify() throws -> VerifyReport {
         try EventLogError.wrapping("verify log at", path) {
             let generation = try newestGeneration()
-            let file = try DataFile(core.directory.dataFile(generation.number))
+            let file = try DataFile(in: generation.folder)
             for attempt in 0..<10 {
                 let report = try generation.read { reader in
                     // While others commit, the two meta pages may have moved on before they are read here.
@@ -30,8 +30,10 @@ extension EventStore {
     ///
     /// - Throws: `EventLogError` with code `noLog`, `newerFormat` or `io`; damage is what the report says.
     public static func verify(at path: String) throws -> VerifyReport {
-        let directory = LogDirectory(path: Directory.resolved(path) ?? path)
-        guard try directory.format() != nil else { return try open(at: path).verify() }
+        guard let directory = try LogDirectory(existingAt: Directory.resolved(path) ?? path),
+            try directory.format() != nil
+        else { return try open(at: path).verify() }
+        try directory.checkEntries()
         for number in try directory.generations() {
             do {
                 try EventLogError.wrapping("verify log at", path) { try directory.checkPages(of: number) }
@@ -47,10 +49,6 @@ extension EventStore {
 }
 
 extension LogDirectory {
-    func dataFile(_ number: UInt32) -> String {
-        generation(number) + "/data.mdb"
-    }
-
     /// Checks a generation's pages but for its events, which nobody looks at before they are verified.
     ///
     /// Where another process commits meanwhile, pages may be used again while they are read here; only a state that stays
@@ -59,8 +57,10 @@ extension LogDirectory {
     /// - Throws: `PageCheck.Damage`; `LMDBError` where the file cannot be read.
     fileprivate func checkPages(of number: UInt32) throws {
         for attempt in 0..<5 {
-            guard Directory.fileSize(dataFile(number)) != nil else { return }
-            let file = try DataFile(dataFile(number))
+            guard let folder = try generation(number), try folder.kind(of: Folder.dataFileName) != .nothing else {
+                return
+            }
+            let file = try DataFile(in: folder)
             let before = file.metaPages()
             do {
                 return try PageCheck.run(file, isGrown: true, omitting: LogTables.events)

@@ -82,8 +82,7 @@ final class KeyFlusher: Sendable {
         do {
             let runs = try places.runs ?? KeyRuns(try generation.derivedStore())
             try storeAll(runs)
-            let lock = LogDirectory(path: generation.logPath).cache(generation.number) + "/merge.lock"
-            try runs.merge(lockFile: lock) { try storeAll(runs) }
+            try runs.merge { try storeAll(runs) }
             try storeAll(runs)
         } catch {
             // The tables stay where they are. A lookup in runs that are lost finds that out by itself.

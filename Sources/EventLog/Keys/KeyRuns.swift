@@ -147,10 +147,11 @@ extension KeyRuns {
     /// Makes one run of eight as long as there are eight of a level. One process at a time does so.
     ///
     /// - Parameter pause: called now and then, for what is more urgent.
-    func merge(lockFile: String, pause: () throws -> Void) throws {
+    func merge(pause: () throws -> Void) throws {
         guard try list().runsToMerge(fanIn: Self.fanIn) != nil else { return }
-        let lock = try FileLock.open(lockFile)
-        guard (try? lock.acquire(wait: .zero, operation: "merge keys", object: lockFile)) != nil else { return }
+        let lock = try FileLock(DerivedStore.mergeLockName, in: table.store.folder)
+        guard (try? lock.acquire(wait: .zero, operation: "merge keys", object: table.store.folder.path)) != nil
+        else { return }
         defer { lock.release() }
         try removeRemains()
         while let runs = try list().runsToMerge(fanIn: Self.fanIn) { try merge(runs, pause: pause) }

@@ -8,17 +8,19 @@ import Darwin
 
 /// The file `data.mdb`, read past LMDB: what LMDB maps without looking must be looked at before it is opened.
 final class DataFile {
-    private let descriptor: Int32
-    private let path: String
+    /// The file's path, for messages.
+    let path: String
+    private let file: OpenFile
+    private var descriptor: Int32 { file.descriptor }
 
-    init(_ path: String) throws(LMDBError) {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        self.path = path
-        guard descriptor >= 0 else { throw LMDBError(errno, "open \(path)") }
-    }
-
-    deinit {
-        close(descriptor)
+    /// Opens the data file of an environment.
+    ///
+    /// - Throws: `LMDBError` where it is missing or cannot be opened, `EventLogError` with code `damaged` where something
+    ///   else is in its place.
+    init(in folder: Folder) throws {
+        path = folder.path(of: Folder.dataFileName)
+        guard let file = try folder.file(Folder.dataFileName) else { throw LMDBError(ENOENT, "open \(path)") }
+        self.file = file
     }
 
     /// The two meta pages; a place without one is `nil`.
@@ -66,15 +68,12 @@ final class DataFile {
 
     /// Fills the buffer from an offset as far as the file reaches and can be read, and says how far.
     func readSome(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
-        var done = 0
-        while done < buffer.count {
-            guard let place = off_t(exactly: offset + UInt64(done)), let start = buffer.baseAddress else { break }
-            let count = pread(descriptor, start + done, buffer.count - done, place)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { break }
-            done += count
-        }
-        return done
+        file.read(buffer, at: offset)
+    }
+
+    /// Where the next bytes lie that are no hole, from an offset on; `nil` where there are none.
+    func dataRange(from offset: UInt64) -> Range<UInt64>? {
+        file.dataRange(from: offset)
     }
 
     private func metaPage(at offset: Int) -> MetaPage? {

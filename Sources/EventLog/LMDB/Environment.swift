@@ -15,6 +15,10 @@ final class Environment: @unchecked Sendable {
         /// Reading, from a place that cannot be written; `locks` is false where not even the lock file opens.
         case readOnly(locks: Bool)
 
+        fileprivate var creates: Bool {
+            if case .create = self { true } else { false }
+        }
+
         fileprivate var flags: UInt32 {
             switch self {
             case .readWrite, .create: UInt32(MDB_NOTLS)
@@ -27,7 +31,9 @@ final class Environment: @unchecked Sendable {
     static let mapBytesInitial = 64 << 30
     private static let readersMax: UInt32 = 1024
 
-    /// The directory with `data.mdb` and `lock.mdb`.
+    /// The folder with `data.mdb` and `lock.mdb`.
+    private let folder: Folder
+    /// Its path: what is open is known by it, and messages name it.
     let directory: String
     /// The tables, in the order in which their names were given.
     private(set) var tables: [Table] = []
@@ -47,18 +53,20 @@ final class Environment: @unchecked Sendable {
 
     /// Opens an environment and its tables.
     init(
-        directory: String,
+        folder: Folder,
         tables names: [String],
         access: Access,
         mapBytes: Int = Environment.mapBytesInitial
-    ) throws(LMDBError) {
-        self.directory = directory
+    ) throws {
+        self.folder = folder
+        directory = folder.path
         self.names = names
         self.access = access
         self.mapBytes = mapBytes
         try Self.claim(directory)
         do {
-            handle = try Self.open(directory, tableCount: names.count, access: access, mapBytes: mapBytes)
+            let data = try folder.checkEnvironment()
+            handle = try Self.open(folder, data, tableCount: names.count, access: access, mapBytes: mapBytes)
         } catch {
             Self.disclaim(directory)
             throw error
@@ -87,11 +95,14 @@ final class Environment: @unchecked Sendable {
     }
 
     private static func open(
-        _ directory: String,
+        _ folder: Folder,
+        _ data: FileIdentity?,
         tableCount: Int,
         access: Access,
         mapBytes: Int
     ) throws(LMDBError) -> OpaquePointer {
+        // LMDB would make a file that is missing.
+        guard data != nil || access.creates else { throw LMDBError(notFoundErrno, "open \(folder.path)") }
         var created: OpaquePointer?
         try check(mdb_env_create(&created), "make an environment")
         guard let created else { throw LMDBError(MDB_INVALID, "make an environment") }
@@ -99,7 +110,9 @@ final class Environment: @unchecked Sendable {
             try check(mdb_env_set_maxdbs(created, UInt32(tableCount)), "set the number of tables")
             try check(mdb_env_set_maxreaders(created, readersMax), "set the number of readers")
             try check(mdb_env_set_mapsize(created, mapBytes), "set the size of the map")
-            try check(mdb_env_open(created, directory, access.flags, 0o600), "open \(directory)")
+            let path = folder.pathForLibraries
+            try check(mdb_env_open(created, path, access.flags, 0o600), "open \(folder.path)")
+            try checkIdentity(of: created, data, folder)
         } catch {
             mdb_env_close(created)
             throw error
@@ -109,10 +122,23 @@ final class Environment: @unchecked Sendable {
         return created
     }
 
+    /// Whether LMDB has opened the file that was looked at before, or has made one in this folder.
+    private static func checkIdentity(
+        of handle: OpaquePointer,
+        _ data: FileIdentity?,
+        _ folder: Folder
+    ) throws(LMDBError) {
+        var descriptor: Int32 = -1
+        try check(mdb_env_get_fd(handle, &descriptor), "look at what was opened")
+        let wanted = data ?? (try? folder.checkEnvironment()) ?? nil
+        guard wanted != nil, wanted == FileIdentity(of: descriptor) else {
+            throw LMDBError(notFoundErrno, "open \(folder.path), whose data file was exchanged meanwhile")
+        }
+    }
+
     /// Opened anew, the tables get the same handles, since LMDB numbers them in the order of opening.
     private func openTables() throws(LMDBError) -> [Table] {
-        var creates = false
-        if case .create = access { creates = true }
+        let creates = access.creates
         var transaction: OpaquePointer?
         try check(mdb_txn_begin(handle, nil, creates ? 0 : UInt32(MDB_RDONLY), &transaction), "begin")
         guard let transaction else { throw LMDBError(MDB_INVALID, "begin") }
@@ -202,12 +228,12 @@ extension Environment {
 // MARK: - Copying
 
 extension Environment {
-    /// Writes the newest durable prefix as `data.mdb` into an empty directory, not synced yet. Writers wait only while
-    /// the two meta pages are copied.
-    func copy(to directory: String) throws(LMDBError) {
+    /// Writes the newest durable prefix into an empty file, not synced yet. Writers wait only while the two meta pages are
+    /// copied.
+    func copy(to file: OpenFile) throws(LMDBError) {
         // An open transaction keeps the map in its place meanwhile.
         let transaction = try beginRead()
-        try check(mdb_env_copy2(handle, directory, 0), "copy to \(directory)")
+        try check(mdb_env_copyfd2(handle, file.descriptor, 0), "copy the data file")
         _ = transaction.view
     }
 }
@@ -250,7 +276,13 @@ extension Environment {
         try alone("open the environment again") { () throws(LMDBError) in
             if let handle { mdb_env_close(handle) }
             handle = nil
-            handle = try Self.open(directory, tableCount: names.count, access: .readWrite, mapBytes: mapBytes)
+            let data: FileIdentity?
+            do {
+                data = try folder.checkEnvironment()
+            } catch {
+                throw LMDBError(MDB_INVALID, "open \(directory) again: \(error)")
+            }
+            handle = try Self.open(folder, data, tableCount: names.count, access: .readWrite, mapBytes: mapBytes)
             _ = try openTables()
             gate.withLock { $0.isDistrusted = false }
         }

@@ -12,8 +12,9 @@ extension EventStore {
     ///   `invalidArgument` where something is at the target.
     public static func salvage(_ path: String, to target: String, now: Timestamp) throws -> SalvageReport {
         try EventLogError.wrapping("salvage", path) {
-            let directory = LogDirectory(path: path)
-            guard Directory.kind(of: path) == .directory, var number = try directory.generations().first else {
+            guard let directory = try LogDirectory(existingAt: path), let first = try directory.generations().first,
+                var folder = try directory.generation(first)
+            else {
                 throw EventLogError(
                     .noLog,
                     operation: "salvage",
@@ -22,12 +23,13 @@ extension EventStore {
                     advice: "name the log's directory"
                 )
             }
-            var parts = try SalvagedParts(directory.dataFile(number))
+            var number = first
+            var parts = try SalvagedParts(DataFile(in: folder))
             while let successor = parts.meta[MetaName.successor], successor.count == 4 {
                 let next = successor.reduce(0) { $0 << 8 | UInt32($1) }
-                guard next > number, Directory.kind(of: directory.generation(next)) == .directory else { break }
-                number = next
-                parts = try SalvagedParts(directory.dataFile(number))
+                guard next > number, let found = try directory.generation(next) else { break }
+                (number, folder) = (next, found)
+                parts = try SalvagedParts(DataFile(in: folder))
             }
             let format = try? directory.format()
             let identity = parts.meta[MetaName.identity] ?? format?.identity ?? systemRandomBytes(16)

@@ -16,14 +16,28 @@ struct PageScan {
     /// Hands out every entry. Whether it is one, and what of, is for the caller to find out.
     func forEachEntry(_ body: (_ key: [UInt8], _ value: [UInt8]) -> Void) {
         var page = [UInt8](repeating: 0, count: pageBytes)
-        for number in 2..<max(2, fileBytes / UInt64(pageBytes)) {
-            guard page.withUnsafeMutableBytes({ file.read($0, at: number * UInt64(pageBytes)) }) else { return }
+        forEachPage { number in
+            guard page.withUnsafeMutableBytes({ file.read($0, at: number * UInt64(pageBytes)) }) else { return false }
             // A leaf page; of a damaged header nothing else is asked.
-            guard word(page, 10) == 2 else { continue }
+            guard word(page, 10) == 2 else { return true }
             let lower = Int(word(page, 12))
             let end = (Self.headerBytes...pageBytes).contains(lower) ? lower : Self.headerBytes
             for slot in stride(from: Self.headerBytes, to: end - 1, by: 2) {
                 if let entry = entry(of: page, at: Int(word(page, slot))) { body(entry.key, entry.value) }
+            }
+            return true
+        }
+    }
+
+    /// The numbers of the pages that are not all hole, until the closure says that it is enough.
+    private func forEachPage(_ body: (UInt64) -> Bool) {
+        let (size, end) = (UInt64(pageBytes), fileBytes / UInt64(pageBytes))
+        var number: UInt64 = 2
+        while number < end, let data = file.dataRange(from: number * size) {
+            number = max(number, data.lowerBound / size)
+            while number < end, number * size < data.upperBound {
+                guard body(number) else { return }
+                number += 1
             }
         }
     }

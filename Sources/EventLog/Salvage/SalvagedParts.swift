@@ -20,8 +20,8 @@ struct SalvagedParts {
     private(set) var events: [UInt64: [Event]] = [:]
 
     /// Reads a data file twice: lanes have to be known before events can be judged.
-    init(_ path: String) throws {
-        let scan = try PageScan(DataFile(path))
+    init(_ file: DataFile) throws {
+        let scan = try PageScan(file)
         scan.forEachEntry { key, value in takeSmall(key, value) }
         scan.forEachEntry { key, value in takeEvent(key, value) }
         dropStrayEvents()

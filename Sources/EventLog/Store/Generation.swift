@@ -4,7 +4,8 @@ import Synchronization
 /// One generation of a log: an LMDB environment that holds all of it, until a rewrite makes the next.
 final class Generation: Sendable {
     let number: UInt32
-    let logPath: String
+    let directory: LogDirectory
+    let folder: Folder
     let environment: Environment
     let lanes: LaneTable
     let isWritable: Bool
@@ -14,6 +15,7 @@ final class Generation: Sendable {
     let upperTree = UpperTree()
 
     var tables: LogTables { LogTables(environment.tables) }
+    var logPath: String { directory.path }
 
     init(
         directory: LogDirectory,
@@ -23,9 +25,10 @@ final class Generation: Sendable {
         mapBytes: Int = Environment.mapBytesInitial
     ) throws {
         self.number = number
-        logPath = directory.path
+        self.directory = directory
+        folder = try Self.folder(directory, number)
         environment = try Environment(
-            directory: directory.generation(number),
+            folder: folder,
             tables: LogTables.names,
             access: access,
             mapBytes: mapBytes
@@ -41,11 +44,11 @@ final class Generation: Sendable {
         lanes: LaneInterner,
         mapBytes: Int = Environment.mapBytesInitial
     ) throws -> Generation {
-        let file = directory.generation(number) + "/data.mdb"
         // LMDB would make a file that is missing; a log's files are made only at its birth and by a rewrite (I5).
-        guard let size = Directory.fileSize(file) else { throw LMDBError(notFoundErrno, "open \(file)") }
-        guard size > 0 else { throw LMDBError(MDB_INVALID, "open \(file), which is empty") }
-        try checkMetas(of: DataFile(file))
+        let data = try DataFile(in: folder(directory, number))
+        let file = data.path
+        guard try data.byteCount() > 0 else { throw LMDBError(MDB_INVALID, "open \(file), which is empty") }
+        try checkMetas(of: data)
         let accesses: [Environment.Access] = [.readWrite, .readOnly(locks: true), .readOnly(locks: false)]
         var last = LMDBError(0, "open \(file)")
         for access in accesses {
@@ -63,6 +66,11 @@ final class Generation: Sendable {
             }
         }
         throw last
+    }
+
+    private static func folder(_ directory: LogDirectory, _ number: UInt32) throws -> Folder {
+        if let folder = try directory.generation(number) { return folder }
+        throw LMDBError(notFoundErrno, "open \(directory.folder.path(of: LogDirectory.generationName(number)))")
     }
 
     /// Looks at what LMDB believes without looking: the meta pages, and whether the file is as long as they say. A file

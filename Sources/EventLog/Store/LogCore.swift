@@ -68,12 +68,14 @@ extension LogCore {
 
     /// The log at a path; the same object for the same directory as long as somebody holds it.
     static func shared(at path: String, mapBytes: Int) throws -> LogCore {
-        let directory = LogDirectory(path: Directory.resolved(path) ?? path)
-        guard let format = try directory.format() else { throw noLog(path) }
+        guard let directory = try LogDirectory(existingAt: Directory.resolved(path) ?? path),
+            let format = try directory.format()
+        else { throw noLog(path) }
         return try open.withLock { open in
             if let core = open[directory.path]?.core, core.identity == format.identity { return core }
             let core = try EventLogError.wrapping("open log at", path) {
-                try LogCore(directory: directory, identity: format.identity, mapBytes: mapBytes)
+                try directory.checkEntries()
+                return try LogCore(directory: directory, identity: format.identity, mapBytes: mapBytes)
             }
             open = open.filter { $0.value.core != nil }
             open[directory.path] = Weak(core: core)

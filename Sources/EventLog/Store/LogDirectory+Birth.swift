@@ -3,23 +3,32 @@ extension LogDirectory {
     ///
     /// FORMAT is made last: until then there is no log (I8). The environment is made under another name and renamed
     /// when it is complete, so that a generation without FORMAT is whole and only lacks that file.
-    func giveBirth(wait: Duration) throws {
+    static func giveBirth(at path: String, wait: Duration) throws {
         try Directory.makeWithParents(path)
+        try LogDirectory(Folder(at: path)).giveBirth(wait: wait)
+    }
+
+    private func giveBirth(wait: Duration) throws {
         guard try isEmptyOrLog() else { throw foreign() }
-        let lock = try FileLock.open(writeLock)
+        try checkEntries()
+        let lock = try FileLock(Self.writeLock, in: folder)
         try lock.acquire(wait: wait, operation: "make log at", object: path)
         defer { lock.release() }
-        guard Directory.kind(of: formatFile) == .nothing else { return }
+        guard try folder.kind(of: LogFormat.fileName) == .nothing else { return }
         let identity = try finishedGenerationIdentity() ?? makeFirstGeneration()
-        if Directory.kind(of: sources) == .nothing { try Directory.make(sources) }
-        try Directory.sync(path)
-        try SmallFile.replace(formatFile, with: LogFormat(identity: identity).bytes)
+        _ = try folder.folderMadeIfMissing(Self.sources)
+        try folder.sync()
+        try write(LogFormat(identity: identity))
+    }
+
+    /// Makes FORMAT, the last file of a log's birth.
+    func write(_ format: LogFormat) throws {
+        try folder.replaceFile(LogFormat.fileName, with: format.bytes)
     }
 
     /// The log's FORMAT, or `nil` where there is no log.
     func format() throws -> LogFormat? {
-        guard Directory.kind(of: path) == .directory, let bytes = try SmallFile.read(formatFile) else { return nil }
-        return try LogFormat(bytes, path: path)
+        try folder.bytes(of: LogFormat.fileName).map { try LogFormat($0, path: path) }
     }
 
     private func finishedGenerationIdentity() throws -> [UInt8]? {
@@ -41,24 +50,24 @@ extension LogDirectory {
         _ number: UInt32,
         fill: (borrowing WriteTransaction, LogTables) throws -> Void
     ) throws {
-        let draft = "\(path)/birth-\(processNumber)-\(number)"
-        if Directory.kind(of: draft) == .directory { try Directory.removeFlat(draft) }
-        try Directory.make(draft)
+        let draft = "birth-\(processNumber)-\(number)"
+        try folder.removeFolder(draft)
+        let made = try folder.makeFolder(draft)
         do {
-            try Self.fill(draft, fill)
+            try Self.fill(made, fill)
         } catch let error as LMDBError {
             throw EventLogError(error, operation: "make log at", object: path)
         }
-        try Directory.sync(draft)
-        try Directory.move(draft, to: generation(number))
-        try Directory.sync(path)
+        try made.sync()
+        try folder.move(draft, to: Self.generationName(number))
+        try folder.sync()
     }
 
     private static func fill(
-        _ draft: String,
+        _ draft: Folder,
         _ fill: (borrowing WriteTransaction, LogTables) throws -> Void
     ) throws {
-        let environment = try Environment(directory: draft, tables: LogTables.names, access: .create)
+        let environment = try Environment(folder: draft, tables: LogTables.names, access: .create)
         let transaction = try environment.beginWrite()
         try fill(transaction, LogTables(environment.tables))
         try transaction.commit()

@@ -19,7 +19,7 @@ final class LogWriter: @unchecked Sendable {
     ) throws -> Result {
         try takeTurn(directory, wait)
         defer { turn.signal() }
-        let held = try lock ?? FileLock.open(directory.writeLock)
+        let held = try lock ?? FileLock(LogDirectory.writeLock, in: directory.folder)
         lock = held
         try held.acquire(wait: wait, operation: "append to", object: directory.path)
         defer { held.release() }

@@ -30,7 +30,7 @@ extension EventStore {
     ) throws -> ImportResult {
         guard header.identity.count == 16 else { throw refused(path, "the identity has not 16 bytes") }
         return try EventLogError.wrapping("import log into", path) {
-            if try LogDirectory(path: path).format() != nil {
+            if try LogDirectory(existingAt: path)?.format() != nil {
                 return try open(at: path, options: options).importOver(header, fill)
             }
             return try importNew(path, header, fill)
@@ -42,26 +42,20 @@ extension EventStore {
         _ header: LogHeader,
         _ fill: (LogImport) throws -> Void
     ) throws -> ImportResult {
-        let isFree: Bool
-        switch Directory.kind(of: path) {
-        case .nothing: isFree = true
-        case .file: isFree = false
-        case .directory: isFree = try Directory.names(in: path).isEmpty
-        }
+        let (parentPath, name) = Directory.split(path)
+        try Directory.makeWithParents(parentPath)
+        let parent = try Folder(at: parentPath)
+        let isFree =
+            switch try parent.kind(of: name) {
+            case .nothing: true
+            case .folder: try parent.folder(name)?.names().isEmpty ?? true
+            case .file, .foreign: false
+            }
         guard isFree else { throw refused(path, "something is there that is no log") }
-        try Directory.makeWithParents(Directory.parent(of: path))
-        let draft = LogDirectory(path: Directory.partial(of: path))
-        try Directory.make(draft.path)
-        do {
+        try parent.makeLog(name) { draft in
             try makeGeneration(in: draft, header, fill)
-            try Directory.make(draft.sources)
-            try SmallFile.replace(draft.formatFile, with: LogFormat(identity: header.identity).bytes)
-            try Directory.move(draft.path, to: path)
-            try Directory.sync(Directory.parent(of: path))
-        } catch {
-            // What cannot be removed either is under a name that says what it is.
-            try? draft.removeAll()
-            throw error
+            _ = try draft.folder.makeFolder(LogDirectory.sources)
+            try draft.write(LogFormat(identity: header.identity))
         }
         return ImportResult(appended: header.size, duplicates: 0)
     }
@@ -71,12 +65,12 @@ extension EventStore {
         _ header: LogHeader,
         _ fill: (LogImport) throws -> Void
     ) throws {
-        try Directory.make(draft.generation(1))
+        _ = try draft.folder.makeFolder(LogDirectory.generationName(1))
         let target = try Generation(directory: draft, number: 1, access: .create, lanes: LaneInterner())
         let pieces = try LogImport(target, header: header)
         try fill(pieces)
-        try pieces.finish(file: draft.dataFile(1))
-        try Directory.sync(draft.generation(1))
+        try pieces.finish()
+        try target.folder.sync()
     }
 
     static func refused(_ path: String, _ reason: String, at sequence: UInt64? = nil) -> EventLogError {
@@ -98,18 +92,18 @@ extension EventStore {
         guard header.identity == identity else {
             throw Self.refused(path, "fork at sequence 1: the log there has another identity", at: 1)
         }
-        let lock = try FileLock.open(core.directory.rewriteLock)
+        let lock = try FileLock(LogDirectory.rewriteLock, in: core.directory.folder)
         try lock.acquire(wait: options.wait, operation: "import log into", object: path)
         defer { lock.release() }
         let old = try certainNewest()
         try core.directory.removeLeftovers(except: old.number)
         let number = old.number + 1
-        try Directory.make(core.directory.generation(number))
+        _ = try core.directory.folder.makeFolder(LogDirectory.generationName(number))
         do {
             let target = try core.generation(number, creates: true)
             let pieces = try LogImport(target, header: header)
             try fill(pieces)
-            try pieces.finish(file: core.directory.dataFile(number))
+            try pieces.finish()
             let compared = try old.read { try check($0, against: target, from: 1, header) }
             return try takeOver(header, from: old, to: target, compared: compared)
         } catch {
@@ -133,8 +127,8 @@ extension EventStore {
             _ = try check(reader, against: target, from: compared + 1, header)
             guard head < header.size else { return head }
             try keepBookmarks(reader, target)
-            try Directory.sync(core.directory.generation(target.number))
-            try Directory.sync(core.directory.path)
+            try target.folder.sync()
+            try core.directory.folder.sync()
             let successor = withKey(target.number) { Array($0) }
             try transaction.putMeta(successor, named: MetaName.successor, in: reader.tables.meta)
             try transaction.commit()

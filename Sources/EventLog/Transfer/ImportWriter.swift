@@ -41,13 +41,13 @@ final class ImportWriter: @unchecked Sendable {
     }
 
     /// Checks all of what was written against the header.
-    func check(_ header: LogHeader, file: String) throws {
+    func check(_ header: LogHeader) throws {
         guard edge.head == header.size else {
             throw invalid("\(edge.head) events came, the header says \(header.size)")
         }
         let report = try target.read { reader in
             var verification = Verification(reader, generation: target.number)
-            return verification.run(identity: header.identity, file: try DataFile(file))
+            return verification.run(identity: header.identity, file: try DataFile(in: target.folder))
         }
         if let damage = report.damage { throw invalid("\(damage)") }
         guard report.root == header.root else {

@@ -37,10 +37,10 @@ public final class LogImport {
     }
 
     /// Writes what waits, and checks all of what was written against the header.
-    func finish(file: String) throws {
+    func finish() throws {
         try flush()
         try behind.finish()
-        try writer.check(header, file: file)
+        try writer.check(header)
     }
 
     private func flush() throws {

@@ -1,0 +1,216 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A regular file that is open until this object goes.
+package final class OpenFile: Sendable {
+    package let descriptor: Int32
+
+    fileprivate init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Takes the file's lock (`flock`), where nobody has it, until the file is closed.
+    package func takeLock() -> Bool {
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    }
+
+    /// Makes what was written durable.
+    func sync(_ path: String) throws {
+        guard fsync(descriptor) == 0 else { throw EventLogError.system("sync", path) }
+    }
+
+    /// Where the next bytes lie that are no hole, from an offset on; `nil` where there are none.
+    func dataRange(from offset: UInt64) -> Range<UInt64>? {
+        #if canImport(Darwin)
+        let (data, hole) = (SEEK_DATA, SEEK_HOLE)
+        #else
+        let (data, hole): (Int32, Int32) = (3, 4)
+        #endif
+        let start = lseek(descriptor, off_t(clamping: offset), data)
+        guard start >= 0 else { return errno == ENXIO ? nil : offset..<UInt64.max }
+        let end = lseek(descriptor, start, hole)
+        return UInt64(start)..<(end > start ? UInt64(end) : .max)
+    }
+
+    /// Fills the buffer from an offset as far as the file reaches and can be read, and says how far.
+    func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+        var done = 0
+        while done < buffer.count {
+            guard let place = off_t(exactly: offset + UInt64(done)), let start = buffer.baseAddress else { break }
+            let count = pread(descriptor, start + done, buffer.count - done, place)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { break }
+            done += count
+        }
+        return done
+    }
+}
+
+// MARK: - Opening
+
+extension Folder {
+    /// Opens a file for reading; `nil` where there is none.
+    package func file(_ name: String) throws -> OpenFile? {
+        try openFile(name, O_RDONLY, isWritten: false)
+    }
+
+    /// Opens a file for reading and writing; `nil` where there is none.
+    package func writableFile(_ name: String) throws -> OpenFile? {
+        try openFile(name, O_RDWR, isWritten: true)
+    }
+
+    /// Makes a file that only its owner may read and write; nothing may have the name.
+    package func makeFile(_ name: String) throws -> OpenFile {
+        let made = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard made >= 0 else { throw EventLogError.system("make", path(of: name)) }
+        // Whatever the umask took away.
+        _ = fchmod(made, 0o600)
+        return OpenFile(made)
+    }
+
+    /// Opens a file for reading and writing, made where it is missing.
+    package func fileMadeIfMissing(_ name: String) throws -> OpenFile {
+        if let there = try writableFile(name) { return there }
+        do {
+            return try makeFile(name)
+        } catch {
+            // Another process may have made it just now.
+            guard let there = try writableFile(name) else { throw error }
+            return there
+        }
+    }
+
+    private func openFile(_ name: String, _ flags: Int32, isWritten: Bool) throws -> OpenFile? {
+        // Looked at before it is opened, since opening alone makes some devices do something.
+        guard let before = try status(of: name) else { return nil }
+        try check(before, name, isWritten: isWritten)
+        let opened = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard opened >= 0 else {
+            if errno == ENOENT { return nil }
+            throw EventLogError.system("open", path(of: name))
+        }
+        let file = OpenFile(opened)
+        var information = stat()
+        guard fstat(opened, &information) == 0 else { throw EventLogError.system("look at", path(of: name)) }
+        try check(information, name, isWritten: isWritten)
+        return file
+    }
+}
+
+// MARK: - Small files
+
+extension Folder {
+    static let smallFileBytesMax = 65_536
+
+    /// The bytes of a small file, at most 64 KiB of them; `nil` where there is none.
+    func bytes(of name: String) throws -> [UInt8]? {
+        guard let file = try file(name) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Self.smallFileBytesMax)
+        let count = bytes.withUnsafeMutableBytes { pread(file.descriptor, $0.baseAddress, $0.count, 0) }
+        guard count >= 0 else { throw EventLogError.system("read", path(of: name)) }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Replaces a small file at a path that the caller names, for its owner alone; a link to it stays.
+    package static func replaceFile(at path: String, with bytes: [UInt8]) throws {
+        let place = Directory.split(Directory.resolved(path) ?? path)
+        try Folder(at: place.parent).replaceFile(place.name, with: bytes)
+    }
+
+    /// Writes a small file under another name, syncs it, and puts it in its place by a rename that is synced too.
+    func replaceFile(_ name: String, with bytes: [UInt8]) throws {
+        let draft = name + ".new"
+        try removeFile(draft)
+        try write(draft, bytes)
+        try move(draft, to: name)
+        try sync()
+    }
+
+    private func write(_ name: String, _ bytes: [UInt8]) throws {
+        let file = try makeFile(name)
+        let count = bytes.withUnsafeBytes { pwrite(file.descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == bytes.count, fsync(file.descriptor) == 0 else {
+            throw EventLogError.system("write", path(of: name))
+        }
+    }
+}
+
+// MARK: - What LMDB opens
+
+/// Tells a file from every other that is there at the same time.
+struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    init(_ information: stat) {
+        device = UInt64(truncatingIfNeeded: information.st_dev)
+        number = UInt64(truncatingIfNeeded: information.st_ino)
+    }
+
+    /// Which file is open; `nil` where the system does not say.
+    init?(of descriptor: Int32) {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { return nil }
+        self.init(information)
+    }
+}
+
+extension Folder {
+    /// LMDB's two files.
+    static let dataFileName = "data.mdb"
+    static let readerTableName = "lock.mdb"
+
+    /// The reader table has 64 bytes for each of at most 1,024 readers; LMDB believes whatever length it finds.
+    private static let readerTableBytesMax: off_t = 1 << 20
+
+    /// A path of this directory for LMDB, which opens files by path alone.
+    ///
+    /// Through the descriptor where the system allows it, so that no directory on the way can be exchanged. Elsewhere, as on
+    /// macOS and without `/proc`, it is the plain path.
+    var pathForLibraries: String {
+        #if os(Linux)
+        let through = "/proc/self/fd/\(descriptor)"
+        var there = stat()
+        if stat(through, &there) == 0, FileIdentity(there) == FileIdentity(of: descriptor) { return through }
+        #endif
+        return path
+    }
+
+    /// Looks at the files that LMDB is about to open or to make, for it follows links, waits at FIFOs and writes to what it
+    /// finds.
+    ///
+    /// What remains is the moment between this look and LMDB's own `open`: who may write to this very directory can exchange
+    /// a file in it then. That is found out for the data file, by the identity that this returns, and not for the table of
+    /// readers. The latter is never opened here: to close it would drop LMDB's locks.
+    ///
+    /// - Returns: which file the data file is; `nil` where there is none.
+    @discardableResult
+    func checkEnvironment() throws -> FileIdentity? {
+        if let table = try status(of: Self.readerTableName) {
+            try check(table, Self.readerTableName, isWritten: true)
+            guard table.st_size <= Self.readerTableBytesMax else { throw oversized(table) }
+        }
+        guard let data = try status(of: Self.dataFileName) else { return nil }
+        try check(data, Self.dataFileName, isWritten: true)
+        return FileIdentity(data)
+    }
+
+    private func oversized(_ table: stat) -> EventLogError {
+        EventLogError(
+            .damaged,
+            operation: "open",
+            object: path(of: Self.readerTableName),
+            reason: "the table of readers has \(table.st_size) bytes, more than it can need",
+            advice: "remove it while nobody uses the log; it is made anew"
+        )
+    }
+}

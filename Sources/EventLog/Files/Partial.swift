@@ -1,0 +1,78 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The name under which something is made beside its place, `NAME.partial-PID`, until it is whole.
+///
+/// Whoever makes it holds its lock (`flock`). What a process has left that is gone is removed by the next that makes the same
+/// thing: a file or folder of this user, closed to others, whose process does not live and whose lock nobody holds.
+package enum Partial {
+    private static let mark = ".partial-"
+    /// Two threads would take each other's new file for a leftover before its lock is taken.
+    private static let turn = Mutex(())
+
+    /// The name for something that will have another.
+    package static func name(for target: String) -> String { "\(target)\(mark)\(processNumber)" }
+
+    /// Begins a file, and removes leftovers of the same one.
+    package static func makeFile(for target: String, in folder: Folder) throws -> OpenFile {
+        try turn.withLock { _ in
+            removeLeftovers(of: target, in: folder)
+            let file = try folder.makeFile(name(for: target))
+            _ = file.takeLock()
+            return file
+        }
+    }
+
+    /// Begins a folder, and removes leftovers of the same one.
+    static func makeFolder(for target: String, in folder: Folder) throws -> Folder {
+        try turn.withLock { _ in
+            removeLeftovers(of: target, in: folder)
+            let made = try folder.makeFolder(name(for: target))
+            _ = made.takeLock()
+            return made
+        }
+    }
+
+    /// What cannot be removed stays, and stops nobody.
+    private static func removeLeftovers(of target: String, in folder: Folder) {
+        let start = target + mark
+        for name in (try? folder.names()) ?? [] where name.hasPrefix(start) {
+            guard let process = process(named: name.dropFirst(start.count)) else { continue }
+            // One that is gone may have had this process's number.
+            guard process == processNumber || isGone(process) else { continue }
+            try? removeLeftover(name, in: folder)
+        }
+    }
+
+    static func process(named digits: Substring) -> Int32? {
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), digits.first != "0" else { return nil }
+        return Int32(digits)
+    }
+
+    /// Whether no process of this machine has a number.
+    static func isGone(_ process: Int32) -> Bool {
+        kill(process, 0) != 0 && errno == ESRCH
+    }
+
+    private static func removeLeftover(_ name: String, in folder: Folder) throws {
+        guard let information = try folder.status(of: name), information.st_uid == geteuid(),
+            information.st_mode & 0o077 == 0
+        else { return }
+        switch Folder.kind(information) {
+        case .file:
+            guard let file = try folder.file(name), file.takeLock() else { return }
+            try folder.removeFile(name)
+        case .folder:
+            guard let inner = try folder.folder(name), inner.takeLock() else { return }
+            try folder.removeFolder(name, depth: LogDirectory.depth)
+        case .foreign, .nothing: return
+        }
+    }
+}
