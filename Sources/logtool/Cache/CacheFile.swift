@@ -1,3 +1,5 @@
+import EventLog
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -7,13 +9,14 @@ import Darwin
 /// A cache that is replaced as a whole: FILE is a symbolic link to `FILE.d/NNN.sqlite`, and the link is renamed.
 ///
 /// Renaming over a SQLite file that somebody has open gives old rows or damage; a reader of the old link keeps the old
-/// file until it opens the link again.
+/// file until it opens the link again. Files and folder are made for their owner alone, whatever the umask; a folder that is
+/// there keeps its mode.
 struct CacheFile {
     /// Where readers open the cache.
     let path: String
 
-    private var directory: String { path + ".d" }
-    private var linkDirectoryName: String { (path.split(separator: "/").last.map(String.init) ?? path) + ".d" }
+    private var place: (parent: String, name: String) { Directory.split(path) }
+    private var folderName: String { place.name + ".d" }
 
     /// What stands at the path before a rebuild.
     enum Occupant {
@@ -22,7 +25,7 @@ struct CacheFile {
 
     /// What stands at the path.
     ///
-    /// - Throws: `Failure` where it is a directory or cannot be looked at.
+    /// - Throws: `Failure` where it is neither a file nor a link, or cannot be looked at.
     func occupant() throws -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -32,8 +35,8 @@ struct CacheFile {
         switch status.st_mode & S_IFMT {
         case S_IFDIR: throw Failure("rebuild \"\(path)\": it is a directory; name a file")
         case S_IFLNK: return isOwnLink ? .ours : .foreign
-        case S_IFREG: return Self.isOwnDatabase(path) ? .ours : .foreign
-        default: return .foreign
+        case S_IFREG: return try Self.isOwnDatabase(place.name, in: Folder(at: place.parent)) ? .ours : .foreign
+        default: throw Failure("rebuild \"\(path)\": a device, FIFO or socket is there; name a file")
         }
     }
 
@@ -42,24 +45,26 @@ struct CacheFile {
     /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs; what `build` throws, after which
     ///   the old cache stands as it did.
     func replace<Result>(_ build: (String) throws -> Result) throws -> Result {
-        guard mkdir(directory, 0o777) == 0 || errno == EEXIST else { throw Self.trouble("make", directory) }
-        let lock = try RebuildLock(directory: directory, cache: path)
+        let parent = try Folder(at: place.parent)
+        let folder = try parent.folderMadeIfMissing(folderName)
+        let lock = try RebuildLock(folder, cache: path)
         defer { lock.release() }
-        let old = try numberedFiles()
+        let old = try numberedFiles(in: folder)
         let name = Self.name((old.map(\.number).max() ?? 0) + 1)
-        let unfinished = "\(directory)/\(name).unfinished"
-        unlink(unfinished)
+        let unfinished = name + ".unfinished"
         let result: Result
         do {
-            result = try build(unfinished)
-            try Self.sync(unfinished)
+            // SQLite takes an empty file for an empty database and keeps its mode.
+            _ = try folder.makeFile(unfinished)
+            result = try build(folder.path(of: unfinished))
+            try Self.sync(unfinished, in: folder)
         } catch {
-            unlink(unfinished)
+            try? folder.removeFile(unfinished)
             throw error
         }
-        guard rename(unfinished, "\(directory)/\(name)") == 0 else { throw Self.trouble("rename", unfinished) }
-        try swapLink(to: name)
-        for file in old where Self.isOwnDatabase("\(directory)/\(file.name)") { unlink("\(directory)/\(file.name)") }
+        try folder.move(unfinished, to: name)
+        try swapLink(to: name, folder, parent)
+        for file in old where Self.isOwnDatabase(file.name, in: folder) { try? folder.removeFile(file.name) }
         return result
     }
 
@@ -69,41 +74,30 @@ struct CacheFile {
         guard length > 0 else { return false }
         let text = String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let parts = text.split(separator: "/").suffix(2)
-        return parts.count == 2 && parts.first.map(String.init) == linkDirectoryName
+        return parts.count == 2 && parts.first.map(String.init) == folderName
             && parts.last.flatMap { Self.number(of: String($0)) } != nil
     }
 
-    private func swapLink(to name: String) throws {
-        let link = "\(directory)/link"
+    private func swapLink(to name: String, _ folder: Folder, _ parent: Folder) throws {
+        let link = folder.path(of: "link")
+        // A link that a rebuild left which was killed here; it is removed, not followed.
         unlink(link)
-        guard symlink("\(linkDirectoryName)/\(name)", link) == 0 else { throw Self.trouble("link", link) }
+        guard symlink("\(folderName)/\(name)", link) == 0 else { throw Self.trouble("link", link) }
         guard rename(link, path) == 0 else {
             let error = Self.trouble("swap in", path)
             unlink(link)
             throw error
         }
-        try Self.sync(directory)
-        try Self.sync(parentDirectory)
-    }
-
-    private var parentDirectory: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        try folder.sync()
+        try parent.sync()
     }
 
     /// The finished files, and leftovers of a rebuild that was killed are removed on the way.
-    private func numberedFiles() throws -> [(name: String, number: Int)] {
-        guard let entries = opendir(directory) else { throw Self.trouble("list", directory) }
-        defer { closedir(entries) }
-        var files: [(name: String, number: Int)] = []
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasSuffix(".sqlite.unfinished") { unlink("\(directory)/\(name)") }
-            if let number = Self.number(of: name) { files.append((name, number)) }
+    private func numberedFiles(in folder: Folder) throws -> [(name: String, number: Int)] {
+        try folder.names().compactMap { name in
+            if name.hasSuffix(".sqlite.unfinished") { try folder.removeFile(name) }
+            return Self.number(of: name).map { (name, $0) }
         }
-        return files
     }
 
     private static func name(_ number: Int) -> String {
@@ -119,20 +113,19 @@ struct CacheFile {
     }
 
     /// Whether a file is a SQLite database with our application id (SQLite file format, section 1.3: offset 68).
-    private static func isOwnDatabase(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
+    private static func isOwnDatabase(_ name: String, in folder: Folder) -> Bool {
+        guard let file = (try? folder.file(name)) ?? nil else { return false }
         var header = [UInt8](repeating: 0, count: 72)
-        guard read(descriptor, &header, 72) == 72, header.starts(with: "SQLite format 3\0".utf8) else { return false }
+        guard read(file.descriptor, &header, 72) == 72, header.starts(with: "SQLite format 3\0".utf8) else {
+            return false
+        }
         return header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == CacheSchema.applicationID
     }
 
-    private static func sync(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw trouble("open", path) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw trouble("sync", path) }
+    private static func sync(_ name: String, in folder: Folder) throws {
+        guard let file = try folder.writableFile(name), fsync(file.descriptor) == 0 else {
+            throw trouble("sync", folder.path(of: name))
+        }
     }
 
     fileprivate static func trouble(_ operation: String, _ path: String) -> Failure {
@@ -142,18 +135,16 @@ struct CacheFile {
 
 /// Held while a cache is rebuilt.
 private struct RebuildLock {
-    private let descriptor: Int32
+    private let file: OpenFile
 
-    init(directory: String, cache: String) throws {
-        descriptor = open("\(directory)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw CacheFile.trouble("open", "\(directory)/lock") }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
+    init(_ folder: Folder, cache: String) throws {
+        file = try folder.fileMadeIfMissing("lock")
+        guard file.takeLock() else {
             throw Failure("rebuild \"\(cache)\": another rebuild of it is running", exitCode: Outcome.locked)
         }
     }
 
     func release() {
-        close(descriptor)
+        _ = flock(file.descriptor, LOCK_UN)
     }
 }

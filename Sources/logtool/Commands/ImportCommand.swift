@@ -11,7 +11,8 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         usage: "logtool import LOG FILE [options]",
         discussion: """
             Everything is checked against the root in the file's header before it takes effect. A log that is there \
-            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed.
+            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed. A line has at most \
+            128 MiB, the header 1 GiB.
             """
     )
 

@@ -37,7 +37,8 @@ struct RebuildCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let store = try log.open()
         let cache = CacheFile(path: to)
-        guard try yes || cache.occupant() != .foreign else {
+        let occupant = try cache.occupant()
+        guard yes || occupant != .foreign else {
             throw Failure(
                 "rebuild \"\(to)\": the file was not made by rebuild; add --yes to replace it",
                 exitCode: Outcome.refused

@@ -1,34 +1,32 @@
+import EventLog
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
 import Darwin
 #endif
 
-/// A file that appears at its place once it is written whole.
+/// What a command writes to a path: a file appears there once it is written whole; a device, FIFO or terminal, or what
+/// `/dev/stdout` stands for, is written to as it is.
 final class OutputFile {
     private let path: String
-    private let draft: String
-    private let descriptor: Int32
+    private let target: Target
     private var buffer: [UInt8] = []
-    private var isDone = false
     private static let bufferBytesMax = 1 << 18
 
-    /// Begins a file.
+    /// Begins to write.
     ///
-    /// - Throws: `Failure` with exit code 4 where something is there and may not be overwritten.
+    /// - Throws: `Failure` with exit code 4 where something is there that would be lost, and may not be overwritten.
     init(_ path: String, overwrites: Bool) throws {
         self.path = path
-        draft = "\(path).partial-\(getpid())"
-        guard overwrites || access(path, F_OK) != 0 else {
-            throw Failure("write \"\(path)\": it is there already; overwrite it with --yes", exitCode: Outcome.refused)
-        }
-        descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.trouble(path) }
+        target = try Self.target(path, overwrites: overwrites)
     }
 
     deinit {
-        close(descriptor)
-        if !isDone { unlink(draft) }
+        switch target {
+        case .stream(let descriptor): close(descriptor)
+        case .draft(_, let folder, let draft, _): try? folder.removeFile(draft)
+        }
     }
 
     /// Adds bytes as they are.
@@ -40,8 +38,9 @@ final class OutputFile {
     /// Makes it durable and puts it in its place.
     func finish() throws {
         try flush()
-        guard fsync(descriptor) == 0 || errno == EINVAL, rename(draft, path) == 0 else { throw Self.trouble(path) }
-        isDone = true
+        guard fsync(target.descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw Self.trouble(path) }
+        guard case .draft(_, let folder, let draft, let name) = target else { return }
+        try folder.move(draft, to: name)
     }
 
     private func flush() throws {
@@ -49,9 +48,11 @@ final class OutputFile {
         try buffer.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                let written = write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                let written = write(target.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
                 if written >= 0 {
                     done += written
+                } else if errno == EPIPE {
+                    throw BrokenPipe()
                 } else if errno != EINTR {
                     throw Self.trouble(path)
                 }
@@ -61,5 +62,85 @@ final class OutputFile {
 
     private static func trouble(_ path: String) -> Failure {
         Failure("write \"\(path)\": \(String(cString: strerror(errno)))")
+    }
+}
+
+// MARK: - What is written to
+
+extension OutputFile {
+    private enum Target {
+        /// Something that has no place to be put into.
+        case stream(Int32)
+        /// A file under another name.
+        case draft(OpenFile, folder: Folder, draft: String, name: String)
+
+        var descriptor: Int32 {
+            switch self {
+            case .stream(let descriptor): descriptor
+            case .draft(let file, _, _, _): file.descriptor
+            }
+        }
+    }
+
+    private static func target(_ path: String, overwrites: Bool) throws -> Target {
+        if let standard = openDescriptor(named: path) {
+            let copy = dup(standard)
+            guard copy >= 0 else { throw trouble(path) }
+            return .stream(copy)
+        }
+        var information = stat()
+        guard stat(path, &information) == 0 else { return try draft(path) }
+        switch information.st_mode & S_IFMT {
+        case S_IFREG:
+            guard overwrites else { throw refusal(path, "it is there already; overwrite it with --yes") }
+            return try draft(path)
+        case S_IFBLK where !overwrites: throw refusal(path, "it is a disk; overwrite it with --yes")
+        case S_IFDIR: throw Failure("write \"\(path)\": it is a directory; name a file")
+        default: return try stream(path)
+        }
+    }
+
+    /// The descriptor that a name under `/dev` or `/proc` stands for. To open the name anew would begin a file that is
+    /// appended to from its start.
+    private static func openDescriptor(named path: String) -> Int32? {
+        switch path {
+        case "/dev/stdout": return STDOUT_FILENO
+        case "/dev/stderr": return STDERR_FILENO
+        default:
+            let start = ["/dev/fd/", "/proc/self/fd/"].first { path.hasPrefix($0) }
+            return start.flatMap { Int32(path.dropFirst($0.count)) }
+        }
+    }
+
+    private static func stream(_ path: String) throws -> Target {
+        let descriptor = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw trouble(path) }
+        return .stream(descriptor)
+    }
+
+    /// A link to a file stays, and the file that it leads to is replaced.
+    private static func draft(_ path: String) throws -> Target {
+        let place = Directory.split(try Directory.resolved(path) ?? unlinked(path))
+        let folder: Folder
+        do {
+            folder = try Folder(at: place.parent)
+        } catch let error as EventLogError {
+            throw Failure("write \"\(path)\": \(error.reason)")
+        }
+        let draft = Partial.name(for: place.name)
+        let file = try Partial.makeFile(for: place.name, in: folder)
+        return .draft(file, folder: folder, draft: draft, name: place.name)
+    }
+
+    private static func unlinked(_ path: String) throws -> String {
+        var information = stat()
+        guard lstat(path, &information) != 0 else {
+            throw Failure("write \"\(path)\": it is a link to nothing; remove it")
+        }
+        return path
+    }
+
+    private static func refusal(_ path: String, _ reason: String) -> Failure {
+        Failure("write \"\(path)\": \(reason)", exitCode: Outcome.refused)
     }
 }

@@ -4,11 +4,21 @@ import Glibc
 import Darwin
 #endif
 
-/// Reads a file or standard input line by line, holding no more than one line and one piece.
+/// Reads a file or standard input line by line, holding no more than one line and one piece. A line has a limit, so that no
+/// input without ends of lines fills the memory.
 final class LineReader {
+    /// How long lines may be.
+    struct Limits {
+        /// The first line: the header of an export holds facts and bookmarks of the whole log.
+        var firstBytesMax = 1 << 30
+        /// Any other: a payload of 16 MiB, each byte of it escaped as six, and what stands beside.
+        var bytesMax = 128 << 20
+    }
+
     /// The number of the line that was read last, from 1.
     private(set) var number = 0
     private let path: String
+    private let limits: Limits
     private let descriptor: Int32
     private var buffer: [UInt8] = []
     private var start = 0
@@ -16,8 +26,9 @@ final class LineReader {
     private static let pieceBytes = 1 << 18
 
     /// Opens a file; `-` is standard input.
-    init(_ path: String) throws {
+    init(_ path: String, limits: Limits = Limits()) throws {
         self.path = path
+        self.limits = limits
         descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.trouble(path) }
     }
@@ -27,18 +38,28 @@ final class LineReader {
     }
 
     /// The next line without its end; `nil` behind the last.
+    ///
+    /// - Throws: `Failure` where it is too long, or cannot be read.
     func next() throws -> [UInt8]? {
         var scanned = start
         while true {
             if let end = newline(from: scanned) {
+                try checkLength(end - start)
                 defer { start = end + 1 }
                 number += 1
                 return Array(buffer[start..<end])
             }
             scanned = buffer.count - start
+            try checkLength(scanned)
             if isAtEnd { return rest() }
             try fill()
         }
+    }
+
+    private func checkLength(_ count: Int) throws {
+        let limit = number == 0 ? limits.firstBytesMax : limits.bytesMax
+        guard count > limit else { return }
+        throw Failure("read \"\(path)\": line \(number + 1) is longer than \(limit >> 20) MiB")
     }
 
     private func rest() -> [UInt8]? {
