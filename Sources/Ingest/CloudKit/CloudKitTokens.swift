@@ -1,4 +1,5 @@
 #if Recorders
+import EventLog
 import Foundation
 
 /// The two secrets of a CloudKit recorder. The second is used once: each answer gives the next one, which is kept in
@@ -25,13 +26,9 @@ struct CloudKitTokens {
         guard token != next, let token = try? TokenSource.checked(token, origin: "answer") else { return }
         next = token
         guard let webFile else { return }
-        let temporary = "\(webFile).new"
-        let isWritten = FileManager.default.createFile(
-            atPath: temporary,
-            contents: Data("\(token)\n".utf8),
-            attributes: [.posixPermissions: 0o600]
-        )
-        guard isWritten, rename(temporary, webFile) == 0 else {
+        do {
+            try Folder.replaceFile(at: webFile, with: Array("\(token)\n".utf8))
+        } catch {
             throw IngestError(
                 .io,
                 operation: "keep token",

@@ -68,12 +68,11 @@ actor RefreshedToken {
     }
 
     private func store(_ refreshToken: String) throws {
-        let data = Data((refreshToken + "\n").utf8)
-        let temporary = path + ".new"
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: temporary, contents: data, attributes: attributes),
-            rename(temporary, path) == 0
-        else { throw failure("the new refresh token cannot be written to its file") }
+        do {
+            try Folder.replaceFile(at: path, with: Array((refreshToken + "\n").utf8))
+        } catch {
+            throw failure("the new refresh token cannot be written to its file")
+        }
     }
 
     private func failure(_ reason: String) -> IngestError {
