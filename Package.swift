@@ -139,7 +139,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ProjectionsTests",
-            dependencies: ["Projections", "EventLog", "TestSupport"],
+            dependencies: [
+                "Projections", "EventLog", "TestSupport",
+                .product(name: "Yams", package: "Yams"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

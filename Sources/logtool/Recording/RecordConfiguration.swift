@@ -2,6 +2,7 @@
 import EventLog
 import Foundation
 import Ingest
+import Projections
 import Yams
 
 /// What `logtool record` is told by its file (docs/recording.md): logs, the sources of each, and whether metrics are
@@ -93,6 +94,8 @@ struct ConfigurationReader {
     }
 
     func root(_ text: String) throws -> Node.Mapping {
+        // Building what hostile text holds may take for ever, so its events are looked at first.
+        if let fault = YAMLShape.fault(in: text) { throw failure("it \(fault)") }
         guard let mapping = try Yams.compose(yaml: text)?.mapping else {
             throw failure("it is no mapping; see docs/recording.md")
         }

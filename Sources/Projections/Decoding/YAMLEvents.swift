@@ -1,0 +1,238 @@
+import CYaml
+
+/// The events of one YAML document, as libyaml finds them: what a text holds, before anything is built of it.
+///
+/// Hostile text is refused at the first event that shows it, so reading costs time proportional to the text's length:
+/// nesting, the number of values and their text are bounded, keys are scalars, and an anchor names a scalar only.
+final class YAMLEvents {
+    /// The deepest nesting of lists and maps.
+    static let depthMax = 64
+    /// The most aliases.
+    static let aliasesMax = 16
+    /// The most values: scalars, lists and maps that are no keys, aliases included.
+    static let valuesMax = 4_000
+    /// The most text in all scalars, aliases included, in bytes.
+    static let textBytesMax = 1 << 20
+    /// The longest tag. libyaml copies the prefix of a `%TAG` directive for each tag.
+    static let tagBytesMax = 64
+
+    /// One thing that the text holds.
+    enum Event {
+        case scalar(YAMLScalar)
+        case sequenceStart, mappingStart
+        /// The end of the innermost list or map.
+        case collectionEnd
+    }
+
+    private enum Place {
+        case element, key, value
+    }
+
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    /// What comes next in each open list and map.
+    private var places: [Place] = []
+    private var anchors: [String: YAMLScalar] = [:]
+    private var aliasCount = 0
+    private var valueCount = 0
+    private var textBytes = 0
+    private var isOpen = false
+    /// How many events libyaml has made so far.
+    private(set) var eventCount = 0
+
+    /// Looks at a text without reading it as YAML yet.
+    ///
+    /// - Throws: `YAMLFault.costly` where libyaml would need more than linear time.
+    init(_ text: String) throws(YAMLFault) {
+        guard YAMLCost.isLinear(text.utf8) else { throw .costly }
+        bytes = .allocate(capacity: max(1, text.utf8.count))
+        _ = bytes.initialize(from: text.utf8)
+        parser = .allocate(capacity: 1)
+        parser.initialize(to: yaml_parser_t())
+        guard yaml_parser_initialize(parser) == 1 else { throw .invalid }
+        // The encoding is given, so that libyaml guesses none.
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(parser, bytes.baseAddress, text.utf8.count)
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+        bytes.deallocate()
+    }
+
+    /// The next event of the only document; `nil` at its end.
+    func next() throws(YAMLFault) -> Event? {
+        while true {
+            var event = yaml_event_t()
+            guard yaml_parser_parse(parser, &event) == 1 else { throw .invalid }
+            defer { yaml_event_delete(&event) }
+            eventCount += 1
+            switch event.type {
+            case YAML_STREAM_START_EVENT, YAML_DOCUMENT_END_EVENT: continue
+            case YAML_DOCUMENT_START_EVENT:
+                // A second document.
+                if isOpen { throw .invalid }
+                isOpen = true
+            case YAML_SCALAR_EVENT: return .scalar(try scalar(event))
+            case YAML_ALIAS_EVENT: return .scalar(try alias(event.data.alias.anchor))
+            case YAML_SEQUENCE_START_EVENT:
+                try open(anchor: event.data.sequence_start.anchor, tag: event.data.sequence_start.tag, .element)
+                return .sequenceStart
+            case YAML_MAPPING_START_EVENT:
+                try open(anchor: event.data.mapping_start.anchor, tag: event.data.mapping_start.tag, .key)
+                return .mappingStart
+            case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT:
+                places.removeLast()
+                return .collectionEnd
+            default: return nil
+            }
+        }
+    }
+}
+
+extension YAMLEvents {
+    private typealias CText = UnsafeMutablePointer<yaml_char_t>
+
+    private func open(anchor: CText?, tag: CText?, _ place: Place) throws(YAMLFault) {
+        guard places.last != .key else { throw .keyIsNoScalar }
+        guard anchor == nil else { throw .anchorOnCollection }
+        try check(tag: tag)
+        try count(text: 0)
+        guard places.count < Self.depthMax else { throw .tooDeep }
+        places.append(place)
+    }
+
+    private func scalar(_ event: yaml_event_t) throws(YAMLFault) -> YAMLScalar {
+        let scalar = event.data.scalar
+        try check(tag: scalar.tag)
+        try count(text: scalar.length)
+        let tag = scalar.quoted_implicit == 1 ? nil : scalar.tag.map { String(cString: $0) }
+        let found = YAMLScalar(
+            text: String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self),
+            isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE,
+            tag: tag ?? YAMLScalar.textTag
+        )
+        if let anchor = scalar.anchor { anchors[String(cString: anchor)] = found }
+        return found
+    }
+
+    private func alias(_ anchor: CText?) throws(YAMLFault) -> YAMLScalar {
+        guard let anchor, let scalar = anchors[String(cString: anchor)] else { throw .invalid }
+        aliasCount += 1
+        guard aliasCount <= Self.aliasesMax else { throw .tooLarge }
+        try count(text: scalar.text.utf8.count)
+        return scalar
+    }
+
+    /// Tags change nothing, since scalars are the text as written. Those of YAML itself are passed over; others ask for
+    /// a meaning that no reader of ours has.
+    private func check(tag: CText?) throws(YAMLFault) {
+        guard let tag else { return }
+        var length = 0
+        while length <= Self.tagBytesMax, tag[length] != 0 { length += 1 }
+        guard length <= Self.tagBytesMax else { throw .unknownTag }
+        let text = String(cString: tag)
+        guard text == "!" || text.hasPrefix("tag:yaml.org,2002:") else { throw .unknownTag }
+    }
+
+    /// Counts what begins here, and moves on from a key to its value and back.
+    private func count(text length: Int) throws(YAMLFault) {
+        textBytes += length
+        switch places.last {
+        case .key: places[places.count - 1] = .value
+        case .value:
+            places[places.count - 1] = .key
+            valueCount += 1
+        case .element: valueCount += 1
+        case nil: break
+        }
+        guard textBytes <= Self.textBytesMax, valueCount <= Self.valuesMax else { throw .tooLarge }
+    }
+}
+
+/// A scalar, its escapes resolved and its lines folded.
+struct YAMLScalar {
+    /// The tag of a scalar that is a text, given or not.
+    static let textTag = "tag:yaml.org,2002:str"
+
+    let text: String
+    /// Whether it is written without quotes and is no block.
+    let isPlain: Bool
+    let tag: String
+
+    /// What tells two keys of a map from each other.
+    var identity: [String] { [text, tag] }
+}
+
+/// Why a text is not read as YAML.
+enum YAMLFault: Error {
+    case invalid, costly, tooDeep, tooLarge, keyIsNoScalar, anchorOnCollection, unknownTag, mergesNoMap
+
+    /// A predicate, holding nothing of the text.
+    var reason: String {
+        switch self {
+        case .invalid: "is no valid YAML"
+        case .costly: "has more than \(YAMLCost.blankRunMax) blanks in a row or too many directives"
+        case .tooDeep: "is nested too deeply"
+        case .tooLarge: "unfolds to too much"
+        case .keyIsNoScalar: "has a key that is no text"
+        case .anchorOnCollection: "has an anchor on a list or map"
+        case .unknownTag: "has a tag that YAML does not define"
+        case .mergesNoMap: "merges something that is no map"
+        }
+    }
+}
+
+/// The shapes of text for which libyaml's own scanner is not linear.
+enum YAMLCost {
+    /// The longest run of spaces, tabs and line breaks. libyaml keeps a run in a buffer and clears the whole buffer for
+    /// each word of the scalar.
+    static let blankRunMax = 1_024
+    /// The most lines that begin with `%`. libyaml compares each directive with all before it.
+    static let directivesMax = 8
+
+    /// Whether libyaml reads a text in linear time. Looks at each byte once.
+    static func isLinear(_ text: String.UTF8View) -> Bool {
+        var run = 0
+        var directives = 0
+        var isLineStart = true
+        // The two bytes before, for the breaks that are longer than a byte: U+0085, U+2028, U+2029.
+        var before: (UInt8, UInt8) = (0, 0)
+        for byte in text {
+            let isBreak = byte == 0x0A || byte == 0x0D || isLongBreak(before, byte)
+            let beginsBreak = byte == 0xC2 || byte == 0xE2 || (before.1 == 0xE2 && byte == 0x80)
+            if byte == 0x25, isLineStart { directives += 1 }
+            run = isBreak || beginsBreak || byte == 0x20 || byte == 0x09 ? run + 1 : 0
+            isLineStart = isBreak || (isLineStart && (byte == 0xEF || byte == 0xBB || byte == 0xBF))
+            before = (before.1, byte)
+            guard run <= blankRunMax, directives <= directivesMax else { return false }
+        }
+        return true
+    }
+
+    private static func isLongBreak(_ before: (UInt8, UInt8), _ byte: UInt8) -> Bool {
+        (before.1 == 0xC2 && byte == 0x85) || (before == (0xE2, 0x80) && (byte == 0xA8 || byte == 0xA9))
+    }
+}
+
+/// Tells whether YAML text may be given to a reader that builds everything it holds.
+package enum YAMLShape {
+    /// The longest text, in bytes.
+    package static let bytesMax = 1 << 20
+
+    /// What is wrong with the shape of a text, as a predicate; `nil` where there is nothing, and where a text is no valid
+    /// YAML, which the reader says better.
+    package static func fault(in text: String) -> String? {
+        guard text.utf8.count <= bytesMax else { return "has more than \(bytesMax) bytes" }
+        do throws(YAMLFault) {
+            let events = try YAMLEvents(text)
+            while try events.next() != nil {}
+            return nil
+        } catch .invalid {
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+}
