@@ -9,6 +9,8 @@ public struct IngestError: Error, Hashable, Sendable {
         public static let gitMissing = Code(name: "gitMissing")
         /// There is no git repository at the path.
         public static let notARepository = Code(name: "notARepository")
+        /// A part of the repository lies outside its folder.
+        public static let leadsOutside = Code(name: "leadsOutside")
         /// The repository has no such branch, or the branch has no commit yet.
         public static let noSuchBranch = Code(name: "noSuchBranch")
         /// `git` failed, or an object of the repository is missing or broken.

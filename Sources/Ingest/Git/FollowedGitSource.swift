@@ -39,6 +39,7 @@ public struct FollowedGitSource: LiveSource {
                 if isAway { recording.log.notice("the branch can be read again") }
                 isAway = false
             } catch let error as IngestError {
+                try Task.checkCancellation()
                 // It may be replaced at this moment; what was recorded of it stays.
                 if !isAway { recording.log.warning("cannot be read", metadata: ["error": "\(error)"]) }
                 isAway = true
@@ -78,24 +79,41 @@ public struct FollowedGitSource: LiveSource {
 private final class GitPull: @unchecked Sendable {
     private static let itemsMax = 128
     private let queue = DispatchQueue(label: "git")
+    private let children: GitChildren
     // Touched on `queue` only.
     private var drafts: GitDrafts
 
-    private init(_ drafts: GitDrafts) {
+    private init(_ drafts: GitDrafts, _ children: GitChildren) {
         self.drafts = drafts
+        self.children = children
     }
 
     static func start(_ source: GitSource, after history: RecordedHistory) async throws -> GitPull {
-        try await withCheckedThrowingContinuation { continuation in
+        let children = GitChildren()
+        return try await ending(children) { continuation in
             DispatchQueue(label: "git").async {
-                continuation.resume(with: Result { GitPull(try source.drafts(after: history)) })
+                continuation.resume(
+                    with: Result { GitPull(try source.drafts(after: history, children: children), children) }
+                )
             }
+        }
+    }
+
+    /// Waits for git, or ends it where the task is cancelled: what waits for git then sees its output end.
+    private static func ending<Value: Sendable>(
+        _ children: GitChildren,
+        _ body: (CheckedContinuation<Value, any Error>) -> Void
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation(body)
+        } onCancel: {
+            children.end()
         }
     }
 
     /// The next commits, parents first; none at the tip.
     func next() async throws -> [SourceItem] {
-        try await withCheckedThrowingContinuation { continuation in
+        try await Self.ending(children) { continuation in
             queue.async { continuation.resume(with: Result { try self.read() }) }
         }
     }

@@ -17,11 +17,14 @@ struct GitCommitObject {
     /// Reads the bytes of a commit object (gitformat: headers, an empty line, the message).
     init(_ bytes: [UInt8]) {
         var rest = bytes[...]
+        var mayBeParent = true
         while let end = rest.firstIndex(of: 0x0A) {
             let line = rest[..<end]
             rest = rest[(end + 1)...]
             if line.isEmpty { break }
-            readHeader(line)
+            // Parents are the lines right behind the tree; git passes over such a line elsewhere.
+            mayBeParent = mayBeParent && (line.starts(with: "parent ".utf8) || line.starts(with: "tree ".utf8))
+            readHeader(line, mayBeParent: mayBeParent)
         }
         message = Array(rest)
     }
@@ -40,11 +43,11 @@ struct GitCommitObject {
         return Array(lines.joined(separator: [0x20]))
     }
 
-    private mutating func readHeader(_ line: ArraySlice<UInt8>) {
+    private mutating func readHeader(_ line: ArraySlice<UInt8>, mayBeParent: Bool) {
         guard let space = line.firstIndex(of: 0x20) else { return }
         let value = line[(space + 1)...]
         switch String(decoding: line[..<space], as: UTF8.self) {
-        case "parent": parents.append(String(decoding: value, as: UTF8.self))
+        case "parent" where mayBeParent: parents.append(String(decoding: value, as: UTF8.self).lowercased())
         case "author": author = Self.person(value)
         case "committer": committer = Self.person(value)
         default: return

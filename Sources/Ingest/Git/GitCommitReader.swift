@@ -82,7 +82,7 @@ extension GitCommitReader {
             guard let line = try list.output.read(upTo: 0x0A) else {
                 listIsOpen = false
                 let ending = list.finish()
-                if ending.status != 0 { throw repository.broken("git rev-list: \(ending.complaint)") }
+                if ending.status != 0 { throw repository.broken(ending.reason) }
                 break
             }
             let ids = line.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
@@ -131,6 +131,7 @@ extension GitCommitReader {
             throw failure(of: objects, "read commit \(id)")
         }
         let commit = GitCommitObject(bytes)
+        try check(compared.commit, bytes, commit)
         var document = GitDocument()
         document.addCommit(id, commit)
         document.addParents(
@@ -146,8 +147,20 @@ extension GitCommitReader {
         return document.bytes
     }
 
+    /// Holds a commit to its id, and the parents that git told to those that the commit names: what is recorded under an
+    /// id is what the id stands for.
+    private func check(_ listed: Listed, _ bytes: [UInt8], _ commit: GitCommitObject) throws {
+        guard GitObjectHash.id(type: "commit", bytes, isLong: listed.id.utf8.count == 64) == listed.id else {
+            throw repository.broken("object \(listed.id) holds another commit than its id says")
+        }
+        let isCut = listed.parents.isEmpty && repository.shallowCommits.contains(listed.id)
+        guard isCut || listed.parents == commit.parents else {
+            throw repository.broken("commit \(listed.id) is listed with other parents than it names")
+        }
+    }
+
     private func failure(of process: GitProcess, _ what: String) -> IngestError {
-        let complaint = process.finish().complaint
-        return repository.broken(complaint.isEmpty ? "\(what): an object is missing" : "\(what): \(complaint)")
+        let ending = process.finish()
+        return repository.broken(ending.status == 0 ? "\(what): an object is missing" : "\(what): \(ending.reason)")
     }
 }

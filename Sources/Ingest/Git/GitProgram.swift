@@ -1,16 +1,19 @@
 import Foundation
 
-/// The `git` program and one repository: runs commands in it with nothing of the user's configuration.
+/// The `git` program and one repository, seen through a git directory of our own.
 struct GitProgram: Sendable {
-    private let executable: URL
+    private let executable: String
     private let environment: [String: String]
+    private let children: GitChildren
+    /// What git sees.
+    let directory: ClosedGitDirectory
     /// The repository's directory as the caller named it.
     let repository: String
 
     /// Finds `git` on the search path of an environment.
     ///
     /// - Throws: `IngestError` with code `gitMissing`.
-    init(repository: String, environment: [String: String]) throws {
+    init(repository: String, environment: [String: String], children: GitChildren) throws(IngestError) {
         guard let executable = Self.find("git", in: environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin") else {
             throw IngestError(
                 .gitMissing,
@@ -22,23 +25,30 @@ struct GitProgram: Sendable {
         }
         self.executable = executable
         self.repository = repository
-        self.environment = Self.isolated(environment, repository: repository)
+        self.children = children
+        directory = try ClosedGitDirectory(for: repository)
+        self.environment = Self.closed(environment, executable: executable, directory: directory.path)
     }
 
     /// Starts a command. With `takesInput` its standard input is a pipe, else it is empty.
-    func start(_ arguments: [String], takesInput: Bool = false) throws -> GitProcess {
-        try GitProcess(
+    func start(_ arguments: [String], takesInput: Bool = false) throws(IngestError) -> GitProcess {
+        let command = SpawnedProgram(
             executable: executable,
-            arguments: ["-C", repository, "-c", "safe.directory=*", "--no-pager"] + arguments,
-            environment: environment,
+            arguments: ["-C", directory.path, "--no-pager", "--no-replace-objects", "--literal-pathspecs"] + arguments,
+            environment: environment
+        )
+        return try GitProcess(
+            command,
+            name: "git \(arguments.first ?? "")",
             takesInput: takesInput,
+            among: children,
             subject: repository
         )
     }
 
     /// Runs a command to its end and gives what it printed, without the last line's end; `nil` if it exits with
     /// another status than 0.
-    func answer(_ arguments: [String]) throws -> String? {
+    func answer(_ arguments: [String]) throws(IngestError) -> String? {
         let process = try start(arguments)
         let output = try process.output.readToEnd(limit: 1 << 20)
         guard process.finish().status == 0 else { return nil }
@@ -46,33 +56,40 @@ struct GitProgram: Sendable {
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
     }
 
-    private static func find(_ name: String, in searchPath: String) -> URL? {
+    /// A folder that is named relative to where the user happens to be may be the repository itself.
+    private static func find(_ name: String, in searchPath: String) -> String? {
         searchPath.split(separator: ":").lazy
-            .map { URL(fileURLWithPath: String($0)).appendingPathComponent(name) }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+            .filter { $0.hasPrefix("/") }
+            .map { "\($0)/\(name)" }
+            .first { GitFile.resolved($0).map(GitFile.kind) == .file && access($0, X_OK) == 0 }
     }
 
-    /// Nothing that a user's or a machine's configuration says may change what is recorded, and nothing that a
-    /// repository's own configuration says may start a program or reach a network: it may be somebody else's. That is
-    /// also why git's check of the owner (`safe.directory`) can be passed over: only objects are read.
-    private static func isolated(_ environment: [String: String], repository: String) -> [String: String] {
-        var isolated = environment.filter { !$0.key.hasPrefix("GIT_") }
+    /// The whole environment of git. Of the caller's own only that is passed on by which a program finds its libraries.
+    private static func closed(_ environment: [String: String], executable: String, directory: String) -> [String:
+        String]
+    {
+        let loader = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "DEVELOPER_DIR", "TMPDIR"]
+        var closed = environment.filter { loader.contains($0.key) }
         let settings = [
+            "PATH": "\(URL(fileURLWithPath: executable).deletingLastPathComponent().path):/usr/bin:/bin",
+            "HOME": directory,
+            "XDG_CONFIG_HOME": directory,
             "LC_ALL": "C",
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_DIR": directory,
+            "GIT_INDEX_FILE": "\(directory)/index",
+            "GIT_GRAFT_FILE": "/dev/null",
             "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": "/dev/null",
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_ATTR_NOSYSTEM": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
             "GIT_PAGER": "cat",
-            // A directory below a repository is none itself: a mistyped path must not record what surrounds it.
-            "GIT_CEILING_DIRECTORIES": URL(fileURLWithPath: repository).resolvingSymlinksInPath()
-                .deletingLastPathComponent().path,
         ]
-        isolated.merge(settings) { $1 }
-        return isolated
+        closed.merge(settings) { $1 }
+        return closed
     }
 }

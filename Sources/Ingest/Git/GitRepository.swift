@@ -2,28 +2,30 @@
 struct GitRepository: Sendable {
     let program: GitProgram
 
+    /// Commits that the repository says it has no parents of, although they name some.
+    let shallowCommits: Set<String>
+
     /// Opens the repository at a directory: a work tree's top, a `.git` directory or a bare repository.
     ///
-    /// - Throws: `IngestError` with code `gitMissing` or `notARepository`.
-    init(at path: String, environment: [String: String]) throws {
-        program = try GitProgram(repository: path, environment: environment)
-        guard !path.isEmpty else { throw Self.notARepository(path, "the path is empty") }
-        let process = try program.start(["rev-parse", "--git-dir"])
-        _ = try process.output.readToEnd(limit: 1 << 16)
-        let ending = process.finish()
-        guard ending.status == 0 else {
-            throw Self.notARepository(path, "there is no git repository (\(ending.complaint))")
+    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `leadsOutside` or `brokenRepository`.
+    init(
+        at path: String,
+        environment: [String: String],
+        allowsAlternates: Bool = false,
+        children: GitChildren = GitChildren()
+    ) throws {
+        program = try GitProgram(repository: path, environment: environment, children: children)
+        let layout = try GitLayout(at: path, allowsAlternates: allowsAlternates)
+        let format = try GitFormat.read(layout, with: program)
+        if format.hasReftable, layout.isLinkedWorkTree {
+            throw IngestError.notARepository(path, "a linked work tree of a repository with a reftable is not read")
         }
-    }
-
-    private static func notARepository(_ path: String, _ reason: String) -> IngestError {
-        IngestError(
-            .notARepository,
-            operation: "ingest git",
-            object: path,
-            reason: reason,
-            advice: "name the top directory of a work tree or a bare repository; clone a bundle or URL first"
-        )
+        shallowCommits = try ClosedGitDirectory.shallowCommits(layout, of: path)
+        try program.directory.show(layout, format, shallow: shallowCommits, of: path)
+        guard try program.answer(["rev-parse", "--git-dir"]) != nil else {
+            let isNew = "this git cannot read the repository's format; it may need a newer git"
+            throw IngestError.notARepository(path, format.hasReftable || format.hasLongIDs ? isNew : "its HEAD is none")
+        }
     }
 
     /// The commit at the tip of a branch; without a name, of the branch (or commit) that is checked out.
@@ -86,13 +88,7 @@ struct GitRepository: Sendable {
 
     /// What went wrong with the repository itself.
     func broken(_ reason: String) -> IngestError {
-        IngestError(
-            .brokenRepository,
-            operation: "ingest git",
-            object: program.repository,
-            reason: reason,
-            advice: "see: git -C REPO fsck; in a partial clone fetch the missing objects first"
-        )
+        .brokenRepository(program.repository, reason)
     }
 
     /// Whether a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256).

@@ -10,7 +10,7 @@ struct GitRewriteReader {
         let changes = try process.output.readChanges()
         let ending = process.finish()
         guard let changes, ending.status == 0 else {
-            throw repository.broken("compare \(old) and \(tip): \(ending.complaint)")
+            throw repository.broken("compare \(old) and \(tip): \(ending.reason)")
         }
         var document = GitDocument()
         document.addRewrite(from: old, to: tip, fromIsMissing: !oldIsThere, changes: changes)
@@ -26,7 +26,7 @@ struct GitRewriteReader {
         let reader = GitObjectReader(output: objects.output)
         try document.addFiles(files) { sizeMax in
             guard let blob = try reader.blob(sizeMax: sizeMax) else {
-                throw repository.broken("read a file of the branch's tip: \(objects.finish().complaint)")
+                throw repository.broken("read a file of the branch's tip: an object is missing")
             }
             return blob
         }

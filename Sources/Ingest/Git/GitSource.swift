@@ -12,6 +12,7 @@ public struct GitSource: EventSource, Sendable {
     private let path: String
     private let branch: String?
     private let environment: [String: String]
+    private let allowsAlternates: Bool
     var clock: @Sendable () -> Timestamp
 
     /// Makes a source.
@@ -19,28 +20,42 @@ public struct GitSource: EventSource, Sendable {
     /// - Parameters:
     ///   - repository: the top directory of a work tree, or a bare repository.
     ///   - branch: a branch's name; `nil` for the one that is checked out.
-    ///   - environment: where `PATH` says where `git` is; `nil` for this process's own. Variables that start with
-    ///     `GIT_` are not passed on.
+    ///   - environment: where `PATH` says where `git` is; `nil` for this process's own. Of it `git` gets only that by
+    ///     which programs find their libraries.
+    ///   - allowsAlternates: whether the repository's `.git` file, alternates and links may lead to other folders.
     ///   - clock: what is recorded as the time of receipt.
     public init(
         repository: String,
         branch: String? = nil,
         name: SourceName,
         environment: [String: String]? = nil,
+        allowsAlternates: Bool = false,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.path = repository
         self.branch = branch
         self.name = name
         self.environment = environment ?? ProcessInfo.processInfo.environment
+        self.allowsAlternates = allowsAlternates
         self.clock = clock
     }
 
     /// Finds the repository and the branch, and begins to list what is new.
     ///
-    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `noSuchBranch` or `brokenRepository`.
+    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `leadsOutside`, `noSuchBranch` or
+    ///   `brokenRepository`.
     public func drafts(after history: RecordedHistory) throws -> GitDrafts {
-        let repository = try GitRepository(at: path, environment: environment)
+        try drafts(after: history, children: GitChildren())
+    }
+
+    /// The same with programs that another thread may end.
+    func drafts(after history: RecordedHistory, children: GitChildren) throws -> GitDrafts {
+        let repository = try GitRepository(
+            at: path,
+            environment: environment,
+            allowsAlternates: allowsAlternates,
+            children: children
+        )
         let tip = try repository.tip(ofBranch: branch)
         let old = try Self.recordedTip(history)
         return try GitDrafts(

@@ -1,9 +1,11 @@
-#if Recorders
-/// The ids that git gives to objects: SHA-1 (FIPS 180-4) of a type, a length and the bytes. For proof that what an API
-/// said is what the repository holds; not for anything that must withstand an attacker.
+import EventLog
+
+/// The ids that git gives to objects: SHA-1 (FIPS 180-4) or SHA-256 of a type, a length and the bytes. For proof that what
+/// an API or a repository's folder said is what the id stands for; SHA-1 withstands no attacker who makes both objects.
 enum GitObjectHash {
-    /// The id of an object, in hex.
-    static func id(type: String, _ bytes: [UInt8]) -> String {
+    /// The id of an object, in hex; `isLong` for SHA-256.
+    static func id(type: String, _ bytes: [UInt8], isLong: Bool = false) -> String {
+        if isLong { return Hasher256.hash(Array("\(type) \(bytes.count)".utf8) + [0] + bytes).description }
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         var message = Array("\(type) \(bytes.count)".utf8) + [0] + bytes
         let bitCount = UInt64(message.count) * 8
@@ -51,4 +53,3 @@ enum GitObjectHash {
         }
     }
 }
-#endif

@@ -13,7 +13,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         commandName: "ingest",
         abstract: "Record what a source gives; a later run takes only what is new.",
         usage: """
-            logtool ingest LOG git REPO [--branch B] [--follow] [options]
+            logtool ingest LOG git REPO [--branch B] [--allow-alternates] [--follow] [options]
             logtool ingest LOG capture FILE [--kind gateway|realtime|sse|items|status] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
             logtool ingest LOG sse URL [--follow] [options]
@@ -66,9 +66,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if kind != .git && kind != .github && git.isGiven {
-            throw ValidationError("--branch goes with git and github only")
-        }
+        if let fault = git.fault(for: kind) { throw ValidationError(fault) }
         if let fault = polled.fault(forKind: kind.rawValue) { throw ValidationError(fault) }
         if kind != .capture && capture.isGiven { throw ValidationError("--kind and --keep-going go with capture only") }
         if kind != .gateway && gateway.isGiven {
@@ -97,6 +95,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 repository: address,
                 branch: git.branch,
                 name: try sourceName(),
+                allowsAlternates: git.allowAlternates,
                 clock: { SystemClock.now }
             )
             summary = try record(source, progress: progress)
@@ -150,7 +149,15 @@ struct GitSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The branch; default: the one that HEAD names.", valueName: "branch"))
     var branch: String?
 
-    var isGiven: Bool { branch != nil }
+    @Flag(help: "Read objects and branches that the repository keeps outside its folder.")
+    var allowAlternates = false
+
+    /// What is given that a kind of source has no use for; `nil` for nothing.
+    func fault(for kind: IngestCommand.Kind) -> String? {
+        if kind != .git && allowAlternates { return "--allow-alternates goes with git only" }
+        if kind != .git && kind != .github && branch != nil { return "--branch goes with git and github only" }
+        return nil
+    }
 }
 
 /// What a capture needs to know.

@@ -20,6 +20,7 @@ extension IngestCommand {
     private func polledSource() throws -> any LiveSource {
         var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
         (settings.name, settings.branch) = (name, git.branch)
+        settings.allowsAlternates = git.allowAlternates
         (settings.tokenEnvironment, settings.tokenFile) = (live.tokenEnv, live.tokenFile)
         polled.apply(to: &settings)
         return try settings.makeSource(follows: live.follow)

@@ -86,7 +86,7 @@ struct ConfigurationReader {
     private static let known: Set<String> = [
         "kind", "address", "as", "branch", "api", "token-env", "token-file", "api-key-env", "api-key-file", "rest",
         "refresh-url", "refresh-file", "intents",
-        "tables", "patterns", "poll", "interval", "environment",
+        "tables", "patterns", "poll", "interval", "environment", "allow-alternates",
     ]
 
     func failure(_ reason: String) -> Failure {
@@ -172,6 +172,12 @@ struct ConfigurationReader {
         return settings
     }
 
+    private func truth(_ mapping: Node.Mapping, _ name: String, place: String) throws -> Bool? {
+        guard let text = try text(mapping, name, place: place) else { return nil }
+        guard text == "true" || text == "false" else { throw failure("\(place): \(name) is neither true nor false") }
+        return text == "true"
+    }
+
     private func readNumbers(_ mapping: Node.Mapping, _ settings: inout SourceSettings, place: String) throws {
         if let text = try text(mapping, "intents", place: place) {
             guard let number = UInt64(text) else { throw failure("\(place): intents is no number") }
@@ -183,10 +189,8 @@ struct ConfigurationReader {
             }
             settings.interval = interval
         }
-        if let text = try text(mapping, "poll", place: place) {
-            guard text == "true" || text == "false" else { throw failure("\(place): poll is neither true nor false") }
-            settings.polls = text == "true"
-        }
+        settings.polls = try truth(mapping, "poll", place: place) ?? settings.polls
+        settings.allowsAlternates = try truth(mapping, "allow-alternates", place: place) ?? settings.allowsAlternates
     }
 }
 #endif

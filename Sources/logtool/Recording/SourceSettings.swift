@@ -14,6 +14,8 @@ struct SourceSettings: Hashable, Sendable {
     /// The source's name in the log.
     var name: String?
     var branch: String?
+    /// Whether a git repository's objects and branches may lie outside its folder.
+    var allowsAlternates = false
     var api: String?
     var tokenEnvironment: String?
     var tokenFile: String?
@@ -36,7 +38,13 @@ struct SourceSettings: Hashable, Sendable {
         let name = try SourceName(self.name ?? SourceNaming.name(kind: kind.rawValue, address: address))
         switch kind {
         case .git:
-            let git = GitSource(repository: address, branch: branch, name: name, clock: { SystemClock.now })
+            let git = GitSource(
+                repository: address,
+                branch: branch,
+                name: name,
+                allowsAlternates: allowsAlternates,
+                clock: { SystemClock.now }
+            )
             return FollowedGitSource(git, interval: interval ?? .seconds(10))
         case .github:
             let base = api ?? "https://api.github.com"

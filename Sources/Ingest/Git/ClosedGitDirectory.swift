@@ -1,0 +1,140 @@
+import Foundation
+
+/// A git directory of our own through which git sees the objects and branches of a repository and nothing else of it.
+///
+/// Configuration, hooks, attributes, grafts, replacements, commit graphs and alternates of the repository do not exist
+/// here, so nothing in them can start a program, reach a network or change what is read. Links lead to the folders that
+/// hold objects and branches. Removed when the last user goes.
+final class ClosedGitDirectory: Sendable {
+    /// What git is told. It has no other configuration.
+    private static let settings = """
+        \tbare = true
+        \tcommitGraph = false
+        \tmultiPackIndex = false
+        \tfsmonitor = false
+        \tuntrackedCache = false
+        \tuseReplaceRefs = false
+        \tlogAllRefUpdates = false
+        \tattributesFile = /dev/null
+        \texcludesFile = /dev/null
+        \thooksPath = /dev/null
+        \tpager = cat
+        \taskPass =
+        [protocol]
+        \tallow = never
+        [credential]
+        \thelper =
+        [advice]
+        \tgraftFileDeprecated = false
+        [gc]
+        \tauto = 0
+        [maintenance]
+        \tauto = false
+
+        """
+    private static let shallowBytesMax = 64 << 20
+
+    /// The directory.
+    let path: String
+
+    /// Makes an empty repository in a folder for temporary files, for the user alone.
+    init(for repository: String) throws(IngestError) {
+        guard let template = strdup("\(FileManager.default.temporaryDirectory.path)/eventlog-git-XXXXXX") else {
+            throw Self.io(repository, "there is no memory left")
+        }
+        defer { free(template) }
+        guard mkdtemp(template) != nil else { throw Self.io(repository, "no folder for temporary files can be made") }
+        path = String(cString: template)
+        for folder in ["objects", "objects/info"] { try makeFolder(folder, repository) }
+        try write("ref: refs/heads/none\n", to: "HEAD", repository)
+        try writeConfiguration(GitFormat.plain, repository)
+    }
+
+    deinit {
+        // Links are removed, not what they lead to.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Shows the objects and branches of a repository.
+    func show(_ layout: GitLayout, _ format: GitFormat, shallow: Set<String>, of repository: String) throws(IngestError)
+    {
+        try writeConfiguration(format, repository)
+        guard let head = layout.bytes("HEAD", in: layout.head, sizeMax: 64 << 10) else {
+            throw .notARepository(repository, "its HEAD cannot be read")
+        }
+        try write(String(decoding: head, as: UTF8.self), to: "HEAD", repository)
+        for name in ["refs", "packed-refs"] { try link("\(layout.common)/\(name)", name, repository) }
+        if format.hasReftable { try link("\(layout.common)/reftable", "reftable", repository) }
+        if !shallow.isEmpty {
+            try write(shallow.sorted().map { "\($0)\n" }.joined(), to: "shallow", repository)
+        }
+        try showStores(layout.stores, repository)
+    }
+
+    /// The commits at which a repository says that its history is cut off.
+    static func shallowCommits(_ layout: GitLayout, of repository: String) throws(IngestError) -> Set<String> {
+        let name = "shallow"
+        guard GitFile.kind("\(layout.common)/\(name)") != .none else { return [] }
+        let bytes = layout.bytes(name, in: layout.common, sizeMax: shallowBytesMax)
+        let lines = bytes?.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self).lowercased() }
+        guard let lines, lines.allSatisfy(GitRepository.isObjectID) else {
+            throw .brokenRepository(repository, "its list of shallow commits cannot be read")
+        }
+        return Set(lines)
+    }
+}
+
+extension ClosedGitDirectory {
+    private func showStores(_ stores: [String], _ repository: String) throws(IngestError) {
+        var alternates = ""
+        for (number, store) in stores.enumerated() {
+            let folder = number == 0 ? "objects" : "alternate-\(number)"
+            if number > 0 {
+                try makeFolder(folder, repository)
+                alternates += "\(path)/\(folder)\n"
+            }
+            // What is beside these (`info`) names alternates and commit graphs.
+            for name in GitStore.folders { try link("\(store)/\(name)", "\(folder)/\(name)", repository) }
+        }
+        if !alternates.isEmpty { try write(alternates, to: "objects/info/alternates", repository) }
+    }
+
+    private func writeConfiguration(_ format: GitFormat, _ repository: String) throws(IngestError) {
+        var text = "[core]\n\(Self.settings)"
+        var extensions = ""
+        if format.hasLongIDs { extensions += "\tobjectFormat = sha256\n" }
+        if format.hasReftable { extensions += "\trefStorage = reftable\n" }
+        if !extensions.isEmpty { text += "[extensions]\n\(extensions)" }
+        text += "[core]\n\trepositoryFormatVersion = \(extensions.isEmpty ? 0 : 1)\n"
+        try write(text, to: "config", repository)
+    }
+
+    private func makeFolder(_ name: String, _ repository: String) throws(IngestError) {
+        guard mkdir("\(path)/\(name)", 0o700) == 0 else {
+            throw Self.io(repository, "a temporary folder cannot be made")
+        }
+    }
+
+    private func link(_ target: String, _ name: String, _ repository: String) throws(IngestError) {
+        guard symlink(target, "\(path)/\(name)") == 0 else {
+            throw Self.io(repository, "a temporary link cannot be made")
+        }
+    }
+
+    private func write(_ text: String, to name: String, _ repository: String) throws(IngestError) {
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+        } catch {
+            throw Self.io(repository, "a temporary file cannot be written")
+        }
+    }
+
+    private static func io(_ repository: String, _ reason: String) -> IngestError {
+        IngestError(
+            .io,
+            operation: "ingest git",
+            object: repository,
+            reason: "\(reason) (\(String(cString: strerror(errno))))"
+        )
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+
+/// The programs that run for one source. Ending them lets a source that waits for one of them go on, to an error.
+final class GitChildren: @unchecked Sendable {
+    private let lock = NSLock()
+    // Guarded by `lock`. Not reaped yet, so their ids are nobody else's.
+    private var running: Set<pid_t> = []
+    private var isEnded = false
+
+    /// A program that runs or has ended.
+    struct Child {
+        fileprivate let process: pid_t
+        fileprivate let children: GitChildren
+
+        /// Ends it and all that it has started.
+        func kill() {
+            children.lock.withLock { children.killUnlocked(process) }
+        }
+
+        /// Waits for its end; to be called once.
+        func wait() -> Int32 {
+            children.wait(for: process)
+        }
+    }
+
+    /// Starts a program. After `end` none starts.
+    func start(_ subject: String, _ spawn: () throws(IngestError) -> pid_t) throws(IngestError) -> Child {
+        lock.lock()
+        defer { lock.unlock() }
+        guard !isEnded else {
+            throw IngestError(.io, operation: "ingest git", object: subject, reason: "it was ended")
+        }
+        let process = try spawn()
+        running.insert(process)
+        return Child(process: process, children: self)
+    }
+
+    /// Ends all programs, and lets no other start.
+    func end() {
+        lock.withLock {
+            isEnded = true
+            for process in running { killUnlocked(process) }
+        }
+    }
+
+    private func killUnlocked(_ process: pid_t) {
+        guard running.contains(process) else { return }
+        // The group exists once the program runs; before that, the process alone does.
+        if kill(-process, SIGKILL) != 0 { kill(process, SIGKILL) }
+    }
+
+    private func wait(for process: pid_t) -> Int32 {
+        var information = siginfo_t()
+        // Seen to end first, and reaped under the lock: an id that is reaped may be another program's at once.
+        while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        return lock.withLock {
+            running.remove(process)
+            var status: Int32 = 0
+            while waitpid(process, &status, 0) < 0 {
+                if errno != EINTR { return 255 }
+            }
+            let signal = status & 0x7F
+            return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// A program to be started with nothing of this process but what is given: three descriptors, an environment, no blocked
+/// or ignored signal. It leads a process group of its own, so that it ends with whatever it starts.
+struct SpawnedProgram {
+    let executable: String
+    let arguments: [String]
+    let environment: [String: String]
+
+    /// Starts the program; gives its process id.
+    ///
+    /// - Parameter input: `nil` for an empty standard input.
+    func start(input: Int32?, output: Int32, errors: Int32, subject: String) throws(IngestError) -> pid_t {
+        #if os(Linux)
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #else
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
+        var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        #if os(Linux)
+        // Closing one that has gone by then is no error.
+        for descriptor in Self.openDescriptors() { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        #else
+        flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
+        #endif
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        posix_spawnattr_setpgroup(&attributes, 0)
+        Self.clearSignals(&attributes)
+        var process: pid_t = 0
+        let fault = Self.withCTexts([executable] + arguments) { arguments in
+            Self.withCTexts(environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }) { environment in
+                posix_spawn(&process, executable, &actions, &attributes, arguments, environment)
+            }
+        }
+        guard fault == 0 else {
+            let reason = "\(executable) cannot be started: \(String(cString: strerror(fault)))"
+            throw IngestError(.io, operation: "start git for", object: subject, reason: reason)
+        }
+        return process
+    }
+
+    #if os(Linux)
+    /// The descriptors of this process above the standard three.
+    private static func openDescriptors() -> [Int32] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        return (names?.compactMap { Int32($0) } ?? Array(3..<1024)).filter { $0 > STDERR_FILENO }
+    }
+
+    private static func clearSignals(_ attributes: inout posix_spawnattr_t) {
+        var (blocked, standard) = signalSets()
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setsigdefault(&attributes, &standard)
+    }
+    #else
+    private static func clearSignals(_ attributes: inout posix_spawnattr_t?) {
+        var (blocked, standard) = signalSets()
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setsigdefault(&attributes, &standard)
+    }
+    #endif
+
+    /// No signal, and all that can be set.
+    private static func signalSets() -> (blocked: sigset_t, standard: sigset_t) {
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        var standard = sigset_t()
+        sigfillset(&standard)
+        for signal in [SIGKILL, SIGSTOP] { sigdelset(&standard, signal) }
+        return (blocked, standard)
+    }
+
+    private static func withCTexts<Result>(
+        _ texts: [String],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let copies = texts.map { strdup($0) }
+        defer { copies.forEach { free($0) } }
+        return body(copies + [nil])
+    }
+}
