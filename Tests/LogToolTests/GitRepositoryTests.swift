@@ -47,6 +47,20 @@ import Testing
         #expect(try tool("replay", "L").output.contains("issues  1 event"))
     }
 
+    @Test func aRepositoryWhoseObjectsLieElsewhereNeedsToBeAllowed() throws {
+        try git("clone", "--quiet", "--shared", "chat", "shared")
+        let refused = try tool("ingest", "L", "git", "shared")
+        #expect(refused.exitCode == 2)
+        #expect(
+            refused.errors == "logtool: ingest git \"shared\": an alternate leads outside the repository's folder; "
+                + "use --allow-alternates if you trust whoever owns it\n"
+        )
+        #expect(!FileManager.default.fileExists(atPath: folder.path("L")))
+        let allowed = try tool("ingest", "L", "git", "shared", "--allow-alternates", "--json")
+        #expect(allowed.output.hasPrefix(#"{"appended":2,"#))
+        #expect(try tool("ingest", "M", "capture", "x", "--allow-alternates").exitCode == 2)
+    }
+
     private func post(_ file: String, _ author: String, _ text: String, at time: String, replyTo: String? = nil) throws
     {
         let path = folder.path("chat/" + file)

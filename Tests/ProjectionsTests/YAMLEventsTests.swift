@@ -115,6 +115,14 @@ import Yams
         }
     }
 
+    @Test func onlyAShapeThatCostsTooMuchIsAFault() {
+        #expect(YAMLShape.fault(in: "logs:\n  - path: a\n    sources:\n      - {kind: sse, address: x}\n") == nil)
+        #expect(YAMLShape.fault(in: "a: &a {b: c}\nd: *a\n") == "has an anchor on a list or map")
+        #expect(YAMLShape.fault(in: Self.doubled(by: "\u{85}")) == "has an anchor on a list or map")
+        #expect(YAMLShape.fault(in: "a: [") == nil)
+        #expect(YAMLShape.fault(in: String(repeating: "# a\n", count: 300_000)) == "has more than 1048576 bytes")
+    }
+
     @Test func eventsAreNoMoreThanTheTextIsLong() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<2_000 {
