@@ -12,7 +12,9 @@ public struct StoreStatistics: Hashable, Sendable {
     public let generation: UInt32
     /// Bytes that the data file occupies on disk.
     public let bytesOnDisk: UInt64
-    /// Bytes of it that the newest state needs; the rest is free for later appends.
+    /// Bytes that derived data occupies beside it: indexes and kept states, which are computed anew where they are gone.
+    public let bytesOfCaches: UInt64
+    /// Bytes of the data file that the newest state needs; the rest is free for later appends.
     public let bytesUsed: UInt64
     /// The most bytes that the file can grow to before its map is enlarged.
     public let bytesMax: UInt64
@@ -42,6 +44,7 @@ extension EventStore {
                     lanes: try reader.view.count(of: reader.tables.lanes),
                     generation: generation.number,
                     bytesOnDisk: core.directory.dataBytes(generation.number),
+                    bytesOfCaches: core.directory.cacheBytes(),
                     bytesUsed: try reader.usedBytes(),
                     bytesMax: information.mapBytes,
                     readers: readers.count,
@@ -61,6 +64,17 @@ extension EventStore {
             generation = try core.follow(from: generation)
         }
         return generation
+    }
+}
+
+extension LogDirectory {
+    /// Bytes that the caches of all generations occupy.
+    fileprivate func cacheBytes() -> UInt64 {
+        let names = (try? Directory.names(in: path)) ?? []
+        return names.filter { $0.hasPrefix("cache-") }.reduce(0) { total, cache in
+            let files = (try? Directory.names(in: "\(path)/\(cache)")) ?? []
+            return files.reduce(total) { $0 + Directory.allocatedBytes("\(path)/\(cache)/\($1)") }
+        }
     }
 }
 
