@@ -80,7 +80,7 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
     /// Whether this reference, perhaps with parts left out, can mean the thing with these parts.
     ///
     /// Slashes within the thing's ids need not be encoded.
-    func fits(_ parts: [String]) -> Bool {
+    public func fits(_ parts: [String]) -> Bool {
         for start in parts.indices where isSpelledLike(parts[start...]) { return true }
         return parts.count == 3 && isSpelledLike([parts[0], parts[2]])
     }

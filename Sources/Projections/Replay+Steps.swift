@@ -4,16 +4,19 @@ extension Replay {
     /// Each event of a range with what it changed in the state.
     ///
     /// Two states are folded one event apart, and only rows that the event touched are compared: O(touched) an event.
-    /// - Parameter body: gets each folded event of the range, acts included, and its differences; returns false to stop.
+    /// - Parameters:
+    ///   - progress: Called now and then on the way to the range with the last event that was folded.
+    ///   - body: gets each folded event of the range, acts included, and its differences; returns false to stop.
     /// - Throws: as `workspace`, for the point before the range.
     public static func steps(
         of session: borrowing ReadSession,
         in range: ClosedRange<SequenceNumber>,
         options: ReplayOptions = ReplayOptions(),
+        progress: ((SequenceNumber) -> Void)? = nil,
         _ body: (_ event: Envelope, _ differences: [StateDifference]) throws -> Bool
     ) throws {
         let start = SequenceNumber(max(range.lowerBound.rawValue, 1) - 1)
-        var before = try workspace(of: session, through: start, options: options)
+        var before = try workspace(of: session, through: start, options: options, progress: progress)
         var after = before
         guard range.upperBound > start else { return }
         try session.forEachEvent(in: start.next...range.upperBound) { event in

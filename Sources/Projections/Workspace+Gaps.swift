@@ -11,11 +11,12 @@ extension Workspace {
 extension SourceState {
     /// What the recorder tells, and what only the frames tell: of one outage both may speak.
     fileprivate var gaps: [Gap] {
-        let told = recorderGaps.gaps
+        let missing = gateway.connections.holes.gaps
+        let told = recorderGaps.gaps.map { $0.naming(missing) }
         let channels = realtime.gaps().filter { gap in
             !told.contains { $0.topic == gap.topic && $0.from == gap.from }
         }
-        let holes = gateway.connections.holes.gaps.filter { hole in
+        let holes = missing.filter { hole in
             !told.contains { $0.reason == SequenceHoles.reason && $0.covers(hole) }
         }
         return (told + channels + holes).enumerated()
@@ -25,6 +26,14 @@ extension SourceState {
 }
 
 extension Gap {
+    /// The gap with the numbers of the holes that it is about.
+    fileprivate func naming(_ holes: [Gap]) -> Gap {
+        guard reason == SequenceHoles.reason else { return self }
+        var gap = self
+        gap.numbers = holes.filter(covers).flatMap(\.numbers)
+        return gap
+    }
+
     fileprivate func covers(_ other: Gap) -> Bool {
         guard let end = other.to else { return to == nil && from <= other.from }
         return from <= end && (to.map { $0 >= other.from } ?? true)

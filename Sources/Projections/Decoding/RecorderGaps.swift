@@ -10,6 +10,8 @@ public struct Gap: Codable, Hashable, Sendable {
     public internal(set) var to: Timestamp?
     /// Why.
     public let reason: String
+    /// The remote's numbers that never came, where it numbers what it sends; ascending within a connection.
+    public internal(set) var numbers: [ClosedRange<Int64>] = []
 }
 
 /// The gaps that recorders tell of: `recorder.gap/1`, and payloads too large to keep (`recorder.oversize/1`).

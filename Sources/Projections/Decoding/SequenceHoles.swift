@@ -28,7 +28,9 @@ struct SequenceHoles: Codable, Sendable {
 
     init() {}
 
-    var gaps: [Gap] { holes.map { Gap(topic: nil, from: $0.from, to: $0.to, reason: Self.reason) } }
+    var gaps: [Gap] {
+        holes.map { Gap(topic: nil, from: $0.from, to: $0.to, reason: Self.reason, numbers: [$0.numbers]) }
+    }
 
     /// The numbers between two that came one after the other are missing for now.
     mutating func open(after last: Int64, before next: Int64, on connection: UInt64, from: Timestamp, to: Timestamp) {

@@ -1,0 +1,74 @@
+public import EventLog
+
+/// What a frame calls itself, in a few words: `MESSAGE_DELETE`, `INSERT notes`, the subject of a commit.
+///
+/// For lists that people read; nothing is decided by it.
+public enum FrameTitle {
+    /// Larger payloads get no title: it would have to be searched for.
+    private static let payloadBytesMax = 1 << 20
+
+    /// The title of an event; `nil` where its kind has none, or the payload has another form.
+    public static func title(of kind: EventKind, payload: UnsafeRawBufferPointer) -> String? {
+        guard payload.count <= payloadBytesMax else { return nil }
+        switch kind.rawValue {
+        case "sse.event/1": return fieldOfStream(payload)
+        case "gateway.frame/1": return parsed(payload).flatMap(gateway)
+        case "realtime.frame/1": return parsed(payload).flatMap(realtime)
+        case "git.commit/1": return parsed(payload)?["subject"]?.string
+        case "items.message/1": return parsed(payload).flatMap(items)
+        case "realtime.rest/1": return parsed(payload)?.array.map { count($0.count, "row") }
+        case "cloudkit.records/1": return parsed(payload)?["records"]?.array.map { count($0.count, "record") }
+        case "recorder.gap/1": return parsed(payload)?["reason"]?.string
+        default: return nil
+        }
+    }
+
+    private static func parsed(_ payload: UnsafeRawBufferPointer) -> JSONValue? {
+        try? JSONValue.parse(payload)
+    }
+
+    /// The name of a dispatch, else that of the opcode (Discord's gateway, "Opcodes and Status Codes").
+    private static func gateway(_ frame: JSONValue) -> String? {
+        if let name = frame["t"]?.string { return name }
+        switch frame["op"]?.number?.int64 {
+        case 1: return "HEARTBEAT"
+        case 2: return "IDENTIFY"
+        case 3: return "PRESENCE_UPDATE"
+        case 4: return "VOICE_STATE_UPDATE"
+        case 6: return "RESUME"
+        case 7: return "RECONNECT"
+        case 8: return "REQUEST_GUILD_MEMBERS"
+        case 9: return "INVALID_SESSION"
+        case 10: return "HELLO"
+        case 11: return "HEARTBEAT_ACK"
+        default: return nil
+        }
+    }
+
+    /// The change and its table, else the event's name; a frame is an object or, since Phoenix 1.3, an array of five.
+    private static func realtime(_ frame: JSONValue) -> String? {
+        let array = frame.array.flatMap { $0.count == 5 ? $0 : nil }
+        let name = (array?[3] ?? frame["event"])?.string
+        let payload = array?[4] ?? frame["payload"]
+        let data = payload?["data"] ?? payload
+        guard let change = data?["type"]?.string, let table = data?["table"]?.string else { return name }
+        return "\(change) \(table)"
+    }
+
+    private static func items(_ message: JSONValue) -> String? {
+        (message.array ?? message["items"]?.array).map { count($0.count, "item") }
+    }
+
+    /// The last `event` field of a Server-Sent Event; without one it is a `message` (HTML, "Server-sent events").
+    private static func fieldOfStream(_ payload: UnsafeRawBufferPointer) -> String? {
+        let lines = payload.split { $0 == 0x0A || $0 == 0x0D }
+        let field = lines.last { $0.starts(with: "event:".utf8) }
+        guard let field else { return lines.contains { $0.starts(with: "data".utf8) } ? "message" : nil }
+        let value = String(decoding: field.dropFirst("event:".utf8.count), as: UTF8.self)
+        return value.hasPrefix(" ") ? String(value.dropFirst()) : value
+    }
+
+    private static func count(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+}
