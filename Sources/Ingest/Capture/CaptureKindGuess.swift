@@ -52,7 +52,7 @@ struct CaptureKindGuess {
     }
 
     /// What a frame's own members say it is.
-    private static func kind(ofFrame bytes: UnsafeBufferPointer<UInt8>) -> CaptureKind? {
+    static func kind(ofFrame bytes: UnsafeBufferPointer<UInt8>) -> CaptureKind? {
         var scanner = JSONScanner(bytes)
         do throws(JSONFault) {
             guard let first = try scanner.next() else { return nil }

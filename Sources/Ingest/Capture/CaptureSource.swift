@@ -9,6 +9,7 @@ public struct CaptureSource: EventSource, Sendable {
     private let path: String
     private let kind: CaptureKind?
     private let keepGoing: Bool
+    private let doubt: (@Sendable (String) -> Void)?
 
     /// Makes a source.
     ///
@@ -16,11 +17,19 @@ public struct CaptureSource: EventSource, Sendable {
     ///   - path: the file; `-` is standard input.
     ///   - kind: what the frames are; `nil` to take the one kind that fits.
     ///   - keepGoing: whether a line that is no capture line is passed over instead of refusing the capture.
-    public init(path: String, kind: CaptureKind? = nil, name: SourceName, keepGoing: Bool = false) {
+    ///   - doubt: told once how many frames the kind that is given cannot read, where there are such.
+    public init(
+        path: String,
+        kind: CaptureKind? = nil,
+        name: SourceName,
+        keepGoing: Bool = false,
+        doubt: (@Sendable (String) -> Void)? = nil
+    ) {
         self.path = path
         self.kind = kind
         self.name = name
         self.keepGoing = keepGoing
+        self.doubt = doubt
     }
 
     /// Reads the whole capture once, so that nothing is appended of one that is broken, and begins again.
@@ -29,6 +38,7 @@ public struct CaptureSource: EventSource, Sendable {
     public func drafts(after history: RecordedHistory) throws -> CaptureDrafts {
         let file = try CaptureFile(path: path)
         let check = try CaptureCheck(file, kind: kind, keepGoing: keepGoing)
+        if let text = check.fit?.doubt(file.name) { doubt?(text) }
         return CaptureDrafts(file, kind: check.kind, firstTime: check.firstTime, source: name)
     }
 }
@@ -38,9 +48,12 @@ struct CaptureCheck {
     let kind: CaptureKind
     /// The first line's `t_ms`.
     let firstTime: Int64
+    /// How the frames fit the kind that was given; `nil` where none was.
+    let fit: CaptureFit?
 
     init(_ file: CaptureFile, kind: CaptureKind?, keepGoing: Bool) throws {
         var guess = CaptureKindGuess()
+        var fit = kind.map(CaptureFit.init)
         var firstTime: Int64?
         var lines = file.lines()
         while let line = try lines.next() {
@@ -48,7 +61,7 @@ struct CaptureCheck {
                 let parsed = try line.parsed()
                 if let fault = kind.flatMap(parsed.fault) { throw CaptureFault(reason: fault) }
                 firstTime = firstTime ?? parsed.milliseconds
-                if kind == nil { guess.look(at: parsed) }
+                if kind == nil { guess.look(at: parsed) } else { fit?.look(at: parsed, number: line.number) }
             } catch {
                 guard !keepGoing else { continue }
                 throw CaptureFile.error(
@@ -61,6 +74,7 @@ struct CaptureCheck {
         }
         self.kind = try kind ?? guess.kind(of: file.name)
         self.firstTime = firstTime ?? 0
+        self.fit = fit
     }
 }
 

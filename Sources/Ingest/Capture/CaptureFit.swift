@@ -1,0 +1,49 @@
+/// Counts the frames of a capture that speak for another kind than the one it is said to be.
+struct CaptureFit {
+    let kind: CaptureKind
+    private var frames = 0
+    private var misfits = 0
+    private var firstMisfit = 0
+    private var others: [CaptureKind: Int] = [:]
+    private var isFirstOfConnection = true
+    private var isStream = true
+
+    init(kind: CaptureKind) {
+        self.kind = kind
+    }
+
+    mutating func look(at line: CaptureLine, number: Int) {
+        switch line.content {
+        case .link: isFirstOfConnection = true
+        case .file: break
+        case .frame(_, let bytes):
+            let found = bytes.withUnsafeBufferPointer(CaptureKindGuess.kind(ofFrame:))
+            if isFirstOfConnection { isStream = found == nil }
+            isFirstOfConnection = false
+            frames += 1
+            guard !fits(found) else { return }
+            misfits += 1
+            if misfits == 1 { firstMisfit = number }
+            if let found { others[found, default: 0] += 1 }
+        }
+    }
+
+    /// Item lists have forms that show no kind, and the pieces of a stream are cut anywhere.
+    private func fits(_ found: CaptureKind?) -> Bool {
+        switch kind {
+        case .gateway, .realtime: found == kind
+        case .items: found == nil || found == .items
+        case .sse: isStream
+        case .status: true
+        }
+    }
+
+    /// What to tell people; `nil` where every frame fits.
+    func doubt(_ name: String) -> String? {
+        guard misfits > 0 else { return nil }
+        let better = others.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
+        let advice = better.map { "; \($0.value) look like --kind \($0.key.rawValue)" } ?? ""
+        return "\(name): --kind \(kind.rawValue) cannot read \(misfits) of \(frames) frames, the first on line "
+            + "\(firstMisfit)\(advice); all are recorded"
+    }
+}
