@@ -39,6 +39,7 @@ struct Failure: Error, CustomStringConvertible {
     static func report(_ error: any Error) -> Int32 {
         if error is BrokenPipe { return ExitCode.success.rawValue }
         if let code = error as? ExitCode { return code.rawValue }
+        Progress.endCurrent()
         StandardError.line("logtool: " + DisplayText.escaped(oneLine(describe(error))))
         return exitCode(for: error).rawValue
     }

@@ -23,6 +23,7 @@ enum Help {
         Example("logtool replay chat.eventlog", "show the channels, threads and items as they are now"),
         Example("logtool diff chat.eventlog@head~10 chat.eventlog", "show what the last ten events changed"),
         Example("logtool compact chat.eventlog --dry-run", "say what a compaction would drop"),
+        Example("logtool -C ~/logs stats chat.eventlog", "run in another directory, as with git"),
         Example("logtool help replay", "show the options of one command"),
     ]
 
@@ -31,7 +32,7 @@ enum Help {
         guard arguments.first == "help" else { return nil }
         guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else { return text(for: LogTool.self) }
         guard let command = command(named: name) else {
-            throw Failure.usage("unknown command \"\(name)\"", command: nil)
+            throw unknown(name)
         }
         return text(for: command)
     }
@@ -66,6 +67,31 @@ enum Help {
     /// The first argument where it stands in a command's place and is none.
     static func unknownCommand(in arguments: [String]) -> String? {
         arguments.first.flatMap { isCommandLike($0) && command(named: $0) == nil ? $0 : nil }
+    }
+
+    /// The failure of a command that does not exist.
+    static func unknown(_ name: String) -> Failure {
+        let near = Suggestion.clause(for: name, among: commandNames + ["help"])
+        return Failure.usage("unknown command \"\(name)\"\(near)", command: nil)
+    }
+
+    /// The failure of a command line that the parser refuses. Of an unknown option, it names the option that is near.
+    static func usageFailure(_ message: String, arguments: [String]) -> Failure {
+        let name = commandName(in: arguments)
+        guard let suggestion = message.firstRange(of: ". Did you mean '") else {
+            return Failure.usage(message, command: name)
+        }
+        let reason = message[..<suggestion.lowerBound]
+        let option = reason.split(separator: "'").dropFirst().first.map(String.init) ?? ""
+        let near = Suggestion.nearest(to: String(option.drop { $0 == "-" }), among: optionNames(of: name))
+        return Failure.usage(reason + (near.map { "; did you mean '--\($0)'?" } ?? ""), command: name)
+    }
+
+    /// The long options of a command, without their dashes, as its help lists them.
+    private static func optionNames(of name: String?) -> [String] {
+        guard let command = name.flatMap({ command(named: $0) }) else { return [] }
+        let words = LogTool.helpMessage(for: command, columns: 200).split { $0.isWhitespace || $0 == "," || $0 == "/" }
+        return words.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
     }
 
     private static func isCommandLike(_ argument: String) -> Bool {

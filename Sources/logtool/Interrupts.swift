@@ -10,7 +10,13 @@ enum Interrupts {
     /// under way is not (C5), so nothing needs to be unwound. A reader that closes the pipe shows as a failed write.
     static func install() {
         signal(SIGPIPE, SIG_IGN)
-        signal(SIGINT) { _exit(128 + $0) }
-        signal(SIGTERM) { _exit(128 + $0) }
+        signal(SIGINT) { Interrupts.end(by: $0) }
+        signal(SIGTERM) { Interrupts.end(by: $0) }
+    }
+
+    /// A pager has the terminal until it ends: what it was given stays readable, and the shell waits.
+    private static func end(by number: Int32) {
+        Pager.waitUntilItEnds()
+        _exit(128 + number)
     }
 }

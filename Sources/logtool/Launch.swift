@@ -4,10 +4,12 @@ import ArgumentParser
 enum Launch {
     /// Runs one command line (without the program's name) and gives the process's exit code.
     static func run(_ arguments: [String]) async -> Int32 {
+        var arguments = arguments
         do {
+            try GlobalOptions.take(from: &arguments)
             guard !arguments.isEmpty else { throw Failure.usage("no command is given", command: nil) }
             if let name = Help.unknownCommand(in: arguments) {
-                throw Failure.usage("unknown command \"\(name)\"", command: nil)
+                throw Help.unknown(name)
             }
             if let help = try Help.requested(by: arguments) {
                 return try show(help)
@@ -40,6 +42,6 @@ enum Launch {
             return (try? show(text)) ?? ExitCode.success.rawValue
         }
         guard Failure.isUsage(error) else { return Failure.report(error) }
-        return Failure.report(Failure.usage(LogTool.message(for: error), command: Help.commandName(in: arguments)))
+        return Failure.report(Help.usageFailure(LogTool.message(for: error), arguments: arguments))
     }
 }

@@ -11,6 +11,7 @@ struct LogTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logtool",
         abstract: "Keeps every remote change of chats, items and statuses in a log, and replays them.",
+        usage: "logtool [-C DIR] [--no-pager] COMMAND …",
         version: ProgramIdentity.version,
         groupedSubcommands: [
             CommandGroup(
@@ -45,6 +46,8 @@ struct LogTool: ParsableCommand {
 enum EntryPoint {
     static func main() async {
         Interrupts.install()
-        exit(await Launch.run(Array(CommandLine.arguments.dropFirst())))
+        let code = await Launch.run(Array(CommandLine.arguments.dropFirst()))
+        Pager.waitUntilItEnds()
+        exit(code)
     }
 }

@@ -13,10 +13,10 @@ import Testing
 
     @Test(arguments: [
         ([], 8), (["--from", "head~1"], 2), (["--to", "3"], 3), (["--from", "2", "--to", "3"], 2),
-        (["--from", "4", "--to", "3"], 0), (["--from", "2026-01-01T00:00:02Z"], 6),
+        (["--from", "2026-01-01T00:00:02Z"], 6),
         (["--to", "2026-01-01T00:00:02.5Z"], 3),
-        (["--source", "guild"], 8), (["--source", "other"], 0), (["--kind", "gateway.frame"], 8),
-        (["--kind", "gateway.frame/1"], 8), (["--kind", "gateway"], 0),
+        (["--source", "guild"], 8), (["--kind", "gateway.frame"], 8),
+        (["--kind", "gateway.frame/1"], 8),
         (["--entity", "message:1002"], 1), (["--entity", "message:guild/10/1003"], 1),
     ])
     func rangesAndFiltersChoose(arguments: [String], count: Int) throws {

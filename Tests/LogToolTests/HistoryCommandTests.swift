@@ -68,6 +68,9 @@ import Testing
         let events = try #require(document?["events"] as? [[String: Any]])
         #expect(events.map { $0["change"] as? String } == ["started", "changed", "changed", "ended"])
         #expect(events.map { $0["dwellMilliseconds"] as? Int } == [nil, 9000, 36_000, 45_500])
+        let listed = try history("session:vibestatus-a.json", "--jsonl").output.split(separator: "\n")
+        #expect(listed.count == 4)
+        #expect(listed.allSatisfy { $0.hasPrefix(#"{"entity":"session:vibe/vibestatus-a.json","#) })
         let text = try history("session:vibestatus-a.json").output
         #expect(text.contains("after 9s") && text.contains("after 36s") && text.contains("after 45s"))
     }

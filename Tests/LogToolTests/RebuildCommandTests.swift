@@ -59,6 +59,13 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path("c.sqlite.d")))
     }
 
+    @Test func standardOutputIsNoPlaceForACache() throws {
+        let run = try ToolRun.run(["rebuild", "L", "--to", "-"], in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains("--to - is refused"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("-")))
+    }
+
     private func rebuild(_ options: String...) throws -> ToolRun {
         try ToolRun.run(["rebuild", "L", "--to", "c.sqlite"] + options, in: folder)
     }

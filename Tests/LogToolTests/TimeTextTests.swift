@@ -13,4 +13,14 @@ import Testing
     func aDurationHasAtMostTwoUnits(duration: Duration, text: String) {
         #expect(TimeText.duration(duration) == text)
     }
+
+    @Test(arguments: [
+        (0, "0 seconds ago"), (1, "1 second ago"), (89, "89 seconds ago"), (90, "2 minutes ago"),
+        (3600, "60 minutes ago"),
+        (5400, "2 hours ago"), (86_400, "24 hours ago"), (129_600, "2 days ago"), (1_209_600, "2 weeks ago"),
+        (26_300_000, "10 months ago"), (63_200_000, "2 years ago"),
+    ])
+    func aTimeAgoHasOneUnit(seconds: Int, text: String) {
+        #expect(TimeText.ago(seconds: seconds) == text)
+    }
 }

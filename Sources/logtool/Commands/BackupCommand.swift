@@ -31,7 +31,9 @@ struct BackupCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        let progress = output.progress("copying and verifying")
         let report = try log.open().backup(to: destination)
+        progress.end()
         let output = output.standardOutput
         if document.json {
             let members: JSONObject = [

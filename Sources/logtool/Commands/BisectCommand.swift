@@ -120,7 +120,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         _ store: EventStore,
         _ query: StateQuery
     ) throws -> Bisection.Outcome {
-        let progress = Progress(isQuiet: output.quiet)
+        let progress = output.progress("looking for the first bad event")
         defer { progress.end() }
         let steps = Self.steps(from: bisection.good, to: bisection.bad)
         var count = 0

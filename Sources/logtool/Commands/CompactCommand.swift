@@ -45,12 +45,14 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         var options = EventStore.Options()
         options.wait = wait
+        let progress = output.progress("deciding what stays, and proving it")
         let summary = try Compaction.run(
             EventStore.open(at: log.path, options: options),
             policy: RetentionPolicy(messagesPerChannel: keep),
             now: SystemClock.now,
             isDryRun: dryRun
         )
+        progress.end()
         let printer = CompactionPrinter(output: output.standardOutput, summary: summary, isDryRun: dryRun)
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()

@@ -30,25 +30,31 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "Name the events responsible for each difference.")
     var explain = false
 
-    @Option(help: ArgumentHelp("Only what this recorder received.", valueName: "name"), transform: SourceArgument.parse)
-    var source: SourceName?
+    @OptionGroup var selectors: SelectorOptions
 
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        try selectors.refuse(["--from", "--to"], because: "write LOG@POINT")
+        try selectors.refuse(["--kind"], because: "states have no events; name things with --entity")
         if first == .standardInput && second == .standardInput {
             throw ValidationError("standard input can be one of the two states only")
         }
     }
 
     func run() throws {
-        let differences = try StateDiff.differences(
-            first.document(source: source),
-            second.document(source: source)
+        let progress = output.progress("replaying")
+        let states = try (
+            first.document(source: selectors.source, progress: progress),
+            second.document(source: selectors.source, progress: progress)
         )
+        let differences = selectors.chosen(StateDiff.differences(states.0, states.1))
+        if differences.isEmpty { try selectors.checkThatSomethingFits(in: [states.0, states.1]) }
+        progress.begin("finding the events responsible")
         let document = StateDiff.document(differences, responsible: try responsible(for: differences))
-        let output = output.standardOutput
+        let output = output.paged(unless: lists.form)
+        progress.end()
         if lists.json {
             try output.line(document.lines)
         } else if lists.jsonl {
@@ -62,6 +68,30 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
 
     private func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
         guard explain, !differences.isEmpty else { return [:] }
-        return try Explanation(first: first, second: second, source: source).responsible(for: differences)
+        return try Explanation(first: first, second: second, source: selectors.source).responsible(for: differences)
+    }
+}
+
+extension SelectorOptions {
+    /// The differences of the channel or thing that is asked for, the last so many of them.
+    fileprivate func chosen(_ differences: [StateDifference]) -> [StateDifference] {
+        let fitting = differences.filter { isAbout($0.entity) }
+        return fitting.suffix(count ?? fitting.count)
+    }
+
+    /// States of which neither has what is asked for are not the same: nothing was compared.
+    ///
+    /// - Throws: `Failure` with exit code 1.
+    fileprivate func checkThatSomethingFits(in states: [JSONValue]) throws {
+        guard let wanted = entity ?? channel else { return }
+        let things = states.lazy.flatMap { StateDiff.differences(.object(JSONObject()), $0).map(\.entity) }
+        guard !things.contains(where: isAbout) else { return }
+        throw Failure("find \"\(wanted)\": neither state has such a thing", exitCode: Outcome.no)
+    }
+
+    private func isAbout(_ thing: EntityReference) -> Bool {
+        guard let wanted = entity ?? channel else { return true }
+        let place = channel == nil ? thing : thing.channel
+        return place.map { $0.kind == wanted.kind && wanted.fits($0.parts) } ?? false
     }
 }

@@ -11,7 +11,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     )
 
     static let examples = [
-        Example("logtool events chat.eventlog --from head~20", "the last events"),
+        Example("logtool events chat.eventlog -n 20", "the last twenty events"),
         Example("logtool events chat.eventlog --source guild --kind gateway.frame/1", "the frames of one recorder"),
         Example("logtool events chat.eventlog --from 17 --to 17 --payload", "one event with its bytes"),
         Example("logtool events chat.eventlog --entity message:0903-bob", "the events behind one message"),
@@ -19,21 +19,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     ]
 
     @OptionGroup var log: LogOptions
-    @OptionGroup var range: RangeOptions
-
-    @Option(help: ArgumentHelp("Only events of this recorder.", valueName: "name"))
-    var source: String?
-
-    @Option(
-        help: ArgumentHelp("Only events of this kind, such as gateway.frame/1 or gateway.frame.", valueName: "kind")
-    )
-    var kind: String?
-
-    @Option(
-        help: ArgumentHelp("Only events that may have changed this thing.", valueName: "entity"),
-        transform: EntityArgument.parse
-    )
-    var entity: EntityReference?
+    @OptionGroup var selectors: SelectorOptions
 
     @Flag(help: "Show the bytes too.")
     var payload = false
@@ -46,15 +32,16 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
 
     func validate() throws {
         if follow && lists.json { throw ValidationError("--follow never ends its list; use --jsonl") }
-        if follow && entity != nil { throw ValidationError("--follow and --entity exclude each other") }
-        if follow && range.to != nil { throw ValidationError("--follow and --to exclude each other") }
+        if follow { try selectors.refuse(["--entity", "--channel", "--to"], because: "--follow lists what arrives") }
     }
 
     func run() async throws {
         let store = try log.open()
-        let printer = EventPrinter(output: output.standardOutput, form: lists.form, showsPayload: payload)
+        let progress = output.progress("looking for events")
+        let printer = EventPrinter(output: output.paged(unless: lists.form), form: lists.form, showsPayload: payload)
         try printer.begin()
-        var head = try list(store, with: printer)
+        var head = try list(store, with: printer, progress)
+        progress.end()
         while follow {
             try printer.output.flush()
             try await Task.sleep(for: .milliseconds(200))
@@ -63,15 +50,31 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         try printer.end()
     }
 
-    private func list(_ store: EventStore, with printer: EventPrinter) throws -> SequenceNumber {
-        try store.read { session in
-            var wanted: Set<SequenceNumber>?
-            if let entity { wanted = try Self.sequences(changing: entity, in: session) }
-            if let sequences = try range.range(in: session) {
-                try print(sequences, of: session, only: wanted, with: printer)
+    /// A list that is empty is a list all the same: a program reads a whole one before the failure.
+    private func list(_ store: EventStore, with printer: EventPrinter, _ progress: Progress) throws -> SequenceNumber {
+        do {
+            return try store.read { session in
+                try list(session, with: printer, progress)
+                return session.head
             }
-            return session.head
+        } catch let failure as Failure where failure.exitCode == Outcome.no {
+            try printer.end()
+            throw failure
         }
+    }
+
+    private func list(
+        _ session: borrowing ReadSession,
+        with printer: EventPrinter,
+        _ progress: Progress
+    ) throws {
+        let reporter = progress.replayReporter(until: session.head)
+        let selection = try EventSelection(selectors, in: session, namesMayCome: follow, progress: reporter)
+        if let sequences = try selection.range(in: session) {
+            try print(sequences, of: session, selection, with: printer)
+        }
+        guard printer.isEmpty, !follow, let failure = selection.nothingFits("events", in: session) else { return }
+        throw failure
     }
 
     private func listNew(
@@ -80,7 +83,9 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         with printer: EventPrinter
     ) throws -> SequenceNumber {
         try store.read { session in
-            if session.head > head { try print(head.next...session.head, of: session, with: printer) }
+            guard session.head > head else { return head }
+            let selection = try EventSelection(selectors, in: session, namesMayCome: true)
+            try print(head.next...session.head, of: session, selection, with: printer)
             return session.head
         }
     }
@@ -88,37 +93,14 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     private func print(
         _ sequences: ClosedRange<SequenceNumber>,
         of session: borrowing ReadSession,
-        only wanted: Set<SequenceNumber>? = nil,
+        _ selection: EventSelection,
         with printer: EventPrinter
     ) throws {
         try session.forEachEvent(in: sequences) { event in
             let envelope = event.envelope
-            guard matches(envelope), wanted?.contains(envelope.sequence) ?? true else { return true }
+            guard selection.includes(envelope) else { return true }
             try event.withPayload { try printer.print(envelope, payload: $0) }
             return true
         }
-    }
-
-    /// The events that touched a thing, found by replaying all of them.
-    private static func sequences(
-        changing entity: EntityReference,
-        in session: borrowing ReadSession
-    ) throws -> Set<SequenceNumber> {
-        var options = ReplayOptions()
-        options.retained = true
-        var touched: [EntityReference: Set<SequenceNumber>] = [:]
-        let state = try Replay.workspace(of: session, options: options) { envelope, state in
-            for reference in state.touched(by: envelope) where reference.kind == entity.kind {
-                touched[reference, default: []].insert(envelope.sequence)
-            }
-            return true
-        }
-        return touched[try EntityArgument.only(entity, in: state)] ?? []
-    }
-
-    private func matches(_ envelope: Envelope) -> Bool {
-        if let source, envelope.source.rawValue != source { return false }
-        guard let kind else { return true }
-        return envelope.kind.rawValue == kind || envelope.kind.rawValue.hasPrefix(kind + "/")
     }
 }

@@ -36,7 +36,7 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let store = try log.open()
-        let progress = Progress(isQuiet: speech.quiet)
+        let progress = speech.progress("exporting")
         if output == "-" {
             let standard = speech.standardOutput
             try store.read { try Self.write($0, progress) { try standard.write($0) } }

@@ -12,37 +12,100 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
 
     static let examples = [
         Example("logtool gaps notes.eventlog", "when was nobody listening?"),
+        Example("logtool gaps notes.eventlog --source guild --from head~100", "of one recorder, not long ago"),
         Example("logtool gaps notes.eventlog --json", "the same for scripts"),
     ]
 
     @OptionGroup var log: LogOptions
+    @OptionGroup var selectors: SelectorOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        try selectors.refuse(["--entity"], because: "a gap is about a source or one of its topics")
+        try selectors.refuse(["--kind"], because: "gaps have reasons; see: logtool gaps LOG")
+    }
+
     func run() throws {
-        let state = try StateLoader(store: try log.open(), progress: Progress(isQuiet: output.quiet)).workspace(
-            for: StateQuery(retained: true)
-        )
-        let output = output.standardOutput
-        let gaps = state.gaps.map { JSONValue.object(Self.json(source: $0.source, gap: $0.gap)) }
+        let store = try log.open()
+        let progress = output.progress("replaying")
+        try store.read { try KnownNames($0).check(source: selectors.source) }
+        let state = try StateLoader(store: store, progress: progress).workspace(for: StateQuery(retained: true))
+        let gaps = try store.read { try chosen(state.gaps, in: $0) }
+        progress.end()
+        let output = output.paged(unless: lists.form)
+        let documents = gaps.map { JSONValue.object(Self.json(source: $0.source, gap: $0.gap)) }
         switch lists.form {
-        case .document: try output.line(JSONValue.array(gaps).lines)
-        case .lines: for gap in gaps { try output.line(gap.text) }
-        case .text: for (source, gap) in state.gaps { try output.line(Self.text(source: source, gap: gap)) }
+        case .document: try output.line(JSONValue.array(documents).lines)
+        case .lines: for gap in documents { try output.line(gap.text) }
+        case .text: for (source, gap) in gaps { try output.line(Self.text(source: source, gap: gap)) }
         }
+        if gaps.isEmpty, lists.form == .text { try output.line(nothing(of: state.gaps.count)) }
         try output.flush()
     }
 
+    /// Every time that a log can hold.
+    private static let always = Timestamp(microseconds: .min)...Timestamp(microseconds: .max)
+
+    private typealias SourceGap = (source: SourceName, gap: Gap)
+
+    /// The gaps that the selectors choose: of a source, of a topic, and open at some time between two points.
+    private func chosen(_ gaps: [SourceGap], in session: borrowing ReadSession) throws -> [SourceGap] {
+        guard let span = try span(in: session) else { return [] }
+        let fitting = gaps.filter { source, gap in
+            (selectors.source ?? source) == source && isAbout(selectors.channel, source, gap)
+                && gap.from <= span.upperBound && (gap.to ?? span.upperBound) >= span.lowerBound
+        }
+        return fitting.suffix(selectors.count ?? fitting.count)
+    }
+
+    /// Whether a gap is about a channel: it names it as its topic, or is about the whole source.
+    private func isAbout(_ channel: EntityReference?, _ source: SourceName, _ gap: Gap) -> Bool {
+        guard let channel else { return true }
+        let isSource = channel.parts.count < 2 || channel.parts[0] == source.rawValue
+        return isSource && (gap.topic == nil || gap.topic == channel.parts.last)
+    }
+
+    /// The time between the two points; without them all time.
+    private func span(in session: borrowing ReadSession) throws -> ClosedRange<Timestamp>? {
+        guard let range = try selectors.range.range(in: session) else {
+            return selectors.range.isGiven ? nil : Self.always
+        }
+        let from = selectors.range.from == nil ? nil : try session.clock(at: range.lowerBound)
+        let to = selectors.range.to == nil ? nil : try session.clock(at: range.upperBound)
+        let (first, last) = (from ?? Self.always.lowerBound, to ?? Self.always.upperBound)
+        return first <= last ? first...last : nil
+    }
+
+    private func nothing(of count: Int) -> String {
+        count == 0
+            ? "no gaps: nothing is known to be missing"
+            : "no gap fits; without options there \(count == 1 ? "is" : "are") \(count)"
+    }
+
     private static func json(source: SourceName, gap: Gap) -> JSONObject {
-        [
+        let numbers = gap.numbers.map { range in
+            JSONValue.object(["from": .string(String(range.lowerBound)), "to": .string(String(range.upperBound))])
+        }
+        return [
             "source": .string(source.rawValue), "topic": .text(gap.topic), "from": .string(gap.from.description),
             "to": .text(gap.to?.description), "reason": .string(gap.reason),
+            "missing": numbers.isEmpty ? nil : .array(numbers),
         ]
     }
 
     private static func text(source: SourceName, gap: Gap) -> String {
         let span = "\(TimeText.full(gap.from)) to \(gap.to.map(TimeText.full) ?? "now")"
         let place = gap.topic.map { "\(source)  \($0)" } ?? "\(source)"
-        return DisplayText.escaped("\(span)  \(place)  \(gap.reason)")
+        return DisplayText.escaped("\(span)  \(place)  \(gap.reason)\(missing(gap.numbers))")
+    }
+
+    /// The numbers that never came: `: number 17`, `: numbers 17 to 19, 22`.
+    private static func missing(_ ranges: [ClosedRange<Int64>]) -> String {
+        guard let first = ranges.first else { return "" }
+        let isOne = ranges.count == 1 && first.count == 1
+        let shown = ranges.prefix(8).map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
+        let more = ranges.count > 8 ? " and \(ranges.count - 8) more" : ""
+        return ": number\(isOne ? "" : "s") \(shown.joined(separator: ", "))\(more) never came"
     }
 }

@@ -35,12 +35,12 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let state = try StateLoader(store: try log.open(), progress: Progress(isQuiet: output.quiet)).workspace(
+        let state = try StateLoader(store: try log.open(), progress: output.progress("replaying")).workspace(
             for: StateQuery()
         )
         let reference = try EntityArgument.only(entity, in: state)
         let printer = HistoryPrinter(
-            output: output.standardOutput,
+            output: output.paged(unless: lists.form),
             entity: reference,
             entries: try state.history(of: reference)
         )

@@ -11,8 +11,9 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         usage: "logtool import LOG FILE [options]",
         discussion: """
             Everything is checked against the root in the file's header before it takes effect. A log that is there \
-            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed. A line has at most \
-            128 MiB, the header 1 GiB.
+            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed. A file without a \
+            header, as events --jsonl --payload writes it, is appended event by event. A line has at most 128 MiB, \
+            the header 1 GiB.
             """
     )
 
@@ -33,8 +34,15 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let lines = try LineReader(file)
-        let progress = Progress(isQuiet: output.quiet)
+        let progress = output.progress("importing")
         guard let first = try lines.next() else { throw Failure("import \"\(file)\": it is empty") }
+        if ExportedEvents.isEvent(first) {
+            let events = ExportedEvents(place: "import \"\(file)\"", source: nil)
+            let summary = try events.record(lines, first: first) {
+                try EventStore.openOrCreate(at: log, options: write.storeOptions)
+            }
+            return try print(summary, progress)
+        }
         let header = try read(first, lines) { try ExportedLog.header($0) }
         let result = try EventStore.importLog(at: log, header: header, options: write.storeOptions) { log in
             while let line = try lines.next() {
@@ -42,9 +50,12 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
                 progress.report("read \(lines.number) lines", done: lines.number)
             }
         }
+        try print(Self.summary(result, size: header.size), progress)
+    }
+
+    private func print(_ summary: IngestSummary, _ progress: Progress) throws {
         progress.end()
-        try IngestSummaryPrinter(output: output.standardOutput, summary: Self.summary(result, size: header.size))
-            .print(asJSON: document.json)
+        try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
     }
 
     private func read<Result>(

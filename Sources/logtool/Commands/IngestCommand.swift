@@ -86,10 +86,10 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     }
 
     func run() async throws {
-        let progress = Progress(isQuiet: output.quiet)
+        if live.follow || ![.git, .capture].contains(kind) { return try await recordLive() }
+        let progress = output.progress("reading")
         let summary: IngestSummary
         switch kind {
-        case .git where live.follow: return try await recordLive()
         case .git:
             let source = GitSource(
                 repository: address,
@@ -99,12 +99,20 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 clock: { SystemClock.now }
             )
             summary = try record(source, progress: progress)
+        case .capture where capture.kind == nil && ExportedEvents.begin(file: address):
+            let name = try name.map { try SourceName($0) }
+            let events = ExportedEvents(place: "ingest capture \"\(address)\"", source: name)
+            summary = try events.record(LineReader(address)) {
+                try EventStore.openOrCreate(at: log, options: write.storeOptions)
+            }
         case .capture:
+            let isQuiet = output.quiet
             let source = CaptureSource(
                 path: address,
                 kind: capture.kind,
                 name: try sourceName(),
-                keepGoing: capture.keepGoing
+                keepGoing: capture.keepGoing,
+                doubt: { if !isQuiet { StandardError.line(DisplayText.escaped("logtool: warning: \($0)")) } }
             )
             summary = try record(source, progress: progress)
         case .gateway, .realtime, .github, .sse, .status, .cloudkit:

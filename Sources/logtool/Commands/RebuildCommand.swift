@@ -32,6 +32,9 @@ struct RebuildCommand: ParsableCommand, ExplainedCommand {
 
     func validate() throws {
         if to.isEmpty || to.hasSuffix("/") { throw ValidationError("--to needs a file's name") }
+        if to == "-" {
+            throw ValidationError("--to - is refused: a cache is a file with a name, such as ./-")
+        }
     }
 
     func run() throws {
@@ -44,15 +47,16 @@ struct RebuildCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.refused
             )
         }
-        let state = try StateLoader(store: store, progress: Progress(isQuiet: output.quiet)).document(
-            for: StateQuery(point: point.at)
-        )
+        let progress = output.progress("replaying")
+        let state = try StateLoader(store: store, progress: progress).document(for: StateQuery(point: point.at))
+        progress.begin("writing the cache")
         let meta = [
             ("format", "eventlog.cache/\(CacheSchema.version)"),
             ("sequence", state.text("sequence")),
             ("digest", state.text("digest")),
         ]
         let writer = try cache.replace { try CacheWriter.write(state, meta: meta, to: $0) }
+        progress.end()
         try report(writer, of: state)
     }
 

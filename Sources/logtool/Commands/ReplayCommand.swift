@@ -17,18 +17,16 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         Example("logtool replay chat.eventlog --json > state.json", "the state document"),
         Example("logtool replay chat.eventlog --digest --each", "one digest for each event"),
         Example("logtool replay chat.eventlog --without 17", "what if event 17 had never arrived"),
-        Example("logtool replay chat.eventlog --step --from head~5", "what each of the last events changed"),
+        Example("logtool replay chat.eventlog --step -n 5", "what each of the last events changed"),
+        Example("logtool replay chat.eventlog --step --changed --channel general", "the changes of a channel"),
     ]
 
     @OptionGroup var log: LogOptions
     @OptionGroup var point: PointOptions
     @OptionGroup var state: StateOptions
 
-    @Option(
-        help: ArgumentHelp("Only this channel: SOURCE/ID, or its id alone.", valueName: "channel"),
-        transform: ChannelArgument.parse
-    )
-    var channel: EntityReference?
+    @OptionGroup(title: "Selectors; most go with stepping")
+    var selectors: SelectorOptions
 
     @Flag(help: "Print the state's digest in hex.")
     var digest = false
@@ -39,7 +37,9 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "Print each event with what it changed.")
     var step = false
 
-    @OptionGroup(title: "Options of --step") var range: RangeOptions
+    @Flag(help: "With --step: leave out the events that changed nothing.")
+    var changed = false
+
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
@@ -47,16 +47,17 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if each && !digest { throw ValidationError("--each goes with --digest") }
         if step && digest { throw ValidationError("--step and --digest exclude each other") }
         if step && point.at != nil { throw ValidationError("--step takes --from and --to instead of --at") }
-        if !step && (range.from != nil || range.to != nil) { throw ValidationError("--from and --to go with --step") }
-        if channel != nil && (step || digest) {
-            throw ValidationError("--channel goes with neither --step nor --digest")
+        if changed && !step { throw ValidationError("--changed goes with --step") }
+        if !step {
+            try selectors.refuse(["--entity", "--kind", "--from", "--to", "-n"], because: "it goes with --step")
         }
+        if selectors.channel != nil && digest { throw ValidationError("--channel and --digest exclude each other") }
         if digest && (lists.json || lists.jsonl) { throw ValidationError("--digest prints hex, no JSON") }
     }
 
     func run() throws {
-        let loader = StateLoader(store: try log.open(), progress: Progress(isQuiet: output.quiet))
-        let output = output.standardOutput
+        let loader = StateLoader(store: try log.open(), progress: output.progress("replaying"))
+        let output = output.paged(unless: digest ? .lines : lists.form)
         switch (step, digest, each) {
         case (true, _, _): try printSteps(of: loader, to: output)
         case (_, true, true): try printDigests(of: loader, to: output)
@@ -68,10 +69,10 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
-    private var query: StateQuery { state.query(at: point.at) }
+    private var query: StateQuery { state.query(at: point.at, source: selectors.source) }
 
     private func printState(of loader: StateLoader, to output: StandardOutput) throws {
-        guard let channel else { return try print(loader.document(for: query), to: output) }
+        guard let channel = selectors.channel else { return try print(loader.document(for: query), to: output) }
         let state = try loader.channel(channel, for: query)
         guard lists.json else { return try print(state.document(query.documentOptions), to: output) }
         try state.writeLines(query.documentOptions) { try output.write($0) }
@@ -83,6 +84,9 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         } else if lists.jsonl {
             try printLines(of: document, to: output)
         } else {
+            if output.style.width != nil, selectors.channel == nil {
+                try ChannelTable(output: output, log: log.path, document: document)?.print()
+            }
             try StatePrinter(output: output, document: document).print()
         }
     }
@@ -113,12 +117,33 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         let printer = StepPrinter(output: output, form: lists.form)
         try printer.begin()
         try loader.store.read { session in
-            guard let sequences = try range.range(in: session) else { return }
-            try Replay.steps(of: session, in: sequences, options: query.replayOptions) { event, differences in
-                try printer.print(event, differences)
-                return true
+            try query.checkNames(in: session)
+            let progress = loader.progress?.replayReporter(until: session.head)
+            let selection = try EventSelection(selectors, in: session, progress: progress)
+            if let sequences = try selection.range(in: session) {
+                try printSteps(of: session, in: sequences, selection, with: printer, progress)
             }
+            if printer.isEmpty, let failure = selection.nothingFits("replay --step", in: session) { throw failure }
         }
         try printer.end()
+    }
+
+    private func printSteps(
+        of session: borrowing ReadSession,
+        in sequences: ClosedRange<SequenceNumber>,
+        _ selection: EventSelection,
+        with printer: StepPrinter,
+        _ progress: ((SequenceNumber) -> Void)?
+    ) throws {
+        try Replay.steps(of: session, in: sequences, options: query.replayOptions, progress: progress) {
+            event,
+            differences in
+            guard selection.includes(event), !changed || !differences.isEmpty else { return true }
+            let title = try session.event(at: event.sequence).flatMap { event in
+                event.payload.withUnsafeBytes { FrameTitle.title(of: event.envelope.kind, payload: $0) }
+            }
+            try printer.print(event, title: title, differences)
+            return true
+        }
     }
 }

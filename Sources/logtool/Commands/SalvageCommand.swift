@@ -32,7 +32,9 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        let progress = output.progress("reading what is left")
         let report = try EventStore.salvage(log.path, to: target, now: SystemClock.now)
+        progress.end()
         let output = output.standardOutput
         try output.line(document.json ? Self.members(of: report).text : Self.text(of: report, target: target))
         try output.flush()

@@ -22,8 +22,11 @@ struct StatsCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let store = try log.open()
         let size = try store.statistics()
-        let statistics = try store.read { try LogStatistics(session: $0, store: size) }
-        let printer = StatisticsPrinter(output: output.standardOutput, statistics: statistics)
+        let progress = output.progress("counting")
+        let statistics = try store.read { try LogStatistics(session: $0, store: size, progress: progress) }
+        progress.end()
+        let paged = output.paged(unless: document.json ? .document : .text)
+        let printer = StatisticsPrinter(output: paged, statistics: statistics)
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()
     }

@@ -21,7 +21,9 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let now = SystemClock.now
+        let progress = output.progress("reading what the recorders say")
         let sources = try RecorderStatus.all(in: log.open())
+        progress.end()
         let output = output.standardOutput
         let documents = sources.map { JSONValue.object(Self.json($0, now: now)) }
         switch lists.form {
@@ -64,7 +66,9 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
         case nil: parts.append(status.isRunning ? "recording" : "recorded")
         }
         parts.append("\(status.events) events")
-        if let last = status.lastEvent { parts.append("last \(status.lagSeconds(now)) s ago (\(TimeText.full(last)))") }
+        if let last = status.lastEvent {
+            parts.append("last \(TimeText.ago(seconds: status.lagSeconds(now))) (\(TimeText.full(last)))")
+        }
         parts.append(status.gaps == 0 ? "no open gap" : "\(status.gaps) open gaps")
         if status.retries > 0 { parts.append("\(status.retries) retries") }
         if let rate = status.rate { parts.append("rate limit \(rate.level), \(rate.used) % used") }

@@ -46,7 +46,9 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let kept = try keptRoot()
+        let progress = output.progress("verifying")
         let report = try EventStore.verify(at: log.path)
+        progress.end()
         if let derived = report.derivedDamage, !output.quiet {
             StandardError.line(DisplayText.escaped("logtool: removed derived data, to be computed anew: \(derived)"))
         }

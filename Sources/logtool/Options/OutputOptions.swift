@@ -13,6 +13,21 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print no progress and no warnings.")
     var quiet = false
 
+    @Flag(name: .customLong("no-pager"), help: "Do not show long output with a pager.")
+    var noPager = false
+
+    /// What tells people on a terminal that a command is at work, and how far it is.
+    func progress(_ activity: String) -> Progress {
+        Progress(activity, isQuiet: quiet)
+    }
+
+    /// Standard output for what may be long: on a terminal through a pager, unless it is for programs.
+    func paged(unless form: ListForm) -> StandardOutput {
+        let output = standardOutput
+        if form == .text, !noPager { output.pager = Pager.chosen }
+        return output
+    }
+
     /// Standard output, dressed as the options and the terminal want it.
     var standardOutput: StandardOutput {
         StandardOutput(style: Style(hasColor: hasColor, width: Terminal.width(of: 1)))

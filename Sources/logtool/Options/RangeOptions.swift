@@ -16,6 +16,9 @@ struct RangeOptions: ParsableArguments {
     )
     var to: Point?
 
+    /// Whether one of the two is given.
+    var isGiven: Bool { from != nil || to != nil }
+
     /// The sequences asked for, in a session; `nil` where there are none.
     func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
         let first = try max(firstSequence(in: session), SequenceNumber(1))

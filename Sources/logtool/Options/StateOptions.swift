@@ -6,6 +6,7 @@ import Projections
 struct StateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
+        completion: Completions.profiles,
         transform: ProfileArgument.parse
     )
     var profile = Profile.canonical
@@ -16,11 +17,9 @@ struct StateOptions: ParsableArguments {
     )
     var asOf: Timestamp?
 
-    @Option(help: ArgumentHelp("Only what this recorder received.", valueName: "name"), transform: SourceArgument.parse)
-    var source: SourceName?
-
     @Option(
         help: ArgumentHelp("Only these parts, such as channels,messages,items.", valueName: "parts"),
+        completion: Completions.sections,
         transform: SectionArgument.parse
     )
     var only: Set<Section>?
@@ -40,8 +39,8 @@ struct StateOptions: ParsableArguments {
     )
     var noSnapshots = false
 
-    /// The query that these options and a point make.
-    func query(at point: Point?) -> StateQuery {
+    /// The query that these options, a point and a source make.
+    func query(at point: Point?, source: SourceName?) -> StateQuery {
         StateQuery(
             point: point,
             profile: profile,

@@ -8,6 +8,9 @@ final class EventPrinter {
     private let showsPayload: Bool
     private var isFirst = true
 
+    /// Whether no event was printed yet.
+    var isEmpty: Bool { isFirst }
+
     init(output: StandardOutput, form: ListForm, showsPayload: Bool) {
         self.output = output
         self.form = form
@@ -40,13 +43,14 @@ final class EventPrinter {
 
     private func printText(_ envelope: Envelope, payload: UnsafeRawBufferPointer) throws {
         let style = output.style
+        let title = FrameTitle.title(of: envelope.kind, payload: payload)
         let columns = [
             DisplayText.padded(envelope.sequence.description, to: 6),
             style.text(DisplayText.padded(TimeText.full(envelope.recordedAt), to: 23), .quiet),
             style.text(DisplayText.padded(DisplayText.escaped(envelope.source.rawValue), to: 10), .author),
             DisplayText.padded(DisplayText.escaped(envelope.kind.rawValue), to: 18),
             DisplayText.padded(ByteCountText.text(payload.count), to: 9),
-            DisplayText.escaped(Self.details(of: envelope)),
+            DisplayText.escaped(Self.details(of: envelope, title: title)),
         ]
         try output.line(columns.joined(separator: "  ").trimmingTrailingSpaces())
         guard showsPayload else { return }
@@ -55,8 +59,9 @@ final class EventPrinter {
         }
     }
 
-    private static func details(of envelope: Envelope) -> String {
-        var details = envelope.attributes.pairs.map { "\($0.name)=\($0.value)" }
+    private static func details(of envelope: Envelope, title: String?) -> String {
+        var details = title.map { [DisplayText.firstLine(of: $0).line] } ?? []
+        details += envelope.attributes.pairs.map { "\($0.name)=\($0.value)" }
         if let key = envelope.key { details.append("key=\(key)") }
         if envelope.holding == .redacted { details.append("(redacted)") }
         return details.joined(separator: " ")
@@ -64,6 +69,7 @@ final class EventPrinter {
 
     private func json(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> JSONValue {
         var object = EventJSON.object(for: envelope)
+        object["frame"] = .text(FrameTitle.title(of: envelope.kind, payload: payload))
         object["bytes"] = .int(payload.count)
         if showsPayload { EventJSON.add(payload, to: &object) }
         return .object(object)

@@ -38,7 +38,11 @@ struct HistoryPrinter {
 
     /// An object a line.
     func printLines() throws {
-        for object in objects { try output.line(JSONValue.object(object).text) }
+        for object in objects {
+            var line: JSONObject = ["entity": .string(entity)]
+            for member in object.members { line[member.name] = member.value }
+            try output.line(JSONValue.object(line).text)
+        }
     }
 
     private var objects: [JSONObject] { zip(entries, dwellTimes).map(Self.json) }

@@ -11,6 +11,9 @@ struct BrokenPipe: Error {}
 final class StandardOutput {
     /// How text is dressed for whoever reads it.
     let style: Style
+    /// What shows the output on the terminal; started with the first piece, so that nothing is shown of a failure.
+    var pager: Pager?
+    private var hasBegun = false
     private var buffer: [UInt8] = []
     private static let bufferBytesMax = 64 << 10
 
@@ -37,7 +40,7 @@ final class StandardOutput {
             if buffer.count >= Self.bufferBytesMax { try flush() }
         } else {
             try flush()
-            try Self.writeAll(bytes)
+            try hand(bytes)
         }
     }
 
@@ -46,7 +49,21 @@ final class StandardOutput {
     /// - Throws: `BrokenPipe` where nobody reads any more, `Failure` for other trouble such as a full disk.
     func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
-        try buffer.withUnsafeBytes(Self.writeAll)
+        try buffer.withUnsafeBytes(hand)
+    }
+
+    private func hand(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !bytes.isEmpty else { return }
+        if !hasBegun { begin() }
+        try Self.writeAll(bytes)
+    }
+
+    /// The line of progress and the output share a terminal: the first piece of one ends the other.
+    private func begin() {
+        hasBegun = true
+        guard Terminal.isTerminal(1) else { return }
+        Progress.endCurrent()
+        pager?.start()
     }
 
     private static func writeAll(_ bytes: UnsafeRawBufferPointer) throws {

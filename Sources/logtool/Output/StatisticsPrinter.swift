@@ -9,8 +9,10 @@ struct StatisticsPrinter {
     /// For people.
     func printText() throws {
         let dropped = statistics.head.rawValue - UInt64(statistics.held)
+        let caches = statistics.store.bytesOfCaches
+        let share = caches > 0 ? " (\(ByteCountText.text(caches)) of it caches)" : ""
         let size =
-            "\(ByteCountText.text(statistics.store.bytesOnDisk)) on disk, \(ByteCountText.text(statistics.store.bytesUsed)) used"
+            "\(ByteCountText.text(bytesOnDisk)) on disk\(share), \(ByteCountText.text(statistics.store.bytesUsed)) used"
         try output.line("\(counted(statistics.held, "event"))\(dropped > 0 ? ", \(dropped) dropped" : ""), \(size)")
         for source in statistics.sources { try print(source) }
         let rows = statistics.rows.filter { $0.count > 0 }.map { "\($0.section.rawValue) \($0.count)" }
@@ -22,6 +24,9 @@ struct StatisticsPrinter {
             try output.line(warning)
         }
     }
+
+    /// Of the data file and the caches beside it.
+    private var bytesOnDisk: UInt64 { statistics.store.bytesOnDisk + statistics.store.bytesOfCaches }
 
     /// So many commits behind, a reader begins to cost disk.
     private static let readerLagTolerated: UInt64 = 1000
@@ -44,7 +49,8 @@ struct StatisticsPrinter {
             "dropped": .int(statistics.head.rawValue - UInt64(statistics.held)),
             "generation": .int(statistics.store.generation),
             "bytes": .object([
-                "disk": .int(statistics.store.bytesOnDisk), "used": .int(statistics.store.bytesUsed),
+                "disk": .int(bytesOnDisk), "caches": .int(statistics.store.bytesOfCaches),
+                "used": .int(statistics.store.bytesUsed),
                 "max": .int(statistics.store.bytesMax),
             ]),
             "readers": .int(statistics.store.readers),

@@ -7,6 +7,9 @@ final class StepPrinter {
     private let form: ListForm
     private var isFirst = true
 
+    /// Whether no event was printed yet.
+    var isEmpty: Bool { isFirst }
+
     init(output: StandardOutput, form: ListForm) {
         self.output = output
         self.form = form
@@ -22,21 +25,22 @@ final class StepPrinter {
         if form == .document { try output.line(isFirst ? "]" : "\n]") }
     }
 
-    /// Prints one event.
-    func print(_ event: Envelope, _ differences: [StateDifference]) throws {
+    /// Prints one event; the title is what its frame calls itself.
+    func print(_ event: Envelope, title: String?, _ differences: [StateDifference]) throws {
         let changes = StateDiff.document(differences)["differences"]?.array ?? []
         switch form {
-        case .text: try printText(event, changes)
+        case .text: try printText(event, title, changes)
         case .document:
             try output.write((isFirst ? "\n" : ",\n").utf8)
-            try output.write(json(event, changes).text.utf8)
-        case .lines: try output.line(json(event, changes).text)
+            try output.write(json(event, title, changes).text.utf8)
+        case .lines: try output.line(json(event, title, changes).text)
         }
         isFirst = false
     }
 
-    private func printText(_ event: Envelope, _ changes: [JSONValue]) throws {
-        let place = "\(event.sequence)  \(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)"
+    private func printText(_ event: Envelope, _ title: String?, _ changes: [JSONValue]) throws {
+        let frame = title.map { "  " + DisplayText.firstLine(of: $0).line } ?? ""
+        let place = "\(event.sequence)  \(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)\(frame)"
         try output.line(output.style.text(DisplayText.escaped(place), .heading))
         let printer = DifferencePrinter(output: output)
         for change in changes { try printer.print(change) }
@@ -44,8 +48,9 @@ final class StepPrinter {
         try output.line()
     }
 
-    private func json(_ event: Envelope, _ changes: [JSONValue]) -> JSONValue {
+    private func json(_ event: Envelope, _ title: String?, _ changes: [JSONValue]) -> JSONValue {
         var object = EventJSON.object(for: event)
+        object["frame"] = .text(title)
         object["changes"] = .array(changes)
         return .object(object)
     }

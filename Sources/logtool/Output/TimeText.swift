@@ -28,6 +28,16 @@ enum TimeText {
         return held.formatted(style.locale(Locale(identifier: "en_US_POSIX")))
     }
 
+    /// `1 second ago`, `90 minutes ago`, `10 months ago`: one unit, in which the number says enough, as git does.
+    static func ago(seconds: Int) -> String {
+        let units: [(seconds: Int, upTo: Int, noun: String)] = [
+            (1, 90, "second"), (60, 90, "minute"), (3600, 36, "hour"), (86_400, 14, "day"), (604_800, 10, "week"),
+            (2_629_746, 24, "month"), (31_556_952, .max, "year"),
+        ]
+        let unit = units.first { (seconds + $0.seconds / 2) / $0.seconds < $0.upTo } ?? units[0]
+        return counted((seconds + unit.seconds / 2) / unit.seconds, unit.noun) + " ago"
+    }
+
     private static func spaced(_ text: String, fractionDigits: Int) -> String {
         let parts = text.split(separator: ".")
         guard parts.count == 2 else { return text }

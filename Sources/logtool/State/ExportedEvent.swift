@@ -50,7 +50,7 @@ enum ExportedEvent {
         )
     }
 
-    private static func envelope(_ value: JSONValue, holding: EventHolding) throws -> Envelope {
+    static func envelope(_ value: JSONValue, holding: EventHolding) throws -> Envelope {
         let time = try text(value, "recordedAt")
         guard let recordedAt = Timestamp(rfc3339: time) else {
             throw Fault(description: "\"recordedAt\" is no time")
@@ -72,7 +72,7 @@ enum ExportedEvent {
         )
     }
 
-    private static func payload(of value: JSONValue) throws -> [UInt8] {
+    static func payload(of value: JSONValue) throws -> [UInt8] {
         if let text = value["payload"]?.string { return Array(text.utf8) }
         return try bytes(value, "payloadBase64")
     }

@@ -27,7 +27,7 @@ struct LogStatistics {
     /// The state's digest.
     let digest: Hash256
 
-    init(session: borrowing ReadSession, store: StoreStatistics) throws {
+    init(session: borrowing ReadSession, store: StoreStatistics, progress: Progress) throws {
         self.store = store
         head = session.head
         var sources: [SourceName: Source] = [:]
@@ -38,6 +38,9 @@ struct LogStatistics {
             try session.forEachEvent(in: SequenceNumber(1)...head) { event in
                 held += 1
                 let count = event.withPayload(\.count)
+                if held & 0xFFF == 0 {
+                    progress.report("counted \(held) events", done: held, total: Int(clamping: store.held))
+                }
                 var source =
                     sources[event.source]
                     ?? Source(name: event.source, first: event.recordedAt, last: event.recordedAt)
@@ -51,7 +54,12 @@ struct LogStatistics {
         }
         self.held = held
         self.sources = sources.values.sorted { $0.name < $1.name }
-        var state = try Replay.workspace(of: session, options: options)
+        progress.begin("replaying")
+        var state = try Replay.workspace(
+            of: session,
+            options: options,
+            progress: progress.replayReporter(until: head)
+        )
         let document = state.document()
         rows = Section.allCases.map { ($0, document[$0.rawValue]?.array?.count ?? 0) }
         digest = state.digest()

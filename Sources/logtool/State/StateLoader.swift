@@ -25,6 +25,18 @@ struct StateQuery {
         return options
     }
 
+    /// - Throws: `Failure` with exit code 1 where the log has no such source, or lacks an event to leave out.
+    func checkNames(in session: borrowing ReadSession) throws {
+        if let source { try KnownNames(session).check(source: source) }
+        for sequence in without.sorted() {
+            let isThere = sequence <= session.head && sequence > .zero
+            if isThere, try session.holding(at: sequence) != .dropped { continue }
+            let reason =
+                isThere ? "was dropped by a compaction" : "is not there: the log has sequences 1 to \(session.head)"
+            throw Failure("replay: --without \(sequence): the event \(reason)", exitCode: Outcome.no)
+        }
+    }
+
     /// What goes into the document.
     var documentOptions: DocumentOptions {
         var options = DocumentOptions()
@@ -49,11 +61,11 @@ struct StateLoader {
 
     /// The state itself.
     ///
-    /// - Throws: `ProjectionError.notFound` where the state at the head has nothing of the source that is asked for.
+    /// - Throws: `Failure` with exit code 1 where the log has no such source, or no event to leave out.
     func workspace(for query: StateQuery) throws -> Workspace {
-        let state = try store.read { session in
+        try store.read { session in
+            try query.checkNames(in: session)
             let last = try query.point?.resolve(in: session) ?? session.head
-            defer { progress?.end() }
             return try Replay.workspace(
                 of: session,
                 through: last,
@@ -61,10 +73,6 @@ struct StateLoader {
                 progress: reporter(until: last)
             )
         }
-        if query.point == nil, let source = query.source, !state.sourceNames.contains(source) {
-            throw ProjectionError(.notFound, "replay: the log has no source \"\(source)\"; see: logtool stats LOG")
-        }
-        return state
     }
 
     /// The state of one channel.
@@ -73,8 +81,8 @@ struct StateLoader {
     ///   several fit.
     func channel(_ name: EntityReference, for query: StateQuery) throws -> ChannelState {
         let states = try store.read { session in
+            try query.checkNames(in: session)
             let last = try query.point?.resolve(in: session) ?? session.head
-            defer { progress?.end() }
             return try Replay.channels(
                 named: name,
                 of: session,
@@ -92,19 +100,13 @@ struct StateLoader {
     }
 
     private func reporter(until last: SequenceNumber) -> ((SequenceNumber) -> Void)? {
-        guard let progress, progress.isShown else { return nil }
-        return { sequence in
-            progress.report(
-                "replayed \(sequence) of \(last)",
-                done: Int(clamping: sequence.rawValue),
-                total: Int(clamping: last.rawValue)
-            )
-        }
+        progress?.replayReporter(until: last)
     }
 
     /// The digest after every event, one after another. Events that the query leaves out are passed over.
     func forEachDigest(for query: StateQuery, _ body: @escaping (Envelope, Hash256) throws -> Void) throws {
         try store.read { session in
+            try query.checkNames(in: session)
             let last = try query.point?.resolve(in: session)
             try Replay.digests(of: session, through: last, options: query.replayOptions) { event, digest in
                 try body(event, digest)

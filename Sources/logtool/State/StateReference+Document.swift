@@ -11,11 +11,11 @@ extension StateReference {
     /// The state document that the reference names.
     ///
     /// - Throws: `Failure` where a document cannot be read or is none; what opening and replaying a log throw.
-    func document(source: SourceName?) throws -> JSONValue {
+    func document(source: SourceName?, progress: Progress? = nil) throws -> JSONValue {
         switch self {
         case .log(let path, let point, let profile):
             let query = StateQuery(point: point, profile: profile, source: source)
-            return try StateLoader(store: EventStore.open(at: path)).document(for: query)
+            return try StateLoader(store: EventStore.open(at: path), progress: progress).document(for: query)
         case .document(let path):
             return try Self.parse(try InputFile.bytes(at: path), name: path).only(source)
         case .standardInput:

@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What may stand before the command, as with git: `logtool -C DIR --no-pager COMMAND …`.
+///
+/// Not options of the root command: the parser would take them behind a command too, where `-C` comes too late.
+enum GlobalOptions {
+    /// Takes these options from the front of an argument list and does what they say.
+    ///
+    /// Several `-C` follow each other, each from where the one before has led.
+    static func take(from arguments: inout [String]) throws {
+        while let first = arguments.first {
+            if first == "--no-pager" {
+                Pager.isAllowed = false
+                arguments.removeFirst()
+            } else if first == "-C" {
+                guard arguments.count > 1 else { throw Failure.usage("-C needs a directory", command: nil) }
+                try change(to: arguments[1])
+                arguments.removeFirst(2)
+            } else if first.hasPrefix("-C") {
+                try change(to: String(first.dropFirst(2)))
+                arguments.removeFirst()
+            } else {
+                return
+            }
+        }
+    }
+
+    private static func change(to directory: String) throws {
+        guard !directory.isEmpty, chdir(directory) != 0 else { return }
+        throw Failure("change to directory \"\(directory)\": \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// Which part of a log a list shows: the same options in every command that lists.
+struct SelectorOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Only what this recorder received.", valueName: "name"),
+        completion: Completions.sources,
+        transform: SourceArgument.parse
+    )
+    var source: SourceName?
+
+    @Option(
+        help: ArgumentHelp("Only this channel: SOURCE/ID, or its id alone.", valueName: "channel"),
+        transform: ChannelArgument.parse
+    )
+    var channel: EntityReference?
+
+    @Option(
+        help: ArgumentHelp("Only what may have changed this thing.", valueName: "entity"),
+        transform: EntityArgument.parse
+    )
+    var entity: EntityReference?
+
+    @Option(
+        help: ArgumentHelp("Only events of this kind, such as gateway.frame/1 or gateway.frame.", valueName: "kind"),
+        completion: Completions.kinds
+    )
+    var kind: String?
+
+    @OptionGroup var range: RangeOptions
+
+    @Option(
+        name: [.customShort("n"), .customLong("max-count")],
+        help: ArgumentHelp("Only the last so many.", valueName: "n")
+    )
+    var count: Int?
+
+    func validate() throws {
+        if let count, count < 0 { throw ValidationError("-n is a count: 0 or more") }
+        if channel != nil && entity != nil { throw ValidationError("--channel and --entity exclude each other") }
+    }
+
+    /// The options that are given, as they are written on a command line.
+    var given: [String] {
+        let all: [(name: String, value: String?)] = [
+            ("--source", source?.rawValue), ("--channel", channel?.description), ("--entity", entity?.description),
+            ("--kind", kind), ("--from", range.from.map { "\($0)" }), ("--to", range.to.map { "\($0)" }),
+            ("-n", count.map(String.init)),
+        ]
+        return all.filter { $0.value != nil }.map(\.name)
+    }
+
+    /// Refuses the options that say nothing about what a command lists.
+    func refuse(_ names: Set<String>, because reason: String) throws {
+        guard let name = given.first(where: names.contains) else { return }
+        throw ValidationError("\(name) has no meaning here: \(reason)")
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Synchronization
+
+/// The program that shows long output on a terminal, page by page, as git chooses and starts it.
+struct Pager {
+    /// What the shell runs.
+    let command: String
+
+    /// Whether `--no-pager` did not come before the command.
+    static var isAllowed: Bool {
+        get { allowed.load(ordering: .relaxed) }
+        set { allowed.store(newValue, ordering: .relaxed) }
+    }
+
+    private static let allowed = Atomic(true)
+    /// The process that runs; 0 where none does. Read by a signal handler.
+    private static let process = Atomic<Int32>(0)
+
+    /// The pager that the environment chooses: `LOGTOOL_PAGER`, else `PAGER`, else `less`. `nil` for none: standard output
+    /// is no terminal, the pager is empty or `cat`, or it is not installed.
+    static var chosen: Pager? {
+        guard isAllowed, Terminal.isTerminal(1) else { return nil }
+        let command = Terminal.environment("LOGTOOL_PAGER") ?? Terminal.environment("PAGER") ?? "less"
+        guard !["", "cat"].contains(command), isInstalled(command) else { return nil }
+        return Pager(command: command)
+    }
+
+    /// Starts it and lets standard output, and standard error where it is the same terminal, run into it. Where it cannot
+    /// be started, the output goes to the terminal as it is.
+    func start() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        if let child = spawn(reading: ends[0]) {
+            dup2(ends[1], 1)
+            if Terminal.isTerminal(2) { dup2(ends[1], 2) }
+            Self.process.store(child, ordering: .sequentiallyConsistent)
+        }
+        close(ends[0])
+        close(ends[1])
+    }
+
+    /// Ends what the pager reads and waits until it is closed. Safe to call in a signal handler.
+    static func waitUntilItEnds() {
+        let child = process.exchange(0, ordering: .sequentiallyConsistent)
+        guard child > 0 else { return }
+        // Not closed: another thread might open a file in their place and have output written to it.
+        let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        for descriptor: Int32 in [1, 2] { dup2(nothing, descriptor) }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    }
+
+    private func spawn(reading input: Int32) -> pid_t? {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        // We ignore SIGPIPE; a pager that is itself a pipeline relies on it.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var child: pid_t = 0
+        let status = Self.withPointers(["sh", "-c", command]) { arguments in
+            Self.withPointers(Self.environment) { environment in
+                posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environment)
+            }
+        }
+        return status == 0 ? child : nil
+    }
+
+    /// Ours, with what makes less and lv leave short output where it is and show colours, unless they are set up already.
+    private static var environment: [String] {
+        var environment = ProcessInfo.processInfo.environment
+        environment["LESS"] = environment["LESS"] ?? "FRX"
+        environment["LV"] = environment["LV"] ?? "-c"
+        return environment.map { "\($0.key)=\($0.value)" }
+    }
+
+    private static func withPointers<Result>(
+        _ texts: [String],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+    ) -> Result {
+        let pointers = texts.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        return body(pointers + [nil])
+    }
+
+    /// Whether the shell would find the command; one that is more than words is the shell's matter.
+    private static func isInstalled(_ command: String) -> Bool {
+        guard !command.contains(where: { "|&;<>()$`\\\"'*?[#~=%\n".contains($0) }) else { return true }
+        guard let program = command.split(separator: " ").first.map(String.init) else { return false }
+        if program.contains("/") { return access(program, X_OK) == 0 }
+        let folders = (Terminal.environment("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        return folders.contains { access("\($0)/\(program)", X_OK) == 0 }
+    }
+}

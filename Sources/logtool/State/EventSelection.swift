@@ -1,0 +1,149 @@
+import EventLog
+import Projections
+
+/// The events of a log that selectors choose.
+struct EventSelection {
+    private let selectors: SelectorOptions
+    /// The events that changed the thing or the channel that is asked for; `nil` where none is.
+    private let touching: Set<SequenceNumber>?
+    private let range: ClosedRange<SequenceNumber>?
+
+    /// Finds what is needed to choose. With an entity or a channel, all events are replayed.
+    ///
+    /// - Parameter namesMayCome: whether a source or a kind that the log does not have may be asked for.
+    /// - Throws: `Failure` with exit code 1 where the log has no such source or kind, or nothing that fits a reference.
+    init(
+        _ selectors: SelectorOptions,
+        in session: borrowing ReadSession,
+        namesMayCome: Bool = false,
+        progress: ((SequenceNumber) -> Void)? = nil
+    ) throws {
+        self.selectors = selectors
+        if !namesMayCome { try KnownNames(session).check(source: selectors.source, kind: selectors.kind) }
+        range = try selectors.range.range(in: session)
+        touching = try Self.touching(selectors, session, progress)
+    }
+
+    /// The sequences that may be among the chosen: those of the range, from the first of the last `-n` on.
+    func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
+        guard let range, let count = selectors.count else { return range }
+        var found: [SequenceNumber] = []
+        var upper = range.upperBound
+        while count > 0 {
+            let lower = max(range.lowerBound, SequenceNumber(upper.rawValue - min(upper.rawValue - 1, 4_095)))
+            var matches: [SequenceNumber] = []
+            try session.forEachEvent(in: lower...upper) { event in
+                if includes(event.envelope) { matches.append(event.sequence) }
+                return true
+            }
+            found = matches + found
+            if found.count >= count { return found[found.count - count]...range.upperBound }
+            if lower == range.lowerBound { return found.first.map { $0...range.upperBound } }
+            upper = SequenceNumber(lower.rawValue - 1)
+        }
+        return nil
+    }
+
+    /// Whether an event within the range is chosen.
+    func includes(_ envelope: Envelope) -> Bool {
+        if let source = selectors.source, envelope.source != source { return false }
+        if let kind = selectors.kind, !envelope.kind.isNamed(kind) { return false }
+        return touching?.contains(envelope.sequence) ?? true
+    }
+
+    /// What to say where nothing was chosen; `nil` where nothing was asked for.
+    func nothingFits(_ command: String, in session: borrowing ReadSession) -> Failure? {
+        guard !selectors.given.isEmpty, selectors.count != 0 else { return nil }
+        let head = session.head
+        if head > .zero, range == nil {
+            return Failure(
+                "\(command): no event lies between --from and --to; the log has sequences 1 to \(head)",
+                exitCode: Outcome.no
+            )
+        }
+        let names = selectors.given.filter { $0 != "-n" }.joined(separator: " and ")
+        let has = head == .zero ? "the log is empty" : "the log has sequences 1 to \(head); see: logtool stats LOG"
+        return Failure("\(command): no event fits \(names.isEmpty ? "-n" : names); \(has)", exitCode: Outcome.no)
+    }
+
+    private static func touching(
+        _ selectors: SelectorOptions,
+        _ session: borrowing ReadSession,
+        _ progress: ((SequenceNumber) -> Void)?
+    ) throws -> Set<SequenceNumber>? {
+        guard let wanted = selectors.entity ?? selectors.channel else { return nil }
+        let isChannel = selectors.channel != nil
+        var options = ReplayOptions()
+        options.retained = true
+        var touched: [EntityReference: Set<SequenceNumber>] = [:]
+        let state = try Replay.workspace(
+            of: session,
+            options: options,
+            observe: { envelope, state in
+                for reference in state.touched(by: envelope) {
+                    guard let place = isChannel ? reference.channel : reference, place.kind == wanted.kind else {
+                        continue
+                    }
+                    touched[place, default: []].insert(envelope.sequence)
+                }
+                return true
+            },
+            progress: progress
+        )
+        return touched[try EntityArgument.only(wanted, in: state)] ?? []
+    }
+}
+
+extension EventKind {
+    /// Whether a name is this kind, or this kind without its version.
+    func isNamed(_ name: String) -> Bool {
+        rawValue == name || rawValue.hasPrefix(name + "/")
+    }
+}
+
+extension EntityReference {
+    /// The channel that a thing is or lies in; `nil` of anything else.
+    var channel: EntityReference? {
+        switch kind {
+        case .channel: self
+        case .message, .typing, .read:
+            parts.count > 2 ? EntityReference(kind: .channel, parts: Array(parts.prefix(2))) : nil
+        default: nil
+        }
+    }
+}
+
+/// The names of the sources and kinds that a log has events of.
+struct KnownNames {
+    let kindsBySource: [SourceName: Set<EventKind>]
+
+    init(_ session: borrowing ReadSession) throws {
+        kindsBySource = try session.kindsBySource()
+    }
+
+    /// The sources, by name.
+    var sources: [String] { kindsBySource.keys.map(\.rawValue).sorted() }
+
+    /// The kinds, of one source or of all, by name.
+    func kinds(of source: SourceName? = nil) -> [String] {
+        let chosen = kindsBySource.filter { source == nil || $0.key == source }
+        return Set(chosen.values.flatMap { $0 }).map(\.rawValue).sorted()
+    }
+
+    /// - Throws: `Failure` with exit code 1 where there is no such source, or no such kind in it.
+    func check(source: SourceName?, kind: String? = nil) throws {
+        if let source, kindsBySource[source] == nil {
+            throw Self.failure("source", source.rawValue, sources)
+        }
+        guard let kind, !kinds(of: source).contains(where: { $0 == kind || $0.hasPrefix(kind + "/") }) else { return }
+        throw Self.failure("kind", kind, kinds(of: source))
+    }
+
+    private static func failure(_ noun: String, _ name: String, _ known: [String]) -> Failure {
+        let near = Suggestion.clause(for: name, among: known)
+        let shown = known.prefix(12).joined(separator: ", ")
+        let more = known.count > 12 ? " and \(known.count - 12) more" : ""
+        let has = known.isEmpty ? "it is empty" : "there is \(shown)\(more)"
+        return Failure("find \(noun) \"\(name)\": the log has none; \(has)\(near)", exitCode: Outcome.no)
+    }
+}

@@ -1,0 +1,119 @@
+import EventLog
+import Ingest
+import Projections
+
+/// Events as JSON lines without the header of a whole log, as `events --jsonl --payload` lists them: appended as they are,
+/// with sequences and salts of their own.
+struct ExportedEvents {
+    /// The name of the file in messages, with the command: `import "events.ndjson"`.
+    let place: String
+    /// The source that the events get in place of theirs; `nil` to keep theirs.
+    let source: SourceName?
+
+    /// The most that goes into one transaction.
+    private static let batchCount = 1_000
+
+    /// Whether a line is such an event, and neither the header of an export nor a line of a capture.
+    static func isEvent(_ line: [UInt8]) -> Bool {
+        guard let value = try? JSONValue.parse(line) else { return false }
+        return ["recordedAt", "source", "kind"].allSatisfy { value[$0]?.string != nil } && value["format"] == nil
+    }
+
+    /// Whether the first line of a file is such an event; standard input cannot be looked into beforehand.
+    static func begin(file: String) -> Bool {
+        guard file != "-", let first = try? LineReader(file).next() else { return false }
+        return isEvent(first)
+    }
+
+    /// Appends all events, once every line has been read: of a file with a faulty line nothing is appended.
+    ///
+    /// An event with a key that the log holds already counts as a duplicate. Acts belong to their own log and are passed
+    /// over.
+    /// - Parameter first: the first line; `nil` where it was not read yet.
+    func record(_ lines: LineReader, first: [UInt8]? = nil, into open: () throws -> EventStore) throws -> IngestSummary
+    {
+        var summary = IngestSummary()
+        var drafts: [DraftEvent] = []
+        var next = try first ?? lines.next()
+        while let line = next {
+            if let draft = try draft(line, lines) {
+                drafts.append(draft)
+            } else {
+                summary.skipped += 1
+                let reason = "it is an act of the log that it was listed from"
+                if summary.skipped <= IngestSummary.issueCountMax {
+                    summary.issues.append(IngestIssue(place: "line \(lines.number)", reason: reason))
+                }
+            }
+            next = try lines.next()
+        }
+        try checkNames(of: drafts)
+        return try append(drafts, to: open(), summary)
+    }
+
+    private func append(_ drafts: [DraftEvent], to store: EventStore, _ before: IngestSummary) throws -> IngestSummary {
+        var summary = before
+        let locks = try Set(drafts.map(\.source)).sorted().map { try store.acquireSourceLock($0) }
+        defer { for lock in locks { lock.release() } }
+        var results: [AppendResult] = []
+        for start in stride(from: 0, to: drafts.count, by: Self.batchCount) {
+            results.append(try store.append(Array(drafts[start..<min(start + Self.batchCount, drafts.count)])))
+        }
+        results.append(try store.flush())
+        for result in results {
+            summary.appended += result.appended
+            summary.duplicates += result.duplicates
+            summary.first = summary.first ?? result.first
+            summary.last = result.last ?? summary.last
+        }
+        return summary
+    }
+
+    /// The event of a line; `nil` of an act.
+    private func draft(_ line: [UInt8], _ lines: LineReader) throws -> DraftEvent? {
+        do {
+            var draft = try ExportedEvent.draft(JSONValue.parse(line))
+            if draft.source == .logtool { return nil }
+            draft.source = source ?? draft.source
+            return draft
+        } catch let error as JSONError {
+            throw fault(lines, error.description)
+        } catch let error as ExportedEvent.Fault {
+            throw fault(lines, error.description)
+        } catch let error as EventLogError {
+            throw fault(lines, error.reason)
+        }
+    }
+
+    /// Events of several sources may have the same keys.
+    private func checkNames(of drafts: [DraftEvent]) throws {
+        guard source != nil else { return }
+        var keys: Set<EventKey> = []
+        guard let twice = drafts.compactMap(\.key).first(where: { !keys.insert($0).inserted }) else { return }
+        throw Failure(
+            "\(place): the key \"\(twice)\" comes twice under one name; leave out --as to keep the sources apart"
+        )
+    }
+
+    private func fault(_ lines: LineReader, _ reason: String) -> Failure {
+        Failure("\(place), line \(lines.number): \(reason); nothing was appended")
+    }
+}
+
+extension ExportedEvent {
+    /// Reads the members of one event that is to be appended anew: salt and hashes are not looked at.
+    static func draft(_ value: JSONValue) throws -> DraftEvent {
+        if value["redacted"]?.bool == true {
+            throw Fault(description: "the event is redacted; only an export of the whole log keeps its proof")
+        }
+        let envelope = try envelope(value, holding: .whole)
+        return DraftEvent(
+            recordedAt: envelope.recordedAt,
+            source: envelope.source,
+            kind: envelope.kind,
+            key: envelope.key,
+            attributes: envelope.attributes,
+            payload: try payload(of: value)
+        )
+    }
+}
