@@ -3,12 +3,13 @@ import Synchronization
 /// What is computed from one generation of a log and kept so that it need not be computed again.
 ///
 /// An LMDB environment of its own, `cache-NNNNNN/` beside `gen-NNNNNN/`, made by whoever first stores something. It may
-/// be wrong only by being absent: every value carries a checksum, the environment belongs to one log and one generation,
-/// and it is removed with that generation. Deleting it changes no answer. Commits are synced, so that after a power loss
-/// it is as it was at some commit (`docs/decisions/0002`). Any number of threads and processes may use it.
+/// be wrong only by being absent: every value carries a checksum, the environment belongs to one log, one generation and
+/// the place where it was made (`PlaceStamp`), and it is removed with that generation. Deleting it changes no answer.
+/// Commits are synced, so that after a power loss it is as it was at some commit (`docs/decisions/0002`). Any number of
+/// threads and processes may use it.
 public final class DerivedStore: Sendable {
     /// The layout of the environment; another one is thrown away.
-    static let layout: UInt32 = 1
+    static let layout: UInt32 = 2
     private static let environmentTables = ["tables", "values"]
 
     let environment: Environment
@@ -62,11 +63,13 @@ extension DerivedStore {
         let identity: [UInt8]
         let generation: UInt32
 
-        var bytes: [UInt8] {
+        /// What the environment at a place says of its owner.
+        func bytes(at place: Hash256) -> [UInt8] {
             var writer = ByteWriter()
             writer.write(DerivedStore.layout)
             writer.write(generation)
             writer.write(identity)
+            writer.write(place)
             return writer.bytes
         }
     }
@@ -74,16 +77,21 @@ extension DerivedStore {
     /// The note of what was looked at, and the lock of those who merge keys.
     static let (noteName, mergeLockName) = ("checked", "merge.lock")
     /// The files of derived data beside the two of LMDB.
-    static let fileNames = [noteName, noteName + ".new", mergeLockName]
+    static let fileNames = [noteName, noteName + ".new", mergeLockName, PlaceStamp.fileName]
 
     /// Opens what is there; `nil` where nothing is, or what is there is of no use and has been removed.
     static func open(_ directory: LogDirectory, _ owner: Owner) -> DerivedStore? {
         let name = LogDirectory.cacheName(owner.generation)
         do {
             guard let folder = try directory.folder.folder(name) else { return nil }
-            try checkPages(of: DataFile(in: folder), notedIn: folder)
+            // What came from elsewhere, with a copy of the log or without, is not even looked at.
+            guard let place = try PlaceStamp.hash(of: folder) else {
+                try? directory.removeCache(name)
+                return nil
+            }
+            try checkPages(of: DataFile(in: folder), notedIn: folder, place)
             let store = try DerivedStore(folder, directory, name)
-            if try store.owner() == owner.bytes { return store }
+            if try store.owner() == owner.bytes(at: place) { return store }
             store.discard()
         } catch let error as LMDBError {
             // Where others may not write, the files are for others to judge.
@@ -101,18 +109,25 @@ extension DerivedStore {
     /// Looks at what LMDB believes without looking; not, if a note is given, where that was done since the file was last
     /// written. Where another process commits meanwhile, pages may be used again while they are read here; only a state
     /// that stays the newest counts.
-    static func checkPages(of file: DataFile, notedIn folder: Folder? = nil) throws {
+    static func checkPages(of file: DataFile, notedIn folder: Folder? = nil, _ place: Hash256 = .zero) throws {
         for attempt in 0..<10 {
-            let (before, stamp) = (file.metaPages(), file.stamp())
+            let (before, stamp) = (file.metaPages(), Self.stamp(of: file, at: place))
             if let folder, let stamp, (try? folder.bytes(of: noteName)) == stamp { return }
             do {
                 try PageCheck.run(file)
-                if let folder, let stamp, file.stamp() == stamp { try? folder.replaceFile(noteName, with: stamp) }
+                if let folder, let stamp, Self.stamp(of: file, at: place) == stamp {
+                    try? folder.replaceFile(noteName, with: stamp)
+                }
                 return
             } catch {
                 guard attempt < 9, file.metaPages() != before else { throw error }
             }
         }
+    }
+
+    /// What the note says of a file: nobody else can write it, for the place is no other's.
+    private static func stamp(of file: DataFile, at place: Hash256) -> [UInt8]? {
+        file.stamp().map { Hasher256.hash(Array(place.bytes) + $0).bytes }
     }
 
     /// Makes an empty one.
@@ -124,7 +139,8 @@ extension DerivedStore {
         directory.removeRemainsOfCaches()
         try folder.removeFolder(draft)
         do {
-            try fill(folder.makeFolder(draft), owner)
+            let made = try folder.makeFolder(draft)
+            try fill(made, owner.bytes(at: try PlaceStamp.make(in: made)))
             try folder.move(draft, to: name)
         } catch {
             try? folder.removeFolder(draft)
@@ -134,10 +150,10 @@ extension DerivedStore {
         return try DerivedStore(made, directory, name)
     }
 
-    private static func fill(_ draft: Folder, _ owner: Owner) throws {
+    private static func fill(_ draft: Folder, _ owner: [UInt8]) throws {
         let environment = try Environment(folder: draft, tables: environmentTables, access: .create)
         let transaction = try environment.beginWrite()
-        try transaction.putSealed(owner.bytes, at: ownerKey, in: environment.tables[0])
+        try transaction.putSealed(owner, at: ownerKey, in: environment.tables[0])
         try transaction.commit()
     }
 

@@ -23,12 +23,14 @@ final class HeldKeys {
 
     /// Takes up what is stored and scans the rest of the log.
     ///
-    /// - Parameter capacity: how many keys stand in memory; `nil` where nothing may be stored, since the generation may
-    ///   never come to be.
-    init(_ reader: LogReader, of generation: Generation, capacity: Int?) throws {
+    /// - Parameters:
+    ///   - committed: the head without what the reader's own transaction adds.
+    ///   - capacity: how many keys stand in memory; `nil` where nothing may be stored, since the generation may never come
+    ///     to be.
+    init(_ reader: LogReader, of generation: Generation, committed: UInt64, capacity: Int?) throws {
         self.capacity = capacity ?? .max
         guard capacity != nil else { return }
-        let (runs, list) = Self.stored(reader, of: generation)
+        let (runs, list) = Self.stored(reader, of: generation, committed)
         flusher = KeyFlusher(generation, runs: runs, covered: list.covered)
         head = list.covered
         firstRecent = head + 1
@@ -36,13 +38,17 @@ final class HeldKeys {
     }
 
     /// The runs that are there and fit this log; none where they do not.
-    private static func stored(_ reader: LogReader, of generation: Generation) -> (KeyRuns?, KeyRunList) {
+    private static func stored(
+        _ reader: LogReader,
+        of generation: Generation,
+        _ committed: UInt64
+    ) -> (KeyRuns?, KeyRunList) {
         do {
             guard let store = try generation.existingDerivedStore() else { return (nil, KeyRunList()) }
             let runs = try KeyRuns(store)
             let list = try runs.list()
             if list.covered == 0 { return (runs, list) }
-            if list.covered <= (try reader.head()), try reader.leafHash(at: list.covered) == list.leafHash,
+            if list.covered <= committed, try reader.prefixHash(through: list.covered) == list.prefixHash,
                 KeyMaxima(list.maxima) != nil
             {
                 return (runs, list)
@@ -67,7 +73,7 @@ final class HeldKeys {
                 insert(KeyHash.hash(key, seed: lane.keySeed), sequence)
                 maxima.note(key, in: lane)
             }
-            if isFull(at: sequence) { freeze(at: sequence, record.leafHash) }
+            if isFull(at: sequence) { freeze(at: sequence) }
             return true
         }
         head = newHead
@@ -96,9 +102,9 @@ final class HeldKeys {
     }
 
     /// Everything that was placed is committed.
-    func committed(head newHead: UInt64, leafHash: Hash256) {
+    func committed(head newHead: UInt64) {
         head = newHead
-        if isFull(at: newHead) { freeze(at: newHead, leafHash) }
+        if isFull(at: newHead) { freeze(at: newHead) }
     }
 
     /// Waits until everything is stored that is to be.
@@ -115,16 +121,10 @@ final class HeldKeys {
         recent.count >= capacity || (sequence - firstRecent) / 4 >= UInt64(capacity)
     }
 
-    private func freeze(at sequence: UInt64, _ leafHash: Hash256) {
+    private func freeze(at sequence: UInt64) {
         guard let flusher else { return }
         flusher.add(
-            FrozenKeys(
-                keys: recent,
-                first: firstRecent,
-                last: sequence,
-                leafHash: leafHash,
-                maxima: maxima.bytes
-            )
+            FrozenKeys(keys: recent, first: firstRecent, last: sequence, maxima: maxima.bytes)
         )
         recent = KeyIndex(capacity: capacity)
         firstRecent = sequence + 1

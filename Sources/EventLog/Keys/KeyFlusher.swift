@@ -6,16 +6,13 @@ final class FrozenKeys: Sendable {
     let keys: KeyIndex
     let first: UInt64
     let last: UInt64
-    /// The leaf hash of the last event.
-    let leafHash: Hash256
     /// The greatest keys up to the last event, as stored.
     let maxima: [UInt8]
 
-    init(keys: KeyIndex, first: UInt64, last: UInt64, leafHash: Hash256, maxima: [UInt8]) {
+    init(keys: KeyIndex, first: UInt64, last: UInt64, maxima: [UInt8]) {
         self.keys = keys
         self.first = first
         self.last = last
-        self.leafHash = leafHash
         self.maxima = maxima
     }
 }
@@ -93,7 +90,8 @@ final class KeyFlusher: Sendable {
 
     private func storeAll(_ runs: KeyRuns) throws {
         while let frozen = places.frozen.first {
-            try runs.store(frozen)
+            let prefixHash = try generation.read { try $0.prefixHash(through: frozen.last) }
+            try runs.store(frozen, prefixHash: prefixHash)
             state.withLock { state in
                 state.places.runs = runs
                 state.places.covered = max(state.places.covered, frozen.last)

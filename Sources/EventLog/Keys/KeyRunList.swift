@@ -1,7 +1,7 @@
 /// What the table of key runs says of itself, in one value: which runs there are, and what they cover.
 ///
 /// ```
-/// u64 covered ‖ 32 leaf hash there ‖ u32 last run number ‖ u16 count ‖ (u32 run ‖ u8 level ‖ u64 entries) … ‖ maxima
+/// u64 covered ‖ 32 prefix hash ‖ u32 last run number ‖ u16 count ‖ (u32 run ‖ u8 level ‖ u64 entries) … ‖ maxima
 /// ```
 struct KeyRunList {
     struct Run: Hashable {
@@ -12,8 +12,8 @@ struct KeyRunList {
 
     /// The keys of all held events up to this sequence stand in the runs.
     var covered: UInt64 = 0
-    /// The leaf hash of that event: a log in which it has another is not the one that the runs were made from.
-    var leafHash = Hash256.zero
+    /// The hash of all events up to there: a log in which it is another is not the one that the runs were made from.
+    var prefixHash = Hash256.zero
     var lastNumber: UInt32 = 0
     var runs: [Run] = []
     /// The greatest keys up to `covered`, as `KeyMaxima.bytes`.
@@ -24,7 +24,7 @@ struct KeyRunList {
     var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(covered)
-        writer.write(leafHash)
+        writer.write(prefixHash)
         writer.write(lastNumber)
         writer.write(UInt16(clamping: runs.count))
         for run in runs {
@@ -38,10 +38,10 @@ struct KeyRunList {
 
     init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
-        guard let covered = reader.number(UInt64.self), let leafHash = reader.hash(),
+        guard let covered = reader.number(UInt64.self), let prefixHash = reader.hash(),
             let lastNumber = reader.number(UInt32.self), let count = reader.number(UInt16.self)
         else { return nil }
-        (self.covered, self.leafHash, self.lastNumber) = (covered, leafHash, lastNumber)
+        (self.covered, self.prefixHash, self.lastNumber) = (covered, prefixHash, lastNumber)
         for _ in 0..<count {
             guard let number = reader.number(UInt32.self), let level = reader.number(UInt8.self),
                 let count = reader.number(UInt64.self)

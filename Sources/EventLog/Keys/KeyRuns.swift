@@ -92,11 +92,16 @@ extension KeyRuns {
 
     /// All hashes in all runs.
     func forEachHash(_ body: (UInt64) -> Void) throws {
+        try forEachEntry { body($0.hash) }
+    }
+
+    /// All entries of all runs.
+    func forEachEntry(_ body: (KeyIndex.Entry) -> Void) throws {
         try table.store.read { view in
             for run in try list(view).runs {
                 let (start, end) = (Self.start(of: run.number), Self.start(of: run.number + 1))
                 try table.forEach(from: start, to: end, view) { _, chunk in
-                    for place in 0..<chunk.count / KeyChunk.entryBytes { body(KeyChunk.entry(chunk, place).hash) }
+                    for place in 0..<chunk.count / KeyChunk.entryBytes { body(KeyChunk.entry(chunk, place)) }
                     return true
                 }
             }
@@ -109,8 +114,9 @@ extension KeyRuns {
 extension KeyRuns {
     /// Stores what the runs do not cover yet of a frozen table.
     ///
+    /// - Parameter prefixHash: of the log up to the table's last event.
     /// - Throws: `Lost` where something is missing between the runs and the table.
-    func store(_ frozen: FrozenKeys) throws {
+    func store(_ frozen: FrozenKeys, prefixHash: Hash256) throws {
         let entries = frozen.keys.sorted()
         try table.store.write { transaction in
             var list = try list(transaction.view)
@@ -123,7 +129,7 @@ extension KeyRuns {
                 try put(new[...], in: list.lastNumber, transaction)
             }
             list.covered = frozen.last
-            list.leafHash = frozen.leafHash
+            list.prefixHash = prefixHash
             list.maxima = frozen.maxima
             try put(list, transaction)
         }

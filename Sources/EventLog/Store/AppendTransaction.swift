@@ -52,9 +52,9 @@ struct AppendTransaction: ~Copyable {
     consuming func commit() throws -> WriterState {
         let state = state
         let isDirty = isDirty
-        let last = pending.last?.leafHash
+        let isLonger = !pending.isEmpty
         if isDirty { try transaction.commit() }
-        if let last { state.keys?.committed(head: state.edge.head, leafHash: last) }
+        if isLonger { state.keys?.committed(head: state.edge.head) }
         return state
     }
 

@@ -86,6 +86,25 @@ extension LogReader {
         return frontier.root
     }
 
+    /// A hash of all that the root over the first events covers, and of the clocks: what is derived from these events is
+    /// bound to it. The roots and clocks of full nodes, then the leaf hashes behind them; a tenth of the cost of the root.
+    func prefixHash(through last: UInt64) throws -> Hash256 {
+        var hasher = Hasher256()
+        let nodes = last / TreeNode.leafCount
+        var cursor = try Cursor(view, tables.nodes)
+        var found = nodes > 0 ? try cursor.seek(atLeast: 0 as UInt64) : false
+        for number in 0..<nodes {
+            guard found, cursor.key.bigEndian(as: UInt64.self) == number, cursor.value.count >= 40 else {
+                throw damaged("tree node \(number) is missing")
+            }
+            hasher.update(UnsafeRawBufferPointer(rebasing: cursor.value[..<40]))
+            found = try cursor.advance()
+        }
+        let first = nodes * TreeNode.leafCount + 1
+        if first <= last { try forEachLeaf(in: first...last) { hasher.update($0.hash) } }
+        return hasher.finalize()
+    }
+
     /// The greatest recordedAt of the remote changes up to a sequence; `Clock.none` where there is none.
     func clock(at sequence: UInt64) throws -> Int64 {
         let nodes = sequence / TreeNode.leafCount

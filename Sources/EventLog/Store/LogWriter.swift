@@ -69,7 +69,7 @@ struct WriterState {
     /// The keys of the log up to a head; the first time by a look at the log.
     mutating func heldKeys(_ reader: LogReader, head: UInt64) throws -> HeldKeys {
         if let keys { return keys }
-        let made = try HeldKeys(reader, of: generation, capacity: keysInMemory)
+        let made = try HeldKeys(reader, of: generation, committed: head, capacity: keysInMemory)
         try made.catchUp(to: head, reader)
         keys = made
         return made

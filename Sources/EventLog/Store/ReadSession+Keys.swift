@@ -57,7 +57,7 @@ private struct KeySearch {
         do {
             let list = try runs.list()
             guard list.covered > 0, list.covered <= (try reader.head()),
-                try reader.leafHash(at: list.covered) == list.leafHash
+                try reader.prefixHash(through: list.covered) == list.prefixHash
             else { return 0 }
             var lanes = LaneLookup(reader)
             for hash in sought.keys.sorted() {

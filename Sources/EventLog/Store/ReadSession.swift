@@ -64,6 +64,13 @@ public struct ReadSession: ~Copyable {
         return try reader.leafHash(at: sequence.rawValue)
     }
 
+    /// A hash of all events up to a sequence, for what is derived from them: in a log in which any of them has another leaf
+    /// hash, or the clock is another, it is another. No part of the format.
+    public func prefixHash(through sequence: SequenceNumber) throws -> Hash256 {
+        if sequence != .zero { try checkPlace(sequence) }
+        return try reader.prefixHash(through: sequence.rawValue)
+    }
+
     /// The greatest recordedAt of the remote changes up to a sequence, dropped ones included; `nil` where there is none.
     ///
     /// Of events that were dropped together only the greatest is left, at their end: within them the answer may be that of

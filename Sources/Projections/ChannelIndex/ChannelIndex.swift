@@ -19,8 +19,8 @@ struct ChannelIndex {
         }
 
         var sequence: UInt64
-        /// Of the event at `sequence`.
-        var leafHash: Hash256
+        /// Of the log up to `sequence`.
+        var prefixHash: Hash256
         var sources: [Source]
     }
 
@@ -38,7 +38,7 @@ struct ChannelIndex {
         let last = SequenceNumber(head?.sequence ?? 0)
         // Another process may have gone further than what this session sees.
         let isSeen = head != nil && last <= session.head
-        let isAnother = isSeen && (try? session.leafHash(at: last)) != head?.leafHash
+        let isAnother = isSeen && (try? session.prefixHash(through: last)) != head?.prefixHash
         if isAnother || (head == nil && headBytes != nil) { discard() }
     }
 
@@ -94,7 +94,7 @@ struct ChannelIndex {
     mutating func store(_ scan: ChannelScan, in session: borrowing ReadSession) throws -> Bool {
         let head = Head(
             sequence: scan.sequence.rawValue,
-            leafHash: try session.leafHash(at: scan.sequence),
+            prefixHash: try session.prefixHash(through: scan.sequence),
             sources: scan.sources.map { Head.Source(name: $0.name.rawValue, isDivided: $0.isDivided) }
         )
         let bytes = try StateEncoder.bytes(of: head)
@@ -110,6 +110,46 @@ struct ChannelIndex {
         guard try table.put(entries, where: Self.headKey, holds: headBytes) else { return false }
         (self.head, headBytes) = (head, bytes)
         return true
+    }
+
+    // MARK: Checking
+
+    /// The sums of all journals up to the head; `nil` where a block cannot be read.
+    func sums() -> JournalSums? {
+        var sums = JournalSums()
+        var isWhole = true
+        try? table.forEach(from: Array("j".utf8)) { key, block in
+            guard let owner = Self.owner(of: key) else {
+                isWhole = false
+                return false
+            }
+            if owner.first > head?.sequence ?? 0 { return true }
+            isWhole = sums.add(block, source: owner.source, channel: owner.channel)
+            return isWhole
+        }
+        return isWhole ? sums : nil
+    }
+
+    /// Whether the index says of the sources what a scan up to its head does.
+    func isHead(of scan: ChannelScan) -> Bool {
+        let sources = scan.sources.map { Head.Source(name: $0.name.rawValue, isDivided: $0.isDivided) }
+        guard let stored = self.scan(), head?.sources == sources, head?.sequence == scan.sequence.rawValue else {
+            return false
+        }
+        return zip(stored.sources, scan.sources).allSatisfy { left, right in
+            (try? StateEncoder.bytes(of: left.connections)) == (try? StateEncoder.bytes(of: right.connections))
+        }
+    }
+
+    /// Whose block a key is, and its first sequence.
+    private static func owner(of key: UnsafeRawBufferPointer) -> (source: Int, channel: String?, first: UInt64)? {
+        guard key.count >= 15, key[0] == UInt8(ascii: "j") else { return nil }
+        func number(_ range: Range<Int>) -> UInt64 { key[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        let length = number(5..<7)
+        let count = length == 0xFFFF ? 0 : Int(length)
+        guard key.count == 15 + count else { return nil }
+        let channel = length == 0xFFFF ? nil : String(decoding: key[7..<7 + count], as: UTF8.self)
+        return (Int(number(1..<5)), channel, number(key.count - 8..<key.count))
     }
 
     // MARK: Keys
@@ -137,7 +177,7 @@ extension ChannelIndex.Head {
         guard try decoder.readTruth(), let hash = Hash256(try decoder.readBlock()) else {
             throw decoder.fault("a hash has not 32 bytes")
         }
-        leafHash = hash
+        prefixHash = hash
         sources = []
         for _ in 0..<(try decoder.readNumber(UInt32.self)) {
             sources.append(Source(name: try decoder.readText(), isDivided: try decoder.readTruth()))

@@ -28,6 +28,12 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
     /// A short text that tells sets of rules apart, within one build of the program.
     var shortName: String { String(bits, radix: 16) }
 
+    /// The rules of a short name; `nil` where the text is none.
+    init?(shortName: String) {
+        guard let bits = UInt128(shortName, radix: 16) else { return nil }
+        self.bits = bits
+    }
+
     mutating func formUnion(_ other: ReadingRules) { bits |= other.bits }
 
     /// Those that the events of a family are read by: a client knows nothing of other apps' events.

@@ -38,8 +38,8 @@ struct KeptStates: Sendable {
         var restPieceCount: UInt32
         var pieceCount: UInt32
         var byteCounts: SavedByteCounts
-        /// Of the event that the state ends with.
-        var leafHash: Hash256
+        /// Of the log up to the event that the state ends with.
+        var prefixHash: Hash256
 
         /// Counts a piece in.
         mutating func add(_ piece: UnsafeRawBufferPointer) {
@@ -64,6 +64,20 @@ struct KeptStates: Sendable {
         version = Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
+    /// By which rules states are kept.
+    static func rules(in session: borrowing ReadSession, build: String) -> [ReadingRules] {
+        let states = KeptStates(rules: [], build: build)
+        var rules: [ReadingRules] = []
+        try? states.table(in: session)?.forEach { key, _ in
+            guard key.count == states.headKey(.zero).count, key[32] == UInt8(ascii: "h"),
+                let found = ReadingRules(shortName: String(decoding: key.prefix(32), as: UTF8.self))
+            else { return true }
+            if rules.last != found { rules.append(found) }
+            return true
+        }
+        return rules
+    }
+
     /// The sequences of the states that are there, ascending.
     func sequences(in session: borrowing ReadSession) -> [SequenceNumber] {
         var sequences: [SequenceNumber] = []
@@ -78,7 +92,8 @@ struct KeptStates: Sendable {
     /// The state kept at a sequence; `nil` where it or what it is based on cannot be read.
     func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: Workspace, kept: Kept)? {
         guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
-            let last = chain.last, let leafHash = try? session.leafHash(at: sequence), last.head.leafHash == leafHash
+            let last = chain.last, let prefixHash = try? session.prefixHash(through: sequence),
+            last.head.prefixHash == prefixHash
         else { return nil }
         guard var state = try? SavedState() else { return nil }
         for link in chain {
@@ -141,7 +156,7 @@ struct KeptStates: Sendable {
             restPieceCount: 0,
             pieceCount: 0,
             byteCounts: SavedByteCounts(),
-            leafHash: try session.leafHash(at: sequence)
+            prefixHash: try session.prefixHash(through: sequence)
         )
         let pieces = try state.pieces(whole: base == nil)
         for piece in pieces {

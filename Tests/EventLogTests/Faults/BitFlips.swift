@@ -2,6 +2,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
+@testable import EventLog
+
 /// Flips bits of one file of a log, one at a time, in copies of the log, and counts what became of each flip.
 struct BitFlips {
     /// What became of the flips.
@@ -49,7 +51,7 @@ struct BitFlips {
         ask: @Sendable (_ path: String) throws -> Answer
     ) throws -> Tally {
         let original = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(log)/\(file)")))
-        let map = PageMap(original)
+        let map = PageMap(try first(original))
         let lists = map.uses.indices.filter { map.uses[$0] == .freeList }.map { $0..<$0 + 1 }
         let bits = bits(count: original.count * 8, sample: sample, always: always + lists)
         let result = Mutex((tally: Tally(), error: (any Error)?.none))
@@ -90,7 +92,7 @@ struct BitFlips {
             if Self.isLong, tally.tried.isMultiple(of: 50_000) {
                 print("\(file): \(tally.tried) of \(bits.count) bits")
             }
-            var bytes = original
+            var bytes = try prepared(original, in: path)
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
             try write(bytes, to: place)
             let use = map.uses[bit / 8]
@@ -105,6 +107,21 @@ struct BitFlips {
             }
         }
         return tally
+    }
+
+    private func first(_ original: [UInt8]) throws -> [UInt8] {
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: log, toPath: copy.path("L"))
+        return try prepared(original, in: copy.path("L"))
+    }
+
+    /// The file as it is flipped: a cache is made to belong to the place of the copy, or nothing would look into it.
+    private func prepared(_ original: [UInt8], in path: String) throws -> [UInt8] {
+        guard file.hasPrefix("cache-") else { return original }
+        let place = "\(path)/\(file)"
+        try write(original, to: place)
+        try DerivedStore.claim(URL(fileURLWithPath: place).deletingLastPathComponent().path)
+        return [UInt8](try Data(contentsOf: URL(fileURLWithPath: place)))
     }
 
     /// The folder of a cache may have been removed by the check before.

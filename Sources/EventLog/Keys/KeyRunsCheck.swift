@@ -1,0 +1,70 @@
+extension EventStore {
+    /// Compares the runs of keys in the derived data with the keys of the events themselves. Removes the derived data where they
+    /// differ.
+    ///
+    /// Cost: every event's key is hashed.
+    ///
+    /// - Returns: how many keys were compared, and what was wrong.
+    /// - Throws: `EventLogError` where the log itself cannot be read.
+    package func checkDerivedKeys() throws -> (count: UInt64, damage: String?) {
+        try EventLogError.wrapping("check derived data of", path) {
+            let generation = try newestGeneration()
+            guard let store = try generation.existingDerivedStore(), let runs = try? KeyRuns(existingIn: store) else {
+                return (0, nil)
+            }
+            let (count, isRight) = try generation.read { try runs.compare($0) }
+            if isRight { return (count, nil) }
+            store.discard()
+            return (count, "the runs of keys are not what the events give")
+        }
+    }
+}
+
+extension KeyRuns {
+    /// Whether each key of a held event up to where the runs reach stands in them once, nothing else does, and no key is above
+    /// the greatest ones.
+    fileprivate func compare(_ reader: LogReader) throws -> (count: UInt64, isRight: Bool) {
+        var found = KeySum()
+        guard let list = try? sum(into: &found) else { return (found.count, false) }
+        if list.covered == 0 { return (0, found.count == 0) }
+        guard list.covered <= (try reader.head()), try reader.prefixHash(through: list.covered) == list.prefixHash,
+            var maxima = KeyMaxima(list.maxima)
+        else { return (found.count, false) }
+        var expected = KeySum()
+        var isBelow = true
+        var lanes = LaneLookup(reader)
+        try reader.forEachRecord(in: 1...list.covered) { sequence, record in
+            guard let key = record.key else { return true }
+            let lane = try lanes.lane(record.laneNumber)
+            expected.add(KeyIndex.Entry(hash: KeyHash.hash(key, seed: lane.keySeed), sequence: sequence))
+            isBelow = isBelow && !maxima.isAboveAll(key, in: lane)
+            return true
+        }
+        return (expected.count, isBelow && expected == found)
+    }
+
+    /// Adds up all entries of the runs that count.
+    private func sum(into sum: inout KeySum) throws -> KeyRunList {
+        let list = try list()
+        try forEachEntry { sum.add($0) }
+        return list
+    }
+}
+
+/// A sum over entries that says whether two lists of them are the same, in whatever order: nobody can aim at it, for its hash
+/// is seeded by this process.
+private struct KeySum: Equatable {
+    private(set) var count: UInt64 = 0
+    private var sums: [UInt64] = [0, 0]
+
+    mutating func add(_ entry: KeyIndex.Entry) {
+        count += 1
+        for place in sums.indices {
+            var hasher = Hasher()
+            hasher.combine(place)
+            hasher.combine(entry.hash)
+            hasher.combine(entry.sequence)
+            sums[place] &+= UInt64(bitPattern: Int64(hasher.finalize()))
+        }
+    }
+}

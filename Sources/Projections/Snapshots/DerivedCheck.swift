@@ -1,0 +1,129 @@
+public import EventLog
+
+/// Folds a log anew and compares what is derived from it: kept states, the index of channels, the keys of its events.
+///
+/// What another build of the program kept is not looked at: it is never used.
+public struct DerivedCheck: Sendable {
+    /// How many kept states were compared.
+    public private(set) var states = 0
+    /// How many channels' journals were.
+    public private(set) var journals = 0
+    /// How many keys were.
+    public private(set) var keys = 0
+    /// What was not as the events give it; the derived data has been removed then.
+    public private(set) var damage: String?
+
+    /// Compares everything; at the first difference all derived data is removed.
+    ///
+    /// Cost: a replay for each profile of which states are kept, one walk for the channels, one for the keys.
+    ///
+    /// - Parameters:
+    ///   - build: as in `SnapshotOptions`.
+    ///   - progress: called now and then with the last event that was folded, and the last of all.
+    /// - Throws: `EventLogError` where the log itself cannot be read.
+    public static func run(
+        on store: EventStore,
+        build: String,
+        progress: (_ done: SequenceNumber, _ total: SequenceNumber) -> Void = { _, _ in }
+    ) throws -> DerivedCheck {
+        var check = DerivedCheck()
+        try store.read { session in
+            guard let derived = try? session.existingDerivedStore() else { return }
+            try check.compareStates(session, build, progress)
+            if check.damage == nil { try check.compareChannels(session, build) }
+            if check.damage != nil { derived.discard() }
+        }
+        if check.damage == nil {
+            let (count, damage) = try store.checkDerivedKeys()
+            (check.keys, check.damage) = (Int(clamping: count), damage)
+        }
+        return check
+    }
+
+    private mutating func compareStates(
+        _ session: borrowing ReadSession,
+        _ build: String,
+        _ progress: (SequenceNumber, SequenceNumber) -> Void
+    ) throws {
+        for rules in KeptStates.rules(in: session, build: build) {
+            let kept = KeptStates(rules: rules, build: build)
+            var options = ReplayOptions()
+            options.rules = rules
+            var run = ReplayRun(
+                try Workspace(facts: session.fact(Replay.factName), rules: rules),
+                options,
+                isObserved: false,
+                count: session.head.rawValue
+            )
+            // A rewrite takes the states along, so each lies at or behind its decision.
+            for sequence in kept.sequences(in: session) where sequence <= session.head {
+                if run.sequence < sequence { _ = try run.fold(session, through: sequence, nil) }
+                progress(sequence, session.head)
+                states += 1
+                let found = kept.state(at: sequence, in: session)?.state.snapshotBytes
+                let isSame = try run.withWorkspace { $0.snapshotBytes == found }
+                if !isSame { return damage = "the state kept at sequence \(sequence) is not what the events give" }
+            }
+        }
+    }
+
+    private mutating func compareChannels(_ session: borrowing ReadSession, _ build: String) throws {
+        guard try session.fact(Replay.factName) == nil, let index = ChannelIndex(session, build: build),
+            let head = index.head, head.sequence <= session.head.rawValue
+        else { return }
+        var scan = ChannelScan()
+        var expected = JournalSums()
+        while scan.sequence.rawValue < head.sequence {
+            try scan.look(at: session, through: SequenceNumber(min(scan.sequence.rawValue + 65_536, head.sequence)))
+            expected.add(scan)
+            scan.forgetJournals()
+        }
+        guard let found = index.sums(), found == expected, index.isHead(of: scan) else {
+            return damage = "the index of channels is not what the events give"
+        }
+        journals = expected.count
+    }
+}
+
+/// For each journal, a hash of its entries, whatever blocks they lie in.
+struct JournalSums: Equatable {
+    private struct Owner: Hashable {
+        let source: Int
+        let channel: String?
+    }
+
+    private var journals: [Owner: Hasher256] = [:]
+
+    var count: Int { journals.count }
+
+    /// Adds what a scan has found since it last forgot.
+    mutating func add(_ scan: ChannelScan) {
+        for block in scan.journals.blocks {
+            let channel = block.owner.channel.map { scan.sources[block.owner.source].text($0) }
+            _ = block.bytes.withUnsafeBytes { add($0, source: block.owner.source, channel: channel) }
+        }
+    }
+
+    /// Adds the next block of a journal; false where it is malformed.
+    mutating func add(_ block: UnsafeRawBufferPointer, source: Int, channel: String?) -> Bool {
+        let owner = Owner(source: source, channel: channel)
+        var hasher = journals[owner] ?? Hasher256()
+        var reader = JournalReader(block, channel: .none)
+        while let entry = reader.next() {
+            // Alone in a block of its own, an entry is written the same wherever it came from.
+            var writer = JournalWriter()
+            switch entry {
+            case .reference: writer.add(.reference, at: SequenceNumber(reader.sequence))
+            case .naming: writer.add(.naming, at: SequenceNumber(reader.sequence))
+            case .plain: writer.add(reader.frame, reader.event)
+            }
+            hasher.update([UInt8(truncatingIfNeeded: writer.bytes.count)] + writer.bytes)
+        }
+        journals[owner] = hasher
+        return !reader.isMalformed
+    }
+
+    static func == (left: JournalSums, right: JournalSums) -> Bool {
+        left.journals.mapValues { $0.finalize() } == right.journals.mapValues { $0.finalize() }
+    }
+}
