@@ -118,14 +118,15 @@ extension EventStore {
         // The generation may never come to be: nothing is stored beside it yet.
         var state = try WriterState(targetReader, generation: target, keysInMemory: nil)
         try state.catchUp(targetReader)
-        let acts = try reader.acts() + (plan.dropped.isEmpty && plan.substitutes.isEmpty ? [] : [head + 1])
+        let acts = try reader.acts() + [head + 1]
         try transaction.putMeta(
             acts.flatMap { withKey($0) { Array($0) } },
             named: MetaName.acts,
             in: target.tables.meta
         )
         var append = try AppendTransaction(transaction, generation: target, state: state)
-        let result = try append.place(AppendTicket(prepare(DraftBatch([plan.act])), bookmark: nil))
+        let act = plan.act(naming: try Remains(targetReader, acts: acts, head: head))
+        let result = try append.place(AppendTicket(prepare(DraftBatch([act])), bookmark: nil))
         _ = try append.commit()
         guard result.appended == 1, result.first?.rawValue == head + 1 else {
             throw reader.damaged("the act's key is held already")
@@ -149,7 +150,13 @@ extension EventStore {
         let reader = LogReader(transaction.view, of: generation)
         let head = try reader.head()
         let decidedAt = try reader.decidedAt()
-        return ReadSession(transaction: transaction, generation: generation, head: head, decidedAt: decidedAt)
+        return ReadSession(
+            transaction: transaction,
+            generation: generation,
+            head: head,
+            decidedAt: decidedAt,
+            hasAct: false
+        )
     }
 }
 

@@ -118,6 +118,9 @@ public final class EventStore: Sendable {
             if !isReplaced {
                 let head = try reader.head()
                 let decidedAt = try reader.decidedAt()
+                guard decidedAt.rawValue <= head else {
+                    throw reader.damaged("the last compaction was decided at \(decidedAt), and the head is \(head)")
+                }
                 return ReadSession(
                     transaction: transaction,
                     generation: generation,

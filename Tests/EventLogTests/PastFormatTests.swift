@@ -28,6 +28,7 @@ import Testing
         let difference = Golden.difference(lines.joined(separator: "\n") + "\n", from: golden)
         #expect(difference == nil)
         #expect(report.damage == nil)
+        #expect(!report.provesRemains, "acts of this version name nothing beside the events")
         let result = try store.append([.sample(1, key: "key/2"), .sample(5_000, key: "new")])
         #expect(result.appended == 1 && result.duplicates == 1, "keys are remembered")
         #expect(try store.verify().damage == nil)

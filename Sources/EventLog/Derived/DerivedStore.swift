@@ -77,7 +77,7 @@ extension DerivedStore {
     /// The note of what was looked at, and the lock of those who merge keys.
     static let (noteName, mergeLockName) = ("checked", "merge.lock")
     /// The files of derived data beside the two of LMDB.
-    static let fileNames = [noteName, noteName + ".new", mergeLockName, PlaceStamp.fileName]
+    static let fileNames = [noteName, noteName + ".new", mergeLockName]
 
     /// Opens what is there; `nil` where nothing is, or what is there is of no use and has been removed.
     static func open(_ directory: LogDirectory, _ owner: Owner) -> DerivedStore? {

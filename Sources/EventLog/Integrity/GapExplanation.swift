@@ -40,6 +40,13 @@ struct GapExplanation {
         }
     }
 
+    /// The last act of a rewrite that dropped, redacted or stored something.
+    var lastRewrite: (sequence: UInt64, payload: [UInt8])? {
+        let names = ["\"remains\":{", "\"droppedHash\":\"", "\"substituteHash\":\""].map { Array($0.utf8) }
+        return acts.sorted { $0.key > $1.key }.first { act in names.contains { act.value.contains($0) } }
+            .map { ($0.key, $0.value) }
+    }
+
     private func payload(of act: UInt64) -> [UInt8] {
         acts[act] ?? []
     }

@@ -34,6 +34,7 @@ struct Verification {
             try checkKeys()
             try checkCounts()
             try gaps.check(reader)
+            report.provesRemains = try gaps.checkRemains(reader, head: report.head.rawValue)
         } catch let stop as Stop {
             report.damage = stop.damage
         } catch let damage as PageCheck.Damage {

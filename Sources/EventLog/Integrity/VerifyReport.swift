@@ -41,6 +41,10 @@ public struct VerifyReport: Hashable, Sendable {
     /// it is needed; the log itself is none the worse for it (I17).
     public var derivedDamage: String?
 
+    /// Whether acts name by hash what compactions left beside the events (facts, keys of dropped events, runs, clocks); false
+    /// where the last one is of a version that did not, so that only sums cover it.
+    public var provesRemains = true
+
     /// Whether the damage may be a commit that came between the reading of the two meta pages.
     var isDamageOfMetaPages = false
 

@@ -8,7 +8,8 @@ public struct RewritePlan: Sendable {
     /// The act that names what was done: source `logtool`; it becomes the new generation's last event.
     ///
     /// It must name the dropped events by `"droppedHash":"HEX"` in its payload, HEX being `droppedHash(of: dropped)`,
-    /// and each substitute by `"sequence":"N","substituteHash":"HEX"`.
+    /// and each substitute by `"sequence":"N","substituteHash":"HEX"`. The payload is a JSON object; the rewrite adds what it
+    /// leaves beside the events as the member `remains`.
     public var act: DraftEvent
     /// Values stored beside the events by name (1 … 255 bytes); those of other names stay as they are.
     public var facts: [String: [UInt8]]
@@ -54,7 +55,9 @@ public struct RewritePlan: Sendable {
             reason = "sequence \(last) came after the decision at \(decidedAt)"
         } else if facts.keys.contains(where: { !(1...255).contains($0.utf8.count) }) {
             reason = "the name of a fact has not 1 to 255 bytes"
-        } else if act.payload.count > EnvelopeLimits.payloadBytesMax {
+        } else if !isActOpen {
+            reason = "the act's payload is no JSON object"
+        } else if act.payload.count > EnvelopeLimits.payloadBytesMax - Self.remainsBytesMax {
             reason = "the act has \(act.payload.count) bytes"
         } else {
             return

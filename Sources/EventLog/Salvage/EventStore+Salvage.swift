@@ -34,7 +34,6 @@ extension EventStore {
             let format = try? directory.format()
             let identity = parts.meta[MetaName.identity] ?? format?.identity ?? systemRandomBytes(16)
             var salvage = Salvage(parts, identity: identity, now: now)
-            let (header, pieces) = try salvage.pieces(newIdentity: systemRandomBytes(16))
             guard Directory.kind(of: target) == .nothing else {
                 throw EventLogError(
                     .invalidArgument,
@@ -44,10 +43,28 @@ extension EventStore {
                     advice: "name a path where nothing is"
                 )
             }
-            _ = try importLog(at: target, header: header) { log in
-                for piece in pieces { try log.add(piece) }
-            }
+            try write(&salvage, to: target)
             return salvage.report
+        }
+    }
+
+    /// Where nothing is lost of the events, what lies beside them may be: then the acts that are there name other facts than
+    /// those that were found, and an act of the salvage says so.
+    private static func write(_ salvage: inout Salvage, to target: String) throws {
+        let identity = systemRandomBytes(16)
+        if !salvage.needsAct {
+            do {
+                return try write(salvage.pieces(newIdentity: identity, needsAct: false), to: target)
+            } catch let error as EventLogError {
+                guard error.code == .invalidArgument else { throw error }
+            }
+        }
+        try write(salvage.pieces(newIdentity: identity, needsAct: true), to: target)
+    }
+
+    private static func write(_ log: (header: LogHeader, pieces: [LogPiece]), to target: String) throws {
+        _ = try importLog(at: target, header: log.header) { place in
+            for piece in log.pieces { try place.add(piece) }
         }
     }
 }

@@ -87,9 +87,14 @@ struct Salvage {
 // MARK: - Pieces
 
 extension Salvage {
+    /// Whether something is lost that the acts which are there do not tell of.
+    var needsAct: Bool { !report.lost.isEmpty || (report.dropped > 0 && parts.meta[MetaName.acts] == nil) }
+
     /// What an import makes the new log of.
-    mutating func pieces(newIdentity: [UInt8]) throws -> (header: LogHeader, pieces: [LogPiece]) {
-        let needsAct = !report.lost.isEmpty || (report.dropped > 0 && parts.meta[MetaName.acts] == nil)
+    mutating func pieces(
+        newIdentity: [UInt8],
+        needsAct: Bool
+    ) throws -> (header: LogHeader, pieces: [LogPiece]) {
         var pieces: [LogPiece] = []
         var index = 0
         while index < records.count {

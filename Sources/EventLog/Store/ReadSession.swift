@@ -7,18 +7,22 @@ public struct ReadSession: ~Copyable {
     public let head: SequenceNumber
     /// The head at the moment when the last compaction was decided, or zero.
     public let decidedAt: SequenceNumber
+    /// Whether an act names the facts; not in a rewrite that has not come to its act.
+    private let hasAct: Bool
 
     init(
         transaction: consuming ReadTransaction,
         generation: Generation,
         head: UInt64,
-        decidedAt: SequenceNumber
+        decidedAt: SequenceNumber,
+        hasAct: Bool = true
     ) {
         reader = LogReader(transaction.view, of: generation)
         self.transaction = transaction
         self.generation = generation
         self.head = SequenceNumber(head)
         self.decidedAt = decidedAt
+        self.hasAct = hasAct
     }
 
     /// Which generation is read; it rises with every rewrite.
@@ -92,8 +96,11 @@ public struct ReadSession: ~Copyable {
     }
 
     /// What a rewrite stored beside the events under a name.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` where the facts are not those that the act of the rewrite names.
     public func fact(_ name: String) throws -> [UInt8]? {
         if name.isEmpty { return nil }
+        if hasAct { try reader.checkFacts() }
         return try reader.sealedValue(of: Array(name.utf8), in: reader.tables.facts)
     }
 

@@ -4,11 +4,14 @@ public struct ImportResult: Hashable, Sendable {
     public let appended: UInt64
     /// How many events of the input were there already.
     public let duplicates: UInt64
+    /// Whether acts name by hash what compactions left beside the events (`VerifyReport.provesRemains`).
+    public let provesRemains: Bool
 
     /// Makes a result.
-    public init(appended: UInt64, duplicates: UInt64) {
+    public init(appended: UInt64, duplicates: UInt64, provesRemains: Bool = true) {
         self.appended = appended
         self.duplicates = duplicates
+        self.provesRemains = provesRemains
     }
 }
 
@@ -52,25 +55,27 @@ extension EventStore {
             case .file, .foreign: false
             }
         guard isFree else { throw refused(path, "something is there that is no log") }
-        try parent.makeLog(name) { draft in
-            try makeGeneration(in: draft, header, fill)
+        let provesRemains = try parent.makeLog(name) { draft in
+            let provesRemains = try makeGeneration(in: draft, header, fill)
             _ = try draft.folder.makeFolder(LogDirectory.sources)
             try draft.write(LogFormat(identity: header.identity))
+            return provesRemains
         }
-        return ImportResult(appended: header.size, duplicates: 0)
+        return ImportResult(appended: header.size, duplicates: 0, provesRemains: provesRemains)
     }
 
     private static func makeGeneration(
         in draft: LogDirectory,
         _ header: LogHeader,
         _ fill: (LogImport) throws -> Void
-    ) throws {
+    ) throws -> Bool {
         _ = try draft.folder.makeFolder(LogDirectory.generationName(1))
         let target = try Generation(directory: draft, number: 1, access: .create, lanes: LaneInterner())
         let pieces = try LogImport(target, header: header)
         try fill(pieces)
-        try pieces.finish()
+        let provesRemains = try pieces.finish()
         try target.folder.sync()
+        return provesRemains
     }
 
     static func refused(_ path: String, _ reason: String, at sequence: UInt64? = nil) -> EventLogError {
@@ -103,9 +108,14 @@ extension EventStore {
             let target = try core.generation(number, creates: true)
             let pieces = try LogImport(target, header: header)
             try fill(pieces)
-            try pieces.finish()
+            let provesRemains = try pieces.finish()
             let compared = try old.read { try check($0, against: target, from: 1, header) }
-            return try takeOver(header, from: old, to: target, compared: compared)
+            let result = try takeOver(header, from: old, to: target, compared: compared)
+            return ImportResult(
+                appended: result.appended,
+                duplicates: result.duplicates,
+                provesRemains: provesRemains || result.appended == 0
+            )
         } catch {
             // Nothing refers to the new generation yet; what cannot be removed now goes with the next rewrite.
             if core.current.number == old.number { try? core.directory.discard(number) }

@@ -41,7 +41,9 @@ final class ImportWriter: @unchecked Sendable {
     }
 
     /// Checks all of what was written against the header.
-    func check(_ header: LogHeader) throws {
+    ///
+    /// - Returns: whether acts name by hash what lies beside the events.
+    func check(_ header: LogHeader) throws -> Bool {
         guard edge.head == header.size else {
             throw invalid("\(edge.head) events came, the header says \(header.size)")
         }
@@ -53,6 +55,7 @@ final class ImportWriter: @unchecked Sendable {
         guard report.root == header.root else {
             throw invalid("its events have the root \(report.root), the header says \(header.root)")
         }
+        return report.provesRemains
     }
 
     private func write(_ body: (borrowing WriteTransaction, LogTables) throws -> Void) throws {

@@ -36,11 +36,13 @@ public final class LogImport {
         if waiting.count >= Self.batchPieces || waitingBytes >= Self.batchBytes { try flush() }
     }
 
-    /// Writes what waits, and checks all of what was written against the header.
-    func finish() throws {
+    /// Writes what waits, and checks all of what was written against the header and the acts.
+    ///
+    /// - Returns: whether acts name by hash what lies beside the events.
+    func finish() throws -> Bool {
         try flush()
         try behind.finish()
-        try writer.check(header)
+        return try writer.check(header)
     }
 
     private func flush() throws {

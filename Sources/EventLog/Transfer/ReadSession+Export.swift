@@ -14,12 +14,15 @@ extension ReadSession {
         )
     }
 
-    /// Lends every piece of the log in order, one at a time.
+    /// Lends every piece of the log in order, one at a time; each event is checked first.
+    ///
+    /// - Throws: `EventLogError` with code `damaged`, naming the sequence, where an event is not as it was appended.
     public func forEachPiece(_ body: (LogPiece) throws -> Void) throws {
         guard head > .zero else { return }
         var next: UInt64 = 1
         try forEachEvent(in: SequenceNumber(1)...head) { event in
             try passDropped(from: &next, before: event.sequence.rawValue, body)
+            try check(event)
             try body(.event(event.copied()))
             next = event.sequence.rawValue + 1
             return true

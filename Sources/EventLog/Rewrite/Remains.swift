@@ -1,0 +1,188 @@
+/// What rewrites have left beside the events, by its hashes (C7 of the design): the deciding sequence, facts, keys of dropped
+/// events, and what is known of the runs of dropped events and of the clocks.
+///
+/// The act of a rewrite names them as they are once it has taken effect, and nothing of them changes until the next one. So
+/// the last act that a rewrite left proves all of it, for the tree covers the act.
+struct Remains: Equatable {
+    let decidedAt: UInt64
+    /// SHA-256 over `str name ‖ u64 length ‖ value` of each fact, by the bytes of the names.
+    let factsHash: Hash256
+    /// SHA-256 over all entries of the table `keys`, ascending.
+    let keysHash: Hash256
+    /// SHA-256 over acts, runs and clocks: see `docs/format.md`.
+    let runsHash: Hash256
+
+    /// Reads all of it.
+    ///
+    /// - Parameters:
+    ///   - acts: the acts of all rewrites, that of the last one included.
+    ///   - head: the last event before the last act.
+    init(_ reader: LogReader, acts: [UInt64], head: UInt64) throws {
+        decidedAt = try reader.decidedAt().rawValue
+        factsHash = try Self.factsHash(reader)
+        keysHash = try Self.keysHash(reader)
+        runsHash = try Self.runsHash(reader, acts, head)
+    }
+
+    /// What the act's payload, a JSON object, has as its last member.
+    var text: String {
+        "\(Self.opening(decidedAt)),\"factsHash\":\"\(factsHash.hex)\",\"keysHash\":\"\(keysHash.hex)\","
+            + "\"runsHash\":\"\(runsHash.hex)\"}"
+    }
+
+    /// How the member begins.
+    static func opening(_ decidedAt: UInt64) -> String { "\"remains\":{\"decidedAt\":\"\(decidedAt)\"" }
+
+    /// How the member says which facts there are.
+    static func naming(facts hash: Hash256) -> String { "\"factsHash\":\"\(hash.hex)\"" }
+
+    static func factsHash(_ reader: LogReader) throws -> Hash256 {
+        var hasher = Hasher256()
+        var cursor = try Cursor(reader.view, reader.tables.facts)
+        while try cursor.advance() {
+            guard let value = Checksum.opened(cursor.value, table: "facts", key: cursor.key) else {
+                throw reader.damaged("a value of the table facts is altered")
+            }
+            hasher.update(number: UInt16(clamping: cursor.key.count))
+            hasher.update(cursor.key)
+            hasher.update(number: UInt64(value.count))
+            hasher.update(value)
+        }
+        return hasher.finalize()
+    }
+
+    private static func keysHash(_ reader: LogReader) throws -> Hash256 {
+        var hasher = Hasher256()
+        var cursor = try Cursor(reader.view, reader.tables.keys)
+        while try cursor.advance() {
+            guard let value = Checksum.opened(cursor.value, table: "keys", key: cursor.key) else {
+                throw reader.damaged("a chunk of the keys of dropped events is altered")
+            }
+            hasher.update(value)
+        }
+        return hasher.finalize()
+    }
+
+    /// `u64 count ‖ u64 act …`, then of each run `u64 first ‖ u64 count ‖ u32 rewrite ‖ i64 clock`, a `u64` zero, and the clock
+    /// of each node that was full before the act.
+    private static func runsHash(_ reader: LogReader, _ acts: [UInt64], _ head: UInt64) throws -> Hash256 {
+        var hasher = Hasher256()
+        hasher.update(number: UInt64(acts.count))
+        for act in acts { hasher.update(number: act) }
+        try reader.forEachGapRun(in: 0...UInt64.max) { run in
+            hasher.update(number: run.first)
+            hasher.update(number: run.count)
+            hasher.update(number: run.rewrite)
+            hasher.update(number: run.clock)
+            return true
+        }
+        hasher.update(number: 0 as UInt64)
+        for number in 0..<head / TreeNode.leafCount {
+            guard let node = try reader.node(number) else { throw reader.damaged("tree node \(number) is missing") }
+            hasher.update(number: node.clock)
+        }
+        return hasher.finalize()
+    }
+}
+
+extension Hasher256 {
+    fileprivate mutating func update(number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.bigEndian) { update($0) }
+    }
+}
+
+extension RewritePlan {
+    /// The act with what the rewrite leaves as its last member.
+    func act(naming remains: Remains) -> DraftEvent {
+        var named = act
+        named.payload.removeLast()
+        if named.payload.count > 1 { named.payload.append(UInt8(ascii: ",")) }
+        named.payload += Array(remains.text.utf8) + [UInt8(ascii: "}")]
+        return named
+    }
+
+    /// Room that `act(naming:)` needs in the payload.
+    static let remainsBytesMax = 320
+
+    /// Whether the act's payload is an object that a member can be added to.
+    var isActOpen: Bool {
+        act.payload.count >= 2 && act.payload.first == UInt8(ascii: "{") && act.payload.last == UInt8(ascii: "}")
+    }
+}
+
+// MARK: - Checking
+
+extension GapExplanation {
+    /// Whether what lies beside the events is what the last act of a rewrite names.
+    ///
+    /// - Returns: false where the rewrite is one of an earlier version, whose acts do not name it.
+    /// - Throws: `EventLogError` with code `damaged` where it is not.
+    func checkRemains(_ reader: LogReader, head: UInt64) throws -> Bool {
+        let decidedAt = try reader.decidedAt().rawValue
+        guard decidedAt <= head else {
+            throw reader.damaged("the last compaction was decided at \(decidedAt), and the head is \(head)")
+        }
+        guard let (act, payload) = lastRewrite else {
+            let counts = try [reader.tables.facts, reader.tables.keys].map { try reader.view.count(of: $0) }
+            guard decidedAt == 0, counts == [0, 0], try reader.acts().isEmpty else {
+                throw reader.damaged("something lies beside the events, and no act tells of a rewrite")
+            }
+            return true
+        }
+        guard payload.contains(Array("\"remains\":{".utf8)) else {
+            return try isUnnamedPossible(act, payload, decidedAt, reader)
+        }
+        let remains = try Remains(reader, acts: reader.acts(), head: act - 1)
+        guard payload.contains(Array(remains.text.utf8)) else {
+            throw reader.damaged(
+                "what compactions left beside the events is not what the act at \(act) names: \(remains.difference(payload))"
+            )
+        }
+        return true
+    }
+
+    /// Acts of earlier versions say of all that only when a compaction was decided.
+    private func isUnnamedPossible(
+        _ act: UInt64,
+        _ payload: [UInt8],
+        _ decidedAt: UInt64,
+        _ reader: LogReader
+    ) throws -> Bool {
+        let isOther =
+            payload.contains(Array("\"decidedAt\":\"".utf8))
+            && !payload.contains(Array("\"decidedAt\":\"\(decidedAt)\"".utf8))
+        guard decidedAt < act, !isOther else {
+            throw reader.damaged("the act at \(act) was not decided at \(decidedAt)")
+        }
+        return false
+    }
+}
+
+extension Remains {
+    /// Which parts an act names otherwise.
+    fileprivate func difference(_ payload: [UInt8]) -> String {
+        let parts = [
+            ("the deciding sequence", Self.opening(decidedAt)), ("facts", Self.naming(facts: factsHash)),
+            ("keys of dropped events", "\"keysHash\":\"\(keysHash.hex)\""),
+            ("runs of dropped events or clocks", "\"runsHash\":\"\(runsHash.hex)\""),
+        ]
+        return parts.filter { !payload.contains(Array($0.1.utf8)) }.map(\.0).joined(separator: ", ")
+    }
+}
+
+extension LogReader {
+    /// Checks the facts against the act that the log says was the last one of a rewrite.
+    ///
+    /// Cheap enough for whoever uses them; `verify` looks for that act among the events themselves.
+    ///
+    /// - Throws: `EventLogError` with code `damaged`.
+    func checkFacts() throws {
+        guard let act = try acts().last, let record = try record(at: act) else { return }
+        let payload = Array(record.payload)
+        guard payload.contains(Array("\"remains\":{".utf8)) else { return }
+        let hash = try Remains.factsHash(self)
+        guard payload.contains(Array(Remains.naming(facts: hash).utf8)),
+            record.recomputedLeafHash(in: try lane(record.laneNumber)) == record.leafHash
+        else { throw damaged("the facts are not those that the act at \(act) names") }
+    }
+}

@@ -1,0 +1,89 @@
+// MARK: - Whether events are as they were appended
+
+extension ReadSession {
+    /// Checks that an event's bytes fit its leaf hash and, where they are a substitute, that an act names it.
+    ///
+    /// Two hashes an event. What is printed of a log is checked so; that the leaf hashes are those of the tree, `verify` and
+    /// `checkTree` say.
+    ///
+    /// - Throws: `EventLogError` with code `damaged`, naming the sequence.
+    public func check(_ event: borrowing EventView) throws {
+        try reader.check(event.record, at: event.sequence.rawValue, in: event.lane)
+    }
+
+    /// Checks the event at a sequence; of a dropped one there is nothing to check.
+    ///
+    /// - Throws: as `check(_:)`; `notFound` for zero and beyond the head.
+    public func checkEvent(at sequence: SequenceNumber) throws {
+        _ = try holding(at: sequence)
+        guard let record = try reader.record(at: sequence.rawValue) else { return }
+        try reader.check(record, at: sequence.rawValue, in: try reader.lane(record.laneNumber))
+    }
+
+    /// The act that names the substitute of a redacted event; `nil` where the event is not redacted, or no act does.
+    public func actRedacting(_ sequence: SequenceNumber) throws -> SequenceNumber? {
+        _ = try holding(at: sequence)
+        guard let record = try reader.record(at: sequence.rawValue), record.holding == .redacted else { return nil }
+        return try reader.act(naming: record, at: sequence.rawValue).map { SequenceNumber($0) }
+    }
+
+    /// Checks the tree up to a sequence: the root of each full block of 256 leaf hashes is the one that is stored.
+    ///
+    /// - Returns: the root over all of them.
+    /// - Throws: `EventLogError` with code `damaged`.
+    public func checkTree(through last: SequenceNumber) throws -> Hash256 {
+        var (whole, block) = (MerkleFrontier(), MerkleFrontier())
+        guard last > .zero else { return whole.root }
+        try reader.forEachLeaf(in: 1...last.rawValue) { leaf in
+            block.append(leaf.hash)
+            guard leaf.sequence.isMultiple(of: TreeNode.leafCount) else { return }
+            let number = leaf.sequence / TreeNode.leafCount - 1
+            guard let node = try reader.node(number), node.root == block.root else {
+                throw reader.damaged("the leaf hashes up to sequence \(leaf.sequence) do not fit the tree")
+            }
+            whole.append(node.root, level: TreeNode.level)
+            block = MerkleFrontier()
+        }
+        whole.append(block)
+        return whole.root
+    }
+}
+
+extension RewritePlan {
+    /// How an act's payload names the substitute of an event.
+    public static func name(ofSubstitute payload: [UInt8], for sequence: SequenceNumber) -> String {
+        "\"sequence\":\"\(sequence)\",\"substituteHash\":\"\(Hasher256.hash(payload).hex)\""
+    }
+}
+
+extension LogReader {
+    @inline(__always)
+    func check(_ record: Record, at sequence: UInt64, in lane: Lane) throws {
+        guard record.recomputedLeafHash(in: lane) == record.leafHash else {
+            throw altered(sequence, "its bytes do not fit its leaf hash")
+        }
+        if record.holding == .redacted, try act(naming: record, at: sequence) == nil {
+            throw altered(sequence, "its text is a substitute that no act names")
+        }
+    }
+
+    func act(naming record: Record, at sequence: UInt64) throws -> UInt64? {
+        let name = RewritePlan.name(ofSubstitute: Array(record.payload), for: SequenceNumber(sequence))
+        return try acts().last { act in
+            guard let found = try self.record(at: act), try lane(found.laneNumber).isAct else { return false }
+            return Array(found.payload).contains(Array(name.utf8))
+        }
+    }
+
+    @inline(never)
+    private func altered(_ sequence: UInt64, _ reason: String) -> EventLogError {
+        EventLogError(
+            .damaged,
+            operation: "read sequence \(sequence) of",
+            object: logPath,
+            reason: reason,
+            advice: "see what else is damaged with: logtool verify LOG; save the rest with: logtool salvage LOG -o NEW",
+            sequence: SequenceNumber(sequence)
+        )
+    }
+}
