@@ -19,9 +19,16 @@ extension JSONValue {
     }
 
     /// Reads one JSON text.
-    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
+    ///
+    /// - Parameter allowsRepeatedNames: false to refuse an object in which a name stands twice: other programs may read the
+    ///   value that this one passes over.
+    public static func parse(_ bytes: [UInt8], allowsRepeatedNames: Bool = true) throws(JSONError) -> JSONValue {
         let result = bytes.withUnsafeBytes { buffer in
-            Result { () throws(JSONError) in try parse(buffer) }
+            Result { () throws(JSONError) in
+                var builder = JSONBuilder(buffer)
+                builder.allowsRepeatedNames = allowsRepeatedNames
+                return try builder.build()
+            }
         }
         return try result.get()
     }
@@ -64,9 +71,12 @@ private struct JSONBuilder {
             }
         }
 
+        var hasRepeatedName: Bool { isObject && JSONObject(members: members).members.count != members.count }
+
         var value: JSONValue { isObject ? .object(JSONObject(members: members)) : .array(elements) }
     }
 
+    var allowsRepeatedNames = true
     private(set) var reader: JSONReader
     /// Outermost first.
     private var levels: [Level] = []
@@ -92,6 +102,9 @@ private struct JSONBuilder {
             if try hasNext() {
                 complete = try scalarOrEnter()
             } else if let level = levels.popLast() {
+                if !allowsRepeatedNames, level.hasRepeatedName {
+                    throw reader.fault("a name stands twice in one object")
+                }
                 complete = level.value
             }
         }

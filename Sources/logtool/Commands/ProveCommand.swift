@@ -13,8 +13,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             logtool prove --check FILE [options]
             """,
         discussion: """
-            Proofs are those of RFC 6962. A proof says something about the log whose root it names: compare that root \
-            with one that you trust. Exit code 1 says that a proof does not hold, and why.
+            Proofs are those of RFC 6962. A proof says something about the log whose size and root it names: compare both \
+            with ones that you trust. Of a redacted event the text is a substitute; the proof has the act that names it, \
+            else the text is unproved. Exit code 1 says that a proof does not hold, or not for the text, and why.
             """
     )
 
@@ -42,6 +43,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
     )
     var check: String?
 
+    @Flag(help: "With --check: a redacted event's envelope is enough, its text need not be proved.")
+    var envelope = false
+
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
@@ -50,6 +54,7 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             if log != nil || size != nil || consistency { throw ValidationError("--check takes no log") }
             return
         }
+        if envelope { throw ValidationError("--envelope goes with --check") }
         guard log != nil else { throw ValidationError("name a log, or a proof with --check") }
         if consistency {
             guard places.count == 2, places.allSatisfy({ UInt64($0) != nil }) else {
@@ -91,45 +96,19 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
 
     /// Reads a proof of either form and says whether it holds.
     private func report(_ file: String) throws {
-        let value: JSONValue
-        do {
-            value = try JSONValue.parse(try InputFile.bytes(at: file))
-        } catch let error as JSONError {
-            throw Failure("check proof \"\(file)\": \(error)")
-        }
-        guard value["treeSize"] != nil || value["firstRoot"] != nil else {
-            throw Failure("check proof \"\(file)\": it is none, as prove --json writes them")
-        }
-        let (claim, fault) = try Self.judgement(of: value, file: file)
+        let check = try ProofCheck(try InputFile.bytes(at: file), name: file)
+        let holds = check.holds(forEnvelope: envelope)
         let output = output.standardOutput
         if document.json {
-            let members: JSONObject = [
-                "holds": .bool(fault == nil), "reason": .text(fault), "claim": .text(fault == nil ? claim : nil),
-            ]
-            try output.line(JSONValue.object(members).text)
-        } else if fault == nil {
-            try output.line("holds: \(claim)")
+            try output.line(JSONValue.object(check.json(forEnvelope: envelope)).text)
+        } else if holds {
+            try output.line("holds: \(check.claim)")
         }
         try output.flush()
-        if let fault { throw Self.unproved(file, fault) }
-    }
-
-    private static func judgement(of value: JSONValue, file: String) throws -> (claim: String, fault: String?) {
-        do {
-            if value["firstRoot"] != nil {
-                let proof = try ConsistencyProof(value)
-                return (proof.claim, proof.fault)
-            }
-            let proof = try InclusionProof(value)
-            return (proof.claim, proof.fault)
-        } catch let fault as ExportedEvent.Fault {
-            throw unproved(file, fault.description)
-        } catch let error as EventLogError {
-            throw unproved(file, error.reason)
+        guard holds else {
+            let advice = check.fault == nil ? "; to ask for the envelope alone: --envelope" : ""
+            let words = check.fault == nil ? check.reason : "it does not hold: \(check.reason)"
+            throw Failure("check proof \"\(file)\": \(words)\(advice)", exitCode: Outcome.no)
         }
-    }
-
-    private static func unproved(_ file: String, _ reason: String) -> Failure {
-        Failure("check proof \"\(file)\": it does not hold: \(reason)", exitCode: Outcome.no)
     }
 }

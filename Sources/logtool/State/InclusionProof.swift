@@ -12,6 +12,8 @@ struct InclusionProof {
     let event: RecordedEvent?
     /// The bytes that the leaf hash covers, where they are known.
     let leaf: [UInt8]?
+    /// Of a redacted event, the act that names its substitute, where the tree has it.
+    let act: RedactionProof?
 
     init(of sequence: SequenceNumber, size: UInt64, in session: borrowing ReadSession) throws {
         self.sequence = sequence
@@ -24,6 +26,14 @@ struct InclusionProof {
         leafHash = try session.leafHash(at: sequence)
         root = try session.root(size: size)
         path = try session.inclusionProof(of: sequence, size: size)
+        act = try session.actRedacting(sequence).flatMap { try RedactionProof(of: $0, size: size, in: session) }
+        // Nothing leaves the log that would not be believed elsewhere.
+        if let fault {
+            throw Failure(
+                "prove sequence \(sequence): the log is damaged: \(fault); see: logtool verify LOG",
+                exitCode: Outcome.damaged
+            )
+        }
     }
 
     /// Reads what `json` wrote.
@@ -35,6 +45,7 @@ struct InclusionProof {
         path = try ExportedEvent.hashes(value, "proof")
         leaf = try value["leaf"] == nil ? nil : ExportedEvent.bytes(value, "leaf")
         event = try value["event"].map { try ExportedEvent.event($0) }
+        act = try value["act"].map { try RedactionProof($0) }
         guard sequence > .zero, try ExportedEvent.number(value, "leafIndex") == sequence.rawValue - 1 else {
             throw ExportedEvent.Fault(description: "the leaf index is not the sequence less one")
         }
@@ -54,6 +65,7 @@ struct InclusionProof {
             "salt": event?.salt.map { .string(Base64.encode($0)) },
             "proof": .array(path.map { .string(Base64.encode($0.bytes)) }),
             "event": event.map { .object(ExportedEvent.object(for: $0)) },
+            "act": act?.json,
         ])
     }
 
@@ -69,59 +81,76 @@ struct InclusionProof {
             proof: path,
             root: root
         )
-        return leads ? nil : "the path does not lead from the leaf hash to the root"
+        if !leads { return "the path does not lead from the leaf hash to the root" }
+        guard let act else { return nil }
+        guard let event, event.envelope.holding == .redacted else {
+            return "it has an act, and the event is not redacted"
+        }
+        return act.fault(size: size, root: root, event: event)
+    }
+
+    /// What is known of the event's bytes, where the proof holds.
+    var text: ProofCheck.Text? {
+        guard let event else { return nil }
+        if event.envelope.holding == .whole { return .original }
+        return act == nil ? .unproved : .substitute
     }
 
     /// What the proof claims, for people.
     var claim: String {
         let what = event == nil ? "the leaf hash of sequence \(sequence)" : "sequence \(sequence)"
-        return "\(what) is in the log of \(size) events with the root \(root)"
+        let place = "\(what) is in the log of \(size) events with the root \(root)"
+        switch text {
+        case .unproved: return "\(place); its text is a substitute and unproved"
+        case .substitute: return "\(place); its text is a substitute that the act at \(act?.sequence ?? .zero) names"
+        case .original, nil: return place
+        }
     }
 }
 
-/// What proves that a log was a prefix of a later one (RFC 6962, section 2.1.2).
-struct ConsistencyProof {
-    let first: UInt64
-    let second: UInt64
-    let firstRoot: Hash256
-    let secondRoot: Hash256
+/// The act that names the substitute of a redacted event, with the path to the same root.
+struct RedactionProof {
+    let event: RecordedEvent
     let path: [Hash256]
 
-    init(from first: UInt64, to second: UInt64, in session: borrowing ReadSession) throws {
-        self.first = first
-        self.second = second
-        path = try session.consistencyProof(from: first, to: second)
-        firstRoot = try session.root(size: first)
-        secondRoot = try session.root(size: second)
+    var sequence: SequenceNumber { event.envelope.sequence }
+
+    /// `nil` where the tree is too small to have the act.
+    init?(of act: SequenceNumber, size: UInt64, in session: borrowing ReadSession) throws {
+        guard act.rawValue <= size, let event = try session.event(at: act) else { return nil }
+        self.event = event
+        path = try session.inclusionProof(of: act, size: size)
     }
 
     /// Reads what `json` wrote.
     init(_ value: JSONValue) throws {
-        first = try ExportedEvent.number(value, "first")
-        second = try ExportedEvent.number(value, "second")
-        firstRoot = try ExportedEvent.hash(value, "firstRoot")
-        secondRoot = try ExportedEvent.hash(value, "secondRoot")
+        guard let event = value["event"] else { throw ExportedEvent.Fault(description: "the act has no event") }
+        self.event = try ExportedEvent.event(event)
         path = try ExportedEvent.hashes(value, "proof")
     }
 
     var json: JSONValue {
         .object([
-            "first": .string(String(first)),
-            "second": .string(String(second)),
-            "firstRoot": .string(Base64.encode(firstRoot.bytes)),
-            "secondRoot": .string(Base64.encode(secondRoot.bytes)),
             "proof": .array(path.map { .string(Base64.encode($0.bytes)) }),
+            "event": .object(ExportedEvent.object(for: event)),
         ])
     }
 
-    /// Why the proof proves nothing; `nil` where it holds.
-    var fault: String? {
-        let holds = MerkleTree.isConsistent(from: first, root: firstRoot, to: second, root: secondRoot, proof: path)
-        return holds ? nil : "the path does not lead from the first root to the second"
-    }
-
-    /// What the proof claims, for people.
-    var claim: String {
-        "the log of \(first) events with the root \(firstRoot) is a prefix of that of \(second) with the root \(secondRoot)"
+    /// Why the act does not prove a substitute in a tree; `nil` where it does.
+    func fault(size: UInt64, root: Hash256, event redacted: RecordedEvent) -> String? {
+        let envelope = event.envelope
+        guard envelope.source == .logtool, envelope.holding == .whole, envelope.sequence > .zero else {
+            return "its act is no act of the log"
+        }
+        let leads = MerkleTree.isIncluded(
+            leafHash: MerkleTree.leafHash(event.leaf),
+            at: envelope.sequence.rawValue - 1,
+            size: size,
+            proof: path,
+            root: root
+        )
+        guard leads else { return "the path does not lead from its act to the root" }
+        let name = RewritePlan.name(ofSubstitute: redacted.payload, for: redacted.envelope.sequence)
+        return event.payload.contains(Array(name.utf8)) ? nil : "its act does not name the text that stands in it"
     }
 }

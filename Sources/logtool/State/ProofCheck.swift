@@ -1,0 +1,97 @@
+import EventLog
+import Projections
+
+/// What a check of a proof found.
+struct ProofCheck {
+    /// What is known of the bytes of the event that the proof is about.
+    enum Text: String {
+        /// They are what the remote sent.
+        case original
+        /// They are a substitute that an act of the log names; the act is in the proof.
+        case substitute
+        /// They are a substitute, and nothing in the proof ties it to the log.
+        case unproved
+    }
+
+    /// Why the proof proves nothing; `nil` where all that it claims holds, but perhaps for the text.
+    let fault: String?
+    /// What it claims, for people.
+    let claim: String
+    /// `nil` where the proof is about no event's bytes.
+    let text: Text?
+
+    /// Reads a proof of either form and checks it.
+    ///
+    /// - Throws: `Failure` where the bytes are no proof.
+    init(_ bytes: [UInt8], name: String) throws {
+        let value: JSONValue
+        do {
+            value = try JSONValue.parse(bytes, allowsRepeatedNames: false)
+        } catch {
+            throw Failure("check proof \"\(name)\": \(error)")
+        }
+        guard value["treeSize"] != nil || value["firstRoot"] != nil else {
+            throw Failure("check proof \"\(name)\": it is none, as prove --json writes them")
+        }
+        do {
+            if value["firstRoot"] != nil {
+                let proof = try ConsistencyProof(value)
+                self.init(fault: value.fault(against: proof.json) ?? proof.fault, claim: proof.claim, text: nil)
+            } else {
+                let proof = try InclusionProof(value)
+                self.init(fault: value.fault(against: proof.json) ?? proof.fault, claim: proof.claim, text: proof.text)
+            }
+        } catch let fault as ExportedEvent.Fault {
+            self.init(fault: fault.description, claim: "", text: nil)
+        } catch let error as EventLogError {
+            self.init(fault: error.reason, claim: "", text: nil)
+        }
+    }
+
+    private init(fault: String?, claim: String, text: Text?) {
+        (self.fault, self.claim, self.text) = (fault, claim, text)
+    }
+
+    /// Whether the answer is yes: all that the proof says, or all but the text where that is enough.
+    func holds(forEnvelope: Bool) -> Bool {
+        fault == nil && (text != .unproved || forEnvelope)
+    }
+
+    /// Why the answer is no.
+    var reason: String {
+        fault ?? "the envelope holds; the text is a substitute that nothing in the proof ties to the log"
+    }
+
+    /// The answer for scripts.
+    func json(forEnvelope: Bool) -> JSONObject {
+        let holds = holds(forEnvelope: forEnvelope)
+        return [
+            "holds": .bool(holds),
+            "text": fault == nil ? .text(text?.rawValue) : nil,
+            "reason": .text(holds ? nil : reason),
+            "claim": .text(holds ? claim : nil),
+        ]
+    }
+}
+
+extension JSONValue {
+    /// Why a proof says something else than what was read of it: nothing that is not checked may stand in it.
+    fileprivate func fault(against read: JSONValue) -> String? {
+        normalized == read ? nil : "it has members, or forms of them, that prove --json does not write"
+    }
+
+    /// The proof with its hashes in base64: hex is accepted, too.
+    private var normalized: JSONValue {
+        guard case .object(var members) = self else { return self }
+        for name in ["root", "leafHash", "firstRoot", "secondRoot"] {
+            if let value = members[name] { members[name] = value.inBase64 }
+        }
+        if let path = members["proof"]?.array { members["proof"] = .array(path.map(\.inBase64)) }
+        if let act = members["act"] { members["act"] = act.normalized }
+        return .object(members)
+    }
+
+    private var inBase64: JSONValue {
+        string.flatMap(HashArgument.hash).map { .string(Base64.encode($0.bytes)) } ?? self
+    }
+}
