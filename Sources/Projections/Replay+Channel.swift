@@ -35,5 +35,5 @@ extension Replay {
 
 extension ReplayOptions {
     /// Whether every event is folded, and read as the remote meant it.
-    fileprivate var readsAll: Bool { rules.isEmpty && sources == nil && without.isEmpty }
+    fileprivate var readsAll: Bool { rules.isEmpty && sources == nil && without.isEmpty && !checks }
 }

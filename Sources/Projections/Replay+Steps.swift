@@ -21,6 +21,7 @@ extension Replay {
         guard range.upperBound > start else { return }
         try session.forEachEvent(in: start.next...range.upperBound) { event in
             guard options.includes(event.source, event.sequence) else { return true }
+            if options.checks { try session.check(event) }
             let envelope = event.envelope
             return try event.withPayload { payload in
                 after.apply(envelope, payload: payload)

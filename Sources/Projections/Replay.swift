@@ -16,6 +16,9 @@ public struct ReplayOptions: Sendable {
     public var decodesAhead = true
     /// Whether a point before the last compaction may be folded from what is left.
     public var retained = false
+    /// Whether each event is held against its leaf hash before it is folded, and the leaf hashes against the tree; then no kept
+    /// state is used.
+    public var checks = false
     /// Which kept states a replay without an observer may begin from, and keeps more of; none if `nil`.
     public var snapshots: SnapshotOptions?
     /// How many events are folded before it is asked whether a state is to be kept.
@@ -39,7 +42,7 @@ public enum Replay {
     ///   - observe: Called after each event, acts included, with the state so far; returns false to stop.
     ///   - progress: Called now and then with the last event that was folded.
     /// - Throws: `ProjectionError.compactedAway` where the point lies before the last compaction and `retained` is not
-    ///   asked for; `EventLogError` where the log cannot be read.
+    ///   asked for; `EventLogError` where the log cannot be read, or an event is checked and not as it was appended.
     public static func workspace(
         of session: borrowing ReadSession,
         through point: SequenceNumber? = nil,
@@ -49,7 +52,8 @@ public enum Replay {
     ) throws -> Workspace {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
-        var snapshots = observe == nil ? Snapshots(options) : nil
+        if options.checks { _ = try session.checkTree(through: last) }
+        var snapshots = observe == nil && !options.checks ? Snapshots(options) : nil
         defer { snapshots?.finish() }
         var workspace =
             try snapshots?.nearest(through: last, in: session)

@@ -11,6 +11,7 @@ struct ReplayRun {
     /// The last event of the range that was folded last.
     private(set) var sequence: SequenceNumber
     private let lanes: ReplayLanes
+    private let checks: Bool
     private var byteCount = 0
     /// Without a second thread.
     private var here: ReplayedWorkspace
@@ -21,6 +22,7 @@ struct ReplayRun {
     init(_ workspace: Workspace, _ options: ReplayOptions, isObserved: Bool, count: UInt64) {
         sequence = workspace.sequence
         lanes = ReplayLanes(options)
+        checks = options.checks
         var workspace = workspace
         workspace.notesTouched = isObserved || workspace.digestKeeper.isBuilt
         let usesTwo = !isObserved && options.decodesAhead && count - min(count, sequence.rawValue) >= Self.aheadCountMin
@@ -78,6 +80,7 @@ struct ReplayRun {
         var goesOn = true
         try session.forEachEvent(in: range) { event in
             guard let lane = lanes.included(event) else { return true }
+            if checks { try session.check(event) }
             event.withPayload { payload in
                 spare.add(event, payload: payload, lane: lane, mayBePlain: lanes.mayBePlain(lane))
                 spare.fold(into: &here, lanes.lanes)
@@ -100,12 +103,13 @@ struct ReplayRun {
     }
 
     private mutating func read(_ session: borrowing ReadSession, _ range: ClosedRange<SequenceNumber>) throws {
-        let lanes = lanes
+        let (lanes, checks) = (lanes, checks)
         var batch = freeBatch()
         // The same once more, so that nothing is counted per event.
         var current = Unmanaged.passUnretained(batch)
         try session.forEachEvent(in: range) { event in
             guard let lane = lanes.included(event) else { return true }
+            if checks { try session.check(event) }
             let isFull = current._withUnsafeGuaranteedRef { batch in
                 event.withPayload { payload in
                     byteCount += payload.count

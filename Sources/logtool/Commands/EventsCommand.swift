@@ -99,6 +99,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         try session.forEachEvent(in: sequences) { event in
             let envelope = event.envelope
             guard selection.includes(envelope) else { return true }
+            if payload { try session.check(event) }
             try event.withPayload { try printer.print(envelope, payload: $0) }
             return true
         }

@@ -35,15 +35,13 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let state = try StateLoader(store: try log.open(), progress: output.progress("replaying")).workspace(
-            for: StateQuery()
-        )
+        let store = try log.open()
+        let loader = StateLoader(store: store, progress: output.progress("replaying"))
+        let state = try loader.workspace(for: StateQuery())
         let reference = try EntityArgument.only(entity, in: state)
-        let printer = HistoryPrinter(
-            output: output.paged(unless: lists.form),
-            entity: reference,
-            entries: try state.history(of: reference)
-        )
+        let entries = try state.history(of: reference)
+        try store.read { session in for entry in entries { try session.checkEvent(at: entry.sequence) } }
+        let printer = HistoryPrinter(output: output.paged(unless: lists.form), entity: reference, entries: entries)
         if lists.json {
             try printer.printDocument()
         } else if lists.jsonl {

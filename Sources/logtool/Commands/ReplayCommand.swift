@@ -17,6 +17,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         Example("logtool replay chat.eventlog --json > state.json", "the state document"),
         Example("logtool replay chat.eventlog --digest --each", "one digest for each event"),
         Example("logtool replay chat.eventlog --without 17", "what if event 17 had never arrived"),
+        Example("logtool replay chat.eventlog --checked", "the state, of events that are as they were appended"),
         Example("logtool replay chat.eventlog --step -n 5", "what each of the last events changed"),
         Example("logtool replay chat.eventlog --step --changed --channel general", "the changes of a channel"),
     ]
@@ -57,21 +58,38 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let loader = StateLoader(store: try log.open(), progress: output.progress("replaying"))
+        let last = try state.checked ? loader.store.read { try lastPoint(in: $0) } : nil
+        let query = query(through: last)
         let output = output.paged(unless: digest ? .lines : lists.form)
         switch (step, digest, each) {
-        case (true, _, _): try printSteps(of: loader, to: output)
-        case (_, true, true): try printDigests(of: loader, to: output)
+        case (true, _, _): try printSteps(of: loader, query, to: output)
+        case (_, true, true): try printDigests(of: loader, query, to: output)
         case (_, true, false):
             var state = try loader.workspace(for: query)
             try output.line(state.digest().hex)
-        default: try printState(of: loader, to: output)
+        default: try printState(of: loader, query, to: output)
         }
         try output.flush()
+        if let last, !self.output.quiet { try sayWhatWasChecked(loader.store, through: last) }
     }
 
-    private var query: StateQuery { state.query(at: point.at, source: selectors.source) }
+    /// The summary goes to standard error: what is printed is the same as without checking.
+    private func sayWhatWasChecked(_ store: EventStore, through last: SequenceNumber) throws {
+        let root = try store.read { try $0.root(size: last.rawValue) }
+        StandardError.line("logtool: checked: every event that was folded, up to sequence \(last), root \(root)")
+    }
 
-    private func printState(of loader: StateLoader, to output: StandardOutput) throws {
+    private func lastPoint(in session: borrowing ReadSession) throws -> SequenceNumber {
+        try (step ? selectors.to : point.at)?.resolve(in: session) ?? session.head
+    }
+
+    /// What is said to be checked is what is folded, also where the log grows meanwhile.
+    private func query(through last: SequenceNumber?) -> StateQuery {
+        let source = selectors.source
+        return state.query(at: point.at ?? (source == nil ? last.map { .sequence($0) } : nil), source: source)
+    }
+
+    private func printState(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         guard let channel = selectors.channel else { return try print(loader.document(for: query), to: output) }
         let state = try loader.channel(channel, for: query)
         guard lists.json else { return try print(state.document(query.documentOptions), to: output) }
@@ -107,13 +125,13 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    private func printDigests(of loader: StateLoader, to output: StandardOutput) throws {
+    private func printDigests(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         try loader.forEachDigest(for: query) { event, digest in
             try output.line("\(event.sequence)\t\(digest)")
         }
     }
 
-    private func printSteps(of loader: StateLoader, to output: StandardOutput) throws {
+    private func printSteps(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         let printer = StepPrinter(output: output, form: lists.form)
         try printer.begin()
         try loader.store.read { session in
@@ -121,7 +139,8 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             let progress = loader.progress?.replayReporter(until: session.head)
             let selection = try EventSelection(selectors, in: session, progress: progress)
             if let sequences = try selection.range(in: session) {
-                try printSteps(of: session, in: sequences, selection, with: printer, progress)
+                if state.checked { _ = try session.checkTree(through: sequences.upperBound) }
+                try printSteps(of: session, in: sequences, query, selection, with: printer, progress)
             }
             if printer.isEmpty, let failure = selection.nothingFits("replay --step", in: session) { throw failure }
         }
@@ -131,6 +150,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     private func printSteps(
         of session: borrowing ReadSession,
         in sequences: ClosedRange<SequenceNumber>,
+        _ query: StateQuery,
         _ selection: EventSelection,
         with printer: StepPrinter,
         _ progress: ((SequenceNumber) -> Void)?

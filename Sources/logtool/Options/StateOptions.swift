@@ -39,6 +39,11 @@ struct StateOptions: ParsableArguments {
     )
     var noSnapshots = false
 
+    @Flag(
+        help: "Fold from the first event on, each checked against its leaf hash and all of them against the tree."
+    )
+    var checked = false
+
     /// The query that these options, a point and a source make.
     func query(at point: Point?, source: SourceName?) -> StateQuery {
         StateQuery(
@@ -49,7 +54,8 @@ struct StateOptions: ParsableArguments {
             source: source,
             without: without,
             retained: retained,
-            usesSnapshots: !noSnapshots
+            usesSnapshots: !noSnapshots,
+            checks: checked
         )
     }
 }

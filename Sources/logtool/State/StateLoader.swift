@@ -13,6 +13,8 @@ struct StateQuery {
     var retained = false
     /// Whether to begin from a state that an earlier replay kept, and to keep states.
     var usesSnapshots = true
+    /// Whether each event is checked before it is folded.
+    var checks = false
 
     /// Which events are folded.
     var replayOptions: ReplayOptions {
@@ -21,6 +23,7 @@ struct StateQuery {
         options.sources = source.map { [$0] }
         options.without = without
         options.retained = retained
+        options.checks = checks
         options.snapshots = usesSnapshots ? SnapshotOptions(build: ProgramIdentity.build) : nil
         return options
     }
