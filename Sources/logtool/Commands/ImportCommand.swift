@@ -11,9 +11,11 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         usage: "logtool import LOG FILE [options]",
         discussion: """
             Everything is checked against the root in the file's header before it takes effect. A log that is there \
-            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed. A file without a \
-            header, as events --jsonl --payload writes it, is appended event by event. A line has at most 128 MiB, \
-            the header 1 GiB.
+            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed. What compactions left \
+            beside the events is checked against the acts that name it. Nothing proves the notes that recorders resume \
+            from, so they are left out: a recorder then reads again what its remote still has. A file without a header, \
+            as events --jsonl --payload writes it, is appended event by event. A line has at most 128 MiB, the header \
+            1 GiB.
             """
     )
 
@@ -27,6 +29,9 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
 
     @Argument(help: ArgumentHelp("What export wrote; - is standard input.", valueName: "file"), completion: .file())
     var file: String
+
+    @Flag(help: "Take the notes that recorders resume from, too; only from a file that you have made yourself.")
+    var bookmarks = false
 
     @OptionGroup(title: "Options of the log") var write: WriteOptions
     @OptionGroup var document: JSONOption
@@ -43,13 +48,15 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             }
             return try print(summary, progress)
         }
-        let header = try read(first, lines) { try ExportedLog.header($0) }
+        var header = try read(first, lines) { try ExportedLog.header($0) }
+        if !bookmarks { header.bookmarks = [:] }
         let result = try EventStore.importLog(at: log, header: header, options: write.storeOptions) { log in
             while let line = try lines.next() {
                 try log.add(read(line, lines) { try ExportedLog.piece($0) })
                 progress.report("read \(lines.number) lines", done: lines.number)
             }
         }
+        if !result.provesRemains, !output.quiet { StandardError.line("logtool: unproved: \(VerifyCommand.unproved)") }
         try print(Self.summary(result, size: header.size), progress)
     }
 

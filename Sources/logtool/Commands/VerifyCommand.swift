@@ -9,17 +9,23 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         abstract: "Check every hash of a log and the tree over them.",
         usage: "logtool verify LOG [options]",
         discussion: """
-            Exit code 3 names the first damaged place; 1 says that the log is whole, but is not what the kept root saw.
+            Exit code 3 names the first damaged place; 1 says that the log is whole, but is not what the kept root saw. \
+            What is derived from the log (cache-NNNNNN) is no part of it: what is damaged there is removed and said, and \
+            computed anew.
             """
     )
 
     static let examples = [
         Example("logtool verify chat.eventlog", "is everything as it was written?"),
+        Example("logtool verify chat.eventlog --deep", "are the states kept beside it what its events give?"),
         Example("logtool root chat.eventlog --json > root.json", "keep what proves the log as it is now"),
         Example("logtool verify chat.eventlog --against root.json", "was nothing altered up to there?"),
     ]
 
     @OptionGroup var log: LogOptions
+
+    @Flag(help: "Fold the log anew, too, and compare what is derived from it: kept states, channels, keys.")
+    var deep = false
 
     @Option(
         help: ArgumentHelp("A root kept from before, hex or base64; with --size.", valueName: "hash"),
@@ -47,13 +53,17 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let kept = try keptRoot()
         let progress = output.progress("verifying")
-        let report = try EventStore.verify(at: log.path)
+        var report = try EventStore.verify(at: log.path)
+        let deep = try report.isIntact && deep ? checkDeep(&report) : nil
         progress.end()
+        if !report.provesRemains, !output.quiet {
+            StandardError.line("logtool: unproved: \(Self.unproved)")
+        }
         if let derived = report.derivedDamage, !output.quiet {
             StandardError.line(DisplayText.escaped("logtool: removed derived data, to be computed anew: \(derived)"))
         }
         let output = output.standardOutput
-        try output.line(document.json ? JSONValue.object(Self.json(report)).text : Self.text(report))
+        try output.line(document.json ? JSONValue.object(Self.json(report, deep)).text : Self.text(report, deep))
         try output.flush()
         if let damage = report.damage {
             throw Failure(
@@ -63,6 +73,21 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         }
         if let kept { try check(kept, in: log.open()) }
     }
+
+    private func checkDeep(_ report: inout VerifyReport) throws -> DerivedCheck {
+        let progress = Progress(isQuiet: output.quiet)
+        defer { progress.end() }
+        let check = try DerivedCheck.run(on: log.open(), build: ProgramIdentity.build) { done, total in
+            let (done, total) = (Int(clamping: done.rawValue), Int(clamping: total.rawValue))
+            progress.report("folded \(done) of \(total)", done: done, total: total)
+        }
+        report.derivedDamage = report.derivedDamage ?? check.damage
+        return check
+    }
+
+    static let unproved =
+        "what the last compaction left beside the events (facts, keys, clocks) is named by no act: "
+        + "an earlier version made it"
 
     private func keptRoot() throws -> KeptRoot? {
         if let root, let size { return KeptRoot(size: size, root: root) }
@@ -78,16 +103,20 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         )
     }
 
-    private static func text(_ report: VerifyReport) -> String {
+    private static func text(_ report: VerifyReport, _ deep: DerivedCheck?) -> String {
         if !report.isIntact, report.head == .zero { return "damaged: before any event could be read" }
         var counts = ["\(report.whole) whole"]
         if report.redacted > 0 { counts.append("\(report.redacted) redacted") }
         if report.dropped > 0 { counts.append("\(report.dropped) dropped") }
         let (state, root) = report.isIntact ? ("intact", ", root \(report.root)") : ("damaged", "")
-        return "\(state): sequences 1 to \(report.head), \(counts.joined(separator: ", "))\(root)"
+        let line = "\(state): sequences 1 to \(report.head), \(counts.joined(separator: ", "))\(root)"
+        guard let deep else { return line }
+        let words = [(deep.states, "kept state"), (deep.journals, "channel journal"), (deep.keys, "key")]
+        let compared = words.map { counted($0, $1) }.joined(separator: ", ")
+        return "\(line)\nderived: compared \(compared) with what the events give"
     }
 
-    private static func json(_ report: VerifyReport) -> JSONObject {
+    private static func json(_ report: VerifyReport, _ deep: DerivedCheck?) -> JSONObject {
         [
             "intact": .bool(report.isIntact),
             "head": .string(report.head.description),
@@ -99,6 +128,10 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
                 .object(["sequence": .text(damage.sequence?.description), "reason": .string(damage.reason)])
             },
             "derivedDamage": .text(report.derivedDamage),
+            "unproved": report.provesRemains ? nil : .string(unproved),
+            "derived": deep.map { deep in
+                .object(["states": .int(deep.states), "journals": .int(deep.journals), "keys": .int(deep.keys)])
+            },
         ]
     }
 }
