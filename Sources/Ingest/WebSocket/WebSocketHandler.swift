@@ -32,6 +32,11 @@ final class WebSocketHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasEnded else { return }
         let frame = Self.unwrapInboundIn(data)
+        // No extension was asked for, so nothing says what a reserved bit means; a server masks nothing (RFC 6455, sections
+        // 5.1 and 5.2).
+        guard !frame.rsv1, !frame.rsv2, !frame.rsv3, frame.maskKey == nil else {
+            return fail(context: context, .protocolError, "protocol error")
+        }
         switch frame.opcode {
         case .text, .binary, .continuation: takeData(frame, context: context)
         case .ping: reply(.pong, frame.unmaskedData, context: context)

@@ -86,6 +86,34 @@ import Testing
         await server.stop()
     }
 
+    /// No extension was asked for: compressed (RSV1), otherwise reserved, or masked by a server.
+    @Test(arguments: [
+        [0xC1, 2, 0x68, 0x69], [0xA1, 2, 0x68, 0x69], [0x91, 2, 0x68, 0x69], [0x81, 0x82, 0, 0, 0, 0, 1, 2],
+    ])
+    func aFrameThatNobodyAskedForFailsTheConnection(_ frame: [UInt8]) async throws {
+        let server = try await RawServer.start { accept in
+            var bytes = ByteBuffer(
+                string: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                    + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"
+            )
+            bytes.writeBytes([0x81, 1, 0x61] + frame + [0x81, 1, 0x62])
+            return bytes
+        }
+        let connection = try await open("ws://127.0.0.1:\(server.port)/")
+        var events: [WebSocketEvent] = []
+        while let taken = await connection.inbox.take() {
+            events += taken
+            if case .closed = events.last { break }
+        }
+        #expect(events.flatMap(\.texts) == ["a"])
+        guard case .closed(WebSocketClosure(code: 1002, reason: "protocol error"), _) = events.last else {
+            Issue.record("the last event is \(String(describing: events.last))")
+            return
+        }
+        await connection.socket.abort()
+        await server.stop()
+    }
+
     @Test func anEndWithoutAClosingIs1006() async throws {
         let server = try await LoopbackServer.start { $0.drop() }
         let connection = try await open("ws://127.0.0.1:\(server.port)/")
