@@ -132,6 +132,33 @@ import Testing
         #expect(Secrets.redact(bytes, kind: .gatewayFrame) == Secrets.Redaction(bytes: bytes, count: 0))
     }
 
+    /// A reader of the stream joins the `data` lines of an event.
+    @Test(arguments: [
+        ("data: {\"access_token\":\ndata: \"s3cret\"}\n\n", "data: {\"access_token\":\ndata: \"[redacted]\"}\n\n", 1),
+        (
+            "id: 1\r\ndata:{\"a\":1,\r\nevent: x\r\ndata: \"apikey\"\r\ndata::\"s3cret\"\r\ndata:}\r\n\r\n",
+            "id: 1\r\ndata:{\"a\":1,\r\nevent: x\r\ndata: \"apikey\"\r\ndata::\"[redacted]\"\r\ndata:}\r\n\r\n", 1
+        ),
+        (
+            "data: {\"access_token\":\"s3c\ndata:ret\",\"x\":\"y\"}\n\n",
+            "data: {\"access_token\":\"[redacted]\ndata:[redacted]\",\"x\":\"y\"}\n\n", 2
+        ),
+        ("data: Authorization: Bearer\ndata: s3cret\n\n", "data: Authorization: [redacted]\ndata: [redacted]\n\n", 2),
+        (
+            "\u{FEFF}data: {\"apikey\":\ndata: \"s3cret\"}\n\n",
+            "\u{FEFF}data: {\"apikey\":\ndata: \"[redacted]\"}\n\n", 1
+        ),
+        (
+            "data: {\"title\":\"authorization: none\"}\n\ndata: {\"title\":\"x\"}\n\n",
+            "data: {\"title\":\"authorization: none\"}\n\ndata: {\"title\":\"x\"}\n\n", 0
+        ),
+    ])
+    func aSecretIsFoundAcrossTheDataLinesOfAnEvent(_ event: String, redacted: String, count: Int) {
+        let redaction = Secrets.redact(Array(event.utf8), kind: .serverSentEvent)
+        #expect(String(decoding: redaction.bytes, as: UTF8.self) == redacted)
+        #expect(redaction.count == count)
+    }
+
     @Test func aTokenNeverSurvivesACutFrame() {
         let secret = "SECRETSECRET"
         for example in [

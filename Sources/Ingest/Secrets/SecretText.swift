@@ -93,7 +93,7 @@ extension SecretText {
             guard colon < text.count, text[colon] == 0x3A || text[colon] == 0x3D else { continue }
             let wordStart = skip(from: colon + 1) { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 || $0 == 0x5C }
             let first = wordStart..<skip(from: wordStart) { !Self.endsWord($0) }
-            let next = skip(from: first.upperBound) { $0 == 0x20 }
+            let next = skip(from: first.upperBound) { $0 <= 0x20 }
             let second = next..<skip(from: next) { !Self.endsWord($0) }
             if Self.schemes.contains(SecretName.normalized(text[first])) {
                 if !second.isEmpty { found.append(place(second)) }

@@ -23,37 +23,41 @@ struct Secrets {
         let places = payload.withUnsafeBufferPointer { bytes -> [SecretPlace] in
             guard SecretName.mayOccur(in: bytes) else { return [] }
             if kind == .serverSentEvent { return placesInLines(bytes) }
-            return self.places(in: bytes, at: 0, isGateway: kind == .gatewayFrame)
+            return self.places(in: bytes, isGateway: kind == .gatewayFrame).found
         }
         return replace(places, in: payload)
     }
 
-    /// The secrets of one JSON text, or of what should be one.
-    static func places(in bytes: UnsafeBufferPointer<UInt8>, at offset: Int, isGateway: Bool) -> [SecretPlace] {
+    /// The secrets of one JSON text, or of what should be one; whether it is.
+    static func places(in bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) -> (found: [SecretPlace], isJSON: Bool) {
         var scan = SecretScan(bytes, isGateway: isGateway)
-        let found: [SecretPlace]
         do throws(JSONFault) {
-            found = try scan.run()
+            return (try scan.run(), true)
         } catch {
             // The structure cannot be trusted any more: what was found in it and what the text shows are both taken.
-            found = scan.placesSoFar + SecretText(tolerating: bytes).members(isGateway: isGateway)
+            return (scan.placesSoFar + SecretText(tolerating: bytes).members(isGateway: isGateway), false)
         }
-        return offset == 0 ? found : found.map { $0.moved(by: offset) }
     }
 
-    /// The secrets of an event of a stream, whose `data` lines are JSON texts of their own.
+    /// The secrets of an event of a stream: each line is a text of its own, and all `data` lines together are one where
+    /// they are not JSON texts each.
     private static func placesInLines(_ bytes: UnsafeBufferPointer<UInt8>) -> [SecretPlace] {
         var places: [SecretPlace] = []
-        var start = 0
+        var data = JoinedText()
+        var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         while start < bytes.count {
             let end = bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
             let isData = bytes[start..<end].starts(with: "data:".utf8)
             let textStart = isData ? start + 5 : start
             let line = UnsafeBufferPointer(rebasing: bytes[textStart..<end])
-            if !line.isEmpty { places += self.places(in: line, at: textStart, isGateway: false) }
+            let (found, isJSON) = line.isEmpty ? ([], true) : self.places(in: line, isGateway: false)
+            places += found.map { $0.moved(by: textStart) }
+            if isData { data.append(line, at: textStart, isWhole: isJSON) }
             start = end + 1
         }
-        return places
+        guard data.isOneText else { return places }
+        let joined = data.text.withUnsafeBufferPointer { self.places(in: $0, isGateway: false).found }
+        return places + joined.flatMap(data.places)
     }
 
     private static func replace(_ places: [SecretPlace], in payload: [UInt8]) -> Redaction {
@@ -73,6 +77,36 @@ struct Secrets {
         guard count > 0 else { return Redaction(bytes: payload, count: 0) }
         redacted += payload[copied...]
         return Redaction(bytes: redacted, count: count)
+    }
+}
+
+/// Lines joined by LF as readers of an event stream join them, with the place of each in the event.
+private struct JoinedText {
+    private(set) var text: [UInt8] = []
+    /// Where each line begins in the joined text, and in the event.
+    private var lines: [(joined: Int, event: Int)] = []
+    private var areWhole = true
+
+    /// Whether what one line begins may go on in the next.
+    var isOneText: Bool { lines.count > 1 && !areWhole }
+
+    /// - Parameter isWhole: whether the line is a JSON text by itself.
+    mutating func append(_ line: UnsafeBufferPointer<UInt8>, at place: Int, isWhole: Bool) {
+        areWhole = areWhole && isWhole
+        if !lines.isEmpty { text.append(0x0A) }
+        lines.append((text.count, place))
+        text.append(contentsOf: line)
+    }
+
+    /// What a place of the joined text is in the event: a piece in each line that it reaches into.
+    func places(of place: SecretPlace) -> [SecretPlace] {
+        lines.indices.compactMap { index in
+            let line = lines[index]
+            let end = index + 1 < lines.count ? lines[index + 1].joined - 1 : text.count
+            let range = place.range.clamped(to: line.joined..<end)
+            guard !range.isEmpty else { return nil }
+            return SecretPlace(range: range, needsQuotes: place.needsQuotes).moved(by: line.event - line.joined)
+        }
     }
 }
 
