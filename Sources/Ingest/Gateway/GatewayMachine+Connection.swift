@@ -15,7 +15,7 @@ extension GatewayMachine {
         guard phase == .connecting else { return [] }
         phase = .waiting
         wait(atLeast: retryAfter ?? .zero, at: now)
-        return []
+        return missedBeforeConnecting()
     }
 
     mutating func closed(code: UInt16, at now: Duration) -> [Action] {
@@ -60,9 +60,16 @@ extension GatewayMachine {
             handshakeFailures += 1
             // A server that forgot the session may close instead of saying so: then begin anew.
             if phase == .resuming, handshakeFailures >= 2 { session = nil }
-            return []
+            return missedBeforeConnecting()
+        case .greeting: return missedBeforeConnecting()
         default: return []
         }
+    }
+
+    /// A gap from the first attempt that fails on, where none is known: a recorder that reads no past begins without one.
+    private mutating func missedBeforeConnecting() -> [Action] {
+        guard !options.takesSnapshots, gaps.allSatisfy({ endedGaps.contains($0) }) else { return [] }
+        return openGap(.unreachable)
     }
 
     private mutating func fatalReason(_ code: UInt16) -> String? {
@@ -99,7 +106,7 @@ extension GatewayMachine {
         guard phase == .identifying || phase == .resuming else { return [] }
         session = GatewaySession(ready: data)
         session?.number = watch.contiguous
-        return becomeLive(at: now) + startSnapshot(at: now)
+        return becomeLive(at: now) + readState(at: now)
     }
 
     /// A guild that is new to a server that subscribes only in the handshake: shake hands again.
@@ -114,7 +121,13 @@ extension GatewayMachine {
         let isProven = session?.isContinuous == true && watch.isComplete
         var actions = becomeLive(at: now)
         if isProven { actions += closeGaps(by: .replay) { $0.reason == .disconnected || $0.reason == .stopped } }
-        return actions + startSnapshot(at: now)
+        return actions + readState(at: now)
+    }
+
+    /// Begins to read the state, which will close the gaps; where that cannot be, nothing will: they are over.
+    private mutating func readState(at now: Duration) -> [Action] {
+        guard !options.takesSnapshots else { return startSnapshot(at: now) }
+        return closeGaps(by: .nothing) { _ in true }
     }
 
     private mutating func becomeLive(at now: Duration) -> [Action] {

@@ -86,6 +86,9 @@ extension GatewayMachine {
         let gap = makeGap(reason)
         guard phase == .live else { return [.openGap(gap)] }
         endedGaps.insert(gap)
+        guard options.takesSnapshots else {
+            return [.openGap(gap), .endGap(gap)] + closeGaps(by: .nothing) { $0 == gap }
+        }
         return [.openGap(gap), .endGap(gap)] + startSnapshot(at: now, after: GatewayTiming.snapshotPause)
     }
 }

@@ -1,4 +1,6 @@
 #if Recorders
+import Foundation
+
 /// What is known of a gateway session, enough to RESUME it, also by another run of the recorder.
 struct GatewaySession: Equatable, Sendable {
     /// `session_id` of READY.
@@ -24,7 +26,16 @@ extension GatewaySession {
     init?(ready data: JSONTree?) {
         guard let id = data?["session_id"]?.string, !id.isEmpty else { return nil }
         let url = data?["resume_gateway_url"]?.string
-        self.init(id: id, resumeURL: url.flatMap { $0.isEmpty ? nil : $0 })
+        self.init(id: id, resumeURL: url.flatMap { $0.isEmpty ? nil : Self.place(of: $0) })
+    }
+
+    /// The scheme, host and port of a URL, which are all that is used of it: the rest may hold a secret. Empty where it has
+    /// none; then RESUME goes where IDENTIFY went.
+    private static func place(of url: String) -> String {
+        guard let parts = URLComponents(string: url), parts.user == nil, parts.password == nil,
+            let scheme = parts.scheme, let host = parts.host
+        else { return "" }
+        return "\(scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")"
     }
 
     /// The form in which a bookmark keeps it.

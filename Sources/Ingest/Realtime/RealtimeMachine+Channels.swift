@@ -98,6 +98,12 @@ extension RealtimeMachine {
         return ended.map { .endGap($0) } + pull(index, at: now)
     }
 
+    /// Gaps of a table from the first attempt that fails on, where none is known.
+    mutating func missedBeforeConnecting(_ index: Int) -> [Action] {
+        guard gaps.allSatisfy({ $0.topic != tables[index].topic || endedGaps.contains($0) }) else { return [] }
+        return [openGap(index, .unreachable)]
+    }
+
     /// The server lost its subscription and tries again by itself.
     private mutating func unsubscribed(_ index: Int, at now: Duration) -> [Action] {
         guard case .subscribed(let ref) = channels[index].phase else { return [] }
@@ -171,7 +177,7 @@ extension RealtimeMachine {
     /// Begins to read a table's rows, or remembers that it is due: once the running pull is done, once the table is
     /// subscribed, and `pause` after the last one began.
     private mutating func pull(_ index: Int, at now: Duration, after pause: Duration = .zero) -> [Action] {
-        guard pullsRows else { return [] }
+        guard pullsRows else { return closeEndedGaps(index) }
         channels[index].needsPull = true
         guard channels[index].coveredByPull == nil, channels[index].isSubscribed else { return [] }
         if let began = channels[index].pullBegan, began + pause > now {
@@ -183,6 +189,14 @@ extension RealtimeMachine {
         channels[index].pullBegan = now
         channels[index].coveredByPull = endedGaps.filter { $0.topic == tables[index].topic }
         return [.work(.pull(table: index))]
+    }
+
+    /// Says that gaps are over which nothing will close.
+    private mutating func closeEndedGaps(_ index: Int) -> [Action] {
+        let closed = gaps.filter { $0.topic == tables[index].topic && endedGaps.contains($0) }
+        gaps.removeAll { closed.contains($0) }
+        endedGaps.subtract(closed)
+        return closed.map { .closeGap($0, by: .nothing) }
     }
 
     mutating func pulled(_ index: Int, isComplete: Bool, at now: Duration) -> [Action] {

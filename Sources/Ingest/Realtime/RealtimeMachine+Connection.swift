@@ -18,7 +18,7 @@ extension RealtimeMachine {
         guard phase == .connecting else { return [] }
         phase = .waiting
         timers.reconnect = now + max(backoff.next(), retryAfter ?? .zero)
-        return []
+        return pullsRows ? [] : channels.indices.flatMap { missedBeforeConnecting($0) }
     }
 
     mutating func closed(at now: Duration) -> [Action] {
@@ -43,7 +43,8 @@ extension RealtimeMachine {
             let wasSubscribed = channels[index].isSubscribed
             channels[index].phase = .idle
             channels[index].deadline = nil
-            return wasSubscribed ? [openGap(index, .disconnected)] : []
+            if wasSubscribed { return [openGap(index, .disconnected)] }
+            return pullsRows ? [] : missedBeforeConnecting(index)
         }
     }
 

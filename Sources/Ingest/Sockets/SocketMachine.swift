@@ -84,6 +84,8 @@ enum GapReason: String, Sendable {
     /// The recorder did not run.
     case stopped
     case disconnected
+    /// There was no connection yet.
+    case unreachable
     /// A number that the server counts with never came.
     case hole
     /// A frame was too large to keep.

@@ -134,6 +134,66 @@ import Testing
         #expect(!actions.contains { if case .closeGap = $0 { true } else { false } })
     }
 
+    /// Without REST routes nothing will ever close a gap: it is over with the next connection.
+    @Test func withoutASnapshotGapsEndAsSoonAsFramesComeAgain() {
+        var table = GatewayTable.live(takesSnapshots: false)
+        let gap = SocketGap(number: 1, reason: .disconnected)
+        #expect(table.send(.closed(code: 1006)) == [.openGap(gap)])
+        _ = table.tickAtDeadline()
+        table.openAndIdentify()
+        #expect(table.message(#"{"op":11}"#) == [.endGap(gap), .closeGap(gap, by: .nothing)])
+        #expect(table.machine.gaps.isEmpty && table.machine.endedGaps.isEmpty)
+        _ = table.message(#"{"op":0,"d":{},"s":3,"t":"X"}"#)
+        var actions: [GatewayMachine.Action] = []
+        while !actions.contains(where: { if case .openGap = $0 { true } else { false } }) {
+            actions = table.tickAtDeadline()
+            _ = table.message(#"{"op":11}"#)
+        }
+        let hole = SocketGap(number: 2, reason: .hole)
+        #expect(actions.filter { $0 != .sendPong } == [.openGap(hole), .endGap(hole), .closeGap(hole, by: .nothing)])
+    }
+
+    @Test func withoutASnapshotAReplayIsProvedOrIsNone() {
+        for (number, closer) in [(2, GapCloser.replay), (3, .nothing)] {
+            var table = GatewayTable.live(GatewayTable.discordReady, takesSnapshots: false)
+            _ = table.send(.closed(code: 4_000))
+            _ = table.tickAtDeadline()
+            _ = table.send(.opened(token: "T"))
+            _ = table.message(GatewayTable.hello)
+            let gap = SocketGap(number: 1, reason: .disconnected)
+            let actions = table.message(#"{"op":0,"d":{},"s":\#(number),"t":"RESUMED"}"#)
+            #expect(actions == [.endGap(gap), .closeGap(gap, by: closer)])
+        }
+    }
+
+    @Test func aServerThatIsNotThereYetIsOneGap() {
+        var table = GatewayTable(takesSnapshots: false)
+        _ = table.tick(at: .zero)
+        let gap = SocketGap(number: 1, reason: .unreachable)
+        #expect(table.send(.refused(retryAfter: nil)) == [.openGap(gap)])
+        _ = table.tickAtDeadline()
+        #expect(table.send(.refused(retryAfter: nil)) == [])
+        _ = table.tickAtDeadline()
+        _ = table.send(.opened(token: "T"))
+        #expect(table.send(.closed(code: 1006)) == [])
+        _ = table.tickAtDeadline()
+        table.openAndIdentify()
+        #expect(table.message(GatewayTable.ready) == [.endGap(gap), .closeGap(gap, by: .nothing)])
+    }
+
+    /// Only where to connect is kept of the URL: the rest may hold a secret.
+    @Test(arguments: [
+        ("wss://gw.example/?token=s3cret", "wss://gw.example"),
+        ("wss://gw.example:8443/s3cret", "wss://gw.example:8443"),
+        ("wss://u:s3cret@gw.example/", ""), ("s3cret", ""), ("", nil),
+    ])
+    func ofAResumeURLOnlyThePlaceIsKept(_ url: String, _ kept: String?) {
+        let ready = JSONTree(parsing: Array(#"{"session_id":"S","resume_gateway_url":"\#(url)"}"#.utf8))
+        let session = GatewaySession(ready: ready)
+        #expect(session?.resumeURL == kept)
+        #expect(session.flatMap { GatewaySession(bytes: $0.bytes) } == session)
+    }
+
     @Test(arguments: [("true", true), ("false", false)])
     func invalidSessionSaysWhetherToResume(data: String, resumes: Bool) {
         var table = GatewayTable.live(GatewayTable.discordReady)

@@ -29,13 +29,14 @@ struct GatewayTable {
         .message(ArraySlice(#"{"op":10,"d":{"heartbeat_interval":-5}}"#.utf8)), .message([0xFF, 0x00]),
     ]
 
-    init(seed: UInt64 = 1) {
-        machine = GatewayMachine(options: GatewayOptions(), random: UnitRandom(seed: seed))
+    init(seed: UInt64 = 1, takesSnapshots: Bool = true) {
+        let options = GatewayOptions(takesSnapshots: takesSnapshots)
+        machine = GatewayMachine(options: options, random: UnitRandom(seed: seed))
     }
 
     /// A machine with a live connection that it has just made.
-    static func live(_ ready: String = Self.ready) -> GatewayTable {
-        var table = GatewayTable()
+    static func live(_ ready: String = Self.ready, takesSnapshots: Bool = true) -> GatewayTable {
+        var table = GatewayTable(takesSnapshots: takesSnapshots)
         _ = table.tick(at: .zero)
         table.openAndIdentify()
         _ = table.message(ready)

@@ -21,11 +21,11 @@ import Testing
         return .message(ArraySlice(text.utf8))
     }
 
-    private func machine() throws -> RealtimeMachine {
+    private func machine(pullsRows: Bool = true) throws -> RealtimeMachine {
         RealtimeMachine(
             tables: [try RealtimeTable("notes")],
             version: .one,
-            pullsRows: true,
+            pullsRows: pullsRows,
             random: UnitRandom(seed: 1)
         )
     }
@@ -62,6 +62,23 @@ import Testing
         let actions = machine.receive(.tick, at: .seconds(50))
         #expect(actions.contains(.close(1_000)))
         #expect(actions.contains { if case .openGap(let gap) = $0 { gap.topic == Self.topic } else { false } })
+    }
+
+    /// Without REST routes nothing will ever close a gap: it is over once changes come in again.
+    @Test func withoutRoutesGapsEndWithTheNextSubscription() throws {
+        var machine = try machine(pullsRows: false)
+        _ = machine.receive(.tick, at: .zero)
+        let first = SocketGap(number: 1, reason: .unreachable, topic: Self.topic)
+        #expect(machine.receive(.refused(retryAfter: nil), at: .zero) == [.openGap(first)])
+        _ = machine.receive(.tick, at: .seconds(2))
+        #expect(machine.receive(.refused(retryAfter: nil), at: .seconds(2)) == [])
+        _ = machine.receive(.tick, at: .seconds(9))
+        _ = machine.receive(.opened(token: "T"), at: .seconds(9))
+        _ = machine.receive(Self.joined, at: .seconds(9))
+        #expect(machine.receive(Self.ready, at: .seconds(9)) == [.endGap(first), .closeGap(first, by: .nothing)])
+        #expect(machine.gaps.isEmpty && machine.endedGaps.isEmpty)
+        let second = SocketGap(number: 2, reason: .disconnected, topic: Self.topic)
+        #expect(machine.receive(.closed(code: 1006), at: .seconds(9)) == [.openGap(second)])
     }
 
     @Test(arguments: ["notes", "public.notes", "notes:user_id=eq.u-1"]) func tablesAreRead(text: String) throws {
