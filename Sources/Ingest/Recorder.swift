@@ -119,7 +119,8 @@ extension Recorder {
     /// - Throws: as `EventStore.append`. What waits is kept, and appended by the next call.
     func pass() throws {
         try appendRefused()
-        guard !batch.drafts.isEmpty else { return }
+        // A bookmark may come alone.
+        guard !batch.drafts.isEmpty || batch.bookmark != nil else { return }
         if let appender {
             try settle { try appender.append(batch.drafts, bookmark: bookmark(batch)) }
             writing = batch

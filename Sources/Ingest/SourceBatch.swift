@@ -23,7 +23,8 @@ struct SourceBatch: Sendable {
     /// How many pieces there are.
     var count: Int { drafts.count + skipped.count }
 
-    var isEmpty: Bool { count == 0 }
+    /// Whether there is nothing to store, not even a bookmark.
+    var isEmpty: Bool { count == 0 && marks.isEmpty }
 
     /// About the memory that it takes.
     var weight: Int {
@@ -81,6 +82,11 @@ struct SourceBatch: Sendable {
 }
 
 extension SourceBatch {
+    /// A batch of a bookmark alone.
+    init(bookmark: [UInt8]) {
+        mark(bookmark)
+    }
+
     init(_ items: [SourceItem]) {
         for item in items { append(item) }
     }

@@ -54,6 +54,25 @@ import Testing
     }
 
     @Test(arguments: [
+        ["gateway", "ws://127.0.0.1:1/", "--no-rest"],
+        ["realtime", "ws://127.0.0.1:1/", "--table", "notes"],
+        ["gateway", "ws://127.0.0.1:1/"], ["sse", "http://127.0.0.1:1/"],
+    ])
+    func aServerThatIsNotThereIsSaidAndShownByStatus(arguments: [String]) async throws {
+        let words = ["ingest", "L"] + arguments + ["--as", "chat", "--token-env", "TOKEN", "--follow"]
+        let tool = try ToolProcess(words, in: folder, environment: ["TOKEN": Self.token])
+        var status = ""
+        while !status.contains(#""source":"chat""#), tool.isRunning {
+            status = try ToolRun.run(["status", "L", "--jsonl"], in: folder).output
+        }
+        #expect(status.contains(#""running":true"#) && status.contains(#""connected":false"#), "\(status)")
+        let run = tool.end(SIGINT)
+        #expect(run.exitCode == 130)
+        let said = run.errors.split(separator: "\n").filter { $0.contains("reason=") }
+        #expect((1...5).contains(said.count), "\(run.errors)")
+    }
+
+    @Test(arguments: [
         ["gateway", "ws://127.0.0.1:1/"],
         ["gateway", "ws://127.0.0.1:1/", "--token-env", "NO_SUCH_VARIABLE", "--follow"],
         ["gateway", "ftp://127.0.0.1/", "--token-env", "TOKEN", "--follow"],

@@ -23,6 +23,7 @@ final class CloudKitSession {
     private let follows: Bool
     private var tokens: CloudKitTokens
     private var journal: ConnectionJournal
+    private var complaints: Complaints
     private var backoff: Backoff
     private var known: [String: [String: Known]] = [:]
     private var isOpen = false
@@ -39,6 +40,7 @@ final class CloudKitSession {
         self.tokens = tokens
         self.follows = follows
         backoff = Backoff(max: .seconds(60), random: recording.random)
+        complaints = Complaints(recording)
         journal = try ConnectionJournal(source: recording.source, kind: .cloudKitRecords, history: recording.history)
         try remember(recording.history)
     }
@@ -74,7 +76,8 @@ final class CloudKitSession {
         let since = Timestamp(microseconds: now.microseconds - window.components.seconds * 1_000_000)
         try await scan("Session", [.sessions(since: since)])
         try await scan("Prompt", [.prompts(responded: false), .prompts(responded: true)])
-        journal.noteAlive(at: recording.clock.now())
+        // What changed while it was looked is seen by the next look.
+        journal.noteAlive(at: now)
         try journal.closeGaps(by: "snapshot", at: recording.clock.now()) { _ in true }
         try await append()
     }
@@ -182,8 +185,9 @@ extension CloudKitSession {
         if let token { try tokens.renew(token) }
         switch answer.status {
         case 200:
-            guard let json, CloudKitRecord.all(in: json) != nil else {
-                try await failed("the answer holds no records", answer, name, wait: nil)
+            guard let json, !answer.isCoded, CloudKitRecord.all(in: json) != nil else {
+                let fault = answer.isCoded ? HTTPTrouble.coded.description : "the answer holds no records"
+                try await failed(fault, answer, name, wait: nil, isFault: true)
                 return nil
             }
             try await succeeded()
@@ -209,14 +213,20 @@ extension CloudKitSession {
         lastTrouble = nil
         guard !isOpen else { return }
         isOpen = true
-        recording.log.info("connected")
+        complaints.succeeded("connected")
         try journal.open(at: recording.clock.now())
         try await append()
     }
 
-    private func failed(_ reason: String, _ answer: HTTPAccess.Answer?, _ name: String, wait: Int64?) async throws {
-        recording.log.notice("no answer", metadata: ["reason": "\(reason)"])
-        if let answer { try record(answer, name) }
+    private func failed(
+        _ reason: String,
+        _ answer: HTTPAccess.Answer?,
+        _ name: String,
+        wait: Int64?,
+        isFault: Bool = false
+    ) async throws {
+        complaints.failed("no answer", reason)
+        if let answer { try record(answer, name, fault: isFault ? reason : nil) }
         try close(reason)
         let time = recording.clock.now()
         if !journal.openGaps.contains(where: { $0.to == nil }) {
@@ -231,10 +241,11 @@ extension CloudKitSession {
         try await recording.clock.sleep(max(own, told))
     }
 
-    private func record(_ answer: HTTPAccess.Answer, _ name: String) throws {
+    private func record(_ answer: HTTPAccess.Answer, _ name: String, fault: String? = nil) throws {
         guard lastTrouble != answer.status else { return }
         lastTrouble = answer.status
-        try journal.http(answer.status, path: "records/\(name)", headers: answer.headers, at: recording.clock.now())
+        let (path, time) = ("records/\(name)", recording.clock.now())
+        try journal.http(answer.status, path: path, headers: answer.headers, fault: fault, at: time)
     }
 
     private func close(_ reason: String) throws {

@@ -71,7 +71,8 @@ public struct GitSource: EventSource, Sendable {
     /// The tip that the log stands at: what the bookmark says, else the source's last event.
     static func recordedTip(_ history: RecordedHistory) throws -> String? {
         if let bookmark = history.bookmark {
-            let id = String(decoding: bookmark, as: UTF8.self)
+            // A recorder of GitHub's API adds a line of its own.
+            let id = String(decoding: bookmark.prefix { $0 != 0x0A }, as: UTF8.self)
             if GitRepository.isObjectID(id) { return id }
         }
         guard let key = try history.latestKey()?.rawValue else { return nil }

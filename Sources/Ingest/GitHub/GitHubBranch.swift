@@ -32,28 +32,34 @@ final class GitHubBranch {
     func look(isOnlyLook: Bool) async throws {
         let name = try await branchName()
         let target = "\(path)/git/ref/heads/\(Self.encoded(name))"
-        let answer = try await client.get(target, etag: etag)
-        switch answer.status {
-        case 200: break
-        case 304: return try await client.caughtUp()
-        default:
+        let asked = recording.clock.now()
+        var read: String?
+        let answer = try await client.get(target, etag: etag) { answer in
+            read = Self.tip(in: answer.body)
+            return read != nil
+        }
+        if answer.status == 304 { return try await client.caughtUp(tip, at: asked) }
+        guard answer.status == 200, let new = read else {
             etag = nil
             try await client.noteMissing(answer, target)
             guard isOnlyLook else { return }
             throw client.error(.noSuchBranch, "there is no branch \"\(name)\"", "use --branch with one that is there")
         }
-        guard let new = JSONTree(parsing: answer.body)?["object"]?["sha"]?.string, GitRepository.isObjectID(new) else {
-            throw client.error(.refused, "the answer names no commit", "check the address of the API (--api)")
-        }
         if new != tip { try await catchUp(to: new) }
         tip = new
         etag = answer.headers["etag"]
-        try await client.caughtUp()
+        try await client.caughtUp(tip, at: asked)
+    }
+
+    /// The commit that an answer of `git/ref` names.
+    private static func tip(in body: [UInt8]) -> String? {
+        let id = JSONTree(parsing: body)?["object"]?["sha"]?.string
+        return id.flatMap { GitRepository.isObjectID($0) ? $0 : nil }
     }
 
     private func branchName() async throws -> String {
         if let branch { return branch }
-        guard let name = try await client.json(path)?["default_branch"]?.string else {
+        guard let name = try await client.value(path, { $0["default_branch"]?.string }) else {
             throw client.error(.refused, "there is no such repository", "check its name and the token's rights")
         }
         branch = name
@@ -87,8 +93,8 @@ extension GitHubBranch {
     private func leads(_ commits: [GitHubCommit], to new: String) async throws -> Bool {
         guard let old = tip else { return true }
         if commits.contains(where: { $0.parents.contains(old) }) { return true }
-        let comparison = try await client.json("\(path)/compare/\(old)...\(new)?per_page=1")
-        return comparison?["status"]?.string == "ahead"
+        let target = "\(path)/compare/\(old)...\(new)?per_page=1"
+        return try await client.value(target) { $0["status"]?.string } == "ahead"
     }
 
     private func holds(_ id: String) throws -> Bool {
@@ -96,7 +102,7 @@ extension GitHubBranch {
     }
 
     private func rewrite(from old: String, to new: String) async throws {
-        let oldTree = try await client.json("\(path)/git/commits/\(old)").flatMap { GitHubCommit($0) }?.tree
+        let oldTree = try await commit(old)?.tree
         let diff = try await GitHubTreeDiff(from: oldTree, to: tree(of: new), read: readTree)
         var document = GitDocument()
         document.addRewrite(from: old, to: new, fromIsMissing: oldTree == nil, changes: diff.changes)
@@ -131,14 +137,20 @@ extension GitHubBranch {
         }
         // What the list does not reach: it is sorted by date, and dates may lie.
         while let id = wanted.first {
-            guard let commit = try await client.json("\(path)/git/commits/\(id)").flatMap({ GitHubCommit($0) }) else {
+            guard let commit = try await commit(id) else {
                 throw client.error(.brokenRepository, "commit \(id) cannot be read", "try again later")
             }
             found[id] = commit
             try settle(&wanted, found)
         }
         for commit in found.values { commitTrees[commit.id] = commit.tree }
-        return CommitOrder.parentsFirst(from: new, in: found)
+        // The list goes on behind where the log begins to know.
+        return CommitOrder.parentsFirst(from: new, in: try found.filter { try !holds($0.key) })
+    }
+
+    /// One commit; `nil` where there is none.
+    private func commit(_ id: String) async throws -> GitHubCommit? {
+        try await client.value("\(path)/git/commits/\(id)") { GitHubCommit($0) }
     }
 
     /// Replaces each wanted commit that was found by its parents that are neither found nor held.
@@ -156,8 +168,8 @@ extension GitHubBranch {
 
     /// A page of the list, newest first; `nil` after the last one.
     private func list(from new: String, page: Int) async throws -> [GitHubCommit]? {
-        let json = try await client.json("\(path)/commits?sha=\(new)&per_page=100&page=\(page)")
-        guard let elements = json?.elements, !elements.isEmpty else { return nil }
+        let target = "\(path)/commits?sha=\(new)&per_page=100&page=\(page)"
+        guard let elements = try await client.value(target, { $0.elements }), !elements.isEmpty else { return nil }
         return elements.compactMap { GitHubCommit($0) }
     }
 
@@ -187,7 +199,7 @@ extension GitHubBranch {
 extension GitHubBranch {
     private func tree(of commit: String) async throws -> String {
         if let tree = commitTrees[commit] { return tree }
-        guard let found = try await client.json("\(path)/git/commits/\(commit)").flatMap({ GitHubCommit($0) }) else {
+        guard let found = try await self.commit(commit) else {
             throw client.error(.brokenRepository, "commit \(commit) cannot be read", "try again later")
         }
         commitTrees[commit] = found.tree
@@ -196,7 +208,8 @@ extension GitHubBranch {
 
     private func readTree(_ id: String) async throws -> GitHubTree {
         if let tree = trees[id] { return tree }
-        guard let tree = try await client.json("\(path)/git/trees/\(id)").flatMap({ GitHubTreeEntry.tree($0) }) else {
+        let json = try await client.value("\(path)/git/trees/\(id)") { $0["tree"]?.elements == nil ? nil : $0 }
+        guard let tree = json.flatMap({ GitHubTreeEntry.tree($0) }) else {
             throw client.error(.brokenRepository, "directory \(id) cannot be read whole", "record a clone: ingest git")
         }
         trees[id] = tree
@@ -223,7 +236,7 @@ extension GitHubBranch {
     }
 
     private func blob(_ id: String) async throws -> [UInt8] {
-        let json = try await client.json("\(path)/git/blobs/\(id)")
+        let json = try await client.value("\(path)/git/blobs/\(id)") { $0["encoding"] == nil ? nil : $0 }
         let text = json?["encoding"]?.string == "base64" ? json?["content"]?.string : nil
         if let data = text.flatMap({ Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }) {
             let bytes = Array(data)

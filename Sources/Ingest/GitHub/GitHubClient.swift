@@ -10,6 +10,7 @@ final class GitHubClient {
     private let token: TokenSource?
     private let follows: Bool
     private var journal: ConnectionJournal
+    private var complaints: Complaints
     private var backoff: Backoff
     private var tokenNow: String?
     private var level = GitHubRate.Level.normal
@@ -17,6 +18,8 @@ final class GitHubClient {
     private var isOpen = false
     private var lastTrouble: Int?
     private var limitCount = 0
+    /// When the last mark of life was left, on the clock that never runs backwards.
+    private var markedAt: Duration?
 
     /// The most failures in a row before a run that does not follow gives up.
     private static let failuresMax = 5
@@ -31,21 +34,32 @@ final class GitHubClient {
         self.token = token
         self.follows = follows
         backoff = Backoff(max: Self.backoffMax, random: recording.random)
-        let past = try RecordedPast(recording.history)
-        let history = past.journalHistory(recording.history)
+        complaints = Complaints(recording)
+        let alive = recording.history.bookmark.flatMap { GitHubBookmark($0)?.alive }
+        let history = try RecordedPast(recording.history).journalHistory(recording.history, aliveAt: alive)
         journal = try ConnectionJournal(source: recording.source, kind: .gitCommit, history: history)
     }
 
     /// The answer to a GET; 304, 404, 409 and 422 are answers too.
     ///
+    /// - Parameter isUsable: whether an answer with status 200 is what was asked for; what is not is asked for again, as
+    ///   after any other failure.
     /// - Throws: `IngestError` with code `refused` where the token does not do, and, unless following, where there is
     ///   no answer again and again.
-    func get(_ target: String, etag: String? = nil) async throws -> HTTPAccess.Answer {
+    func get(
+        _ target: String,
+        etag: String? = nil,
+        isUsable: (HTTPAccess.Answer) -> Bool
+    ) async throws -> HTTPAccess.Answer {
         var hasRefreshed = false
         while true {
             try await waitForReset()
             guard let answer = try await attempt(target, etag: etag) else { continue }
             try await note(answer)
+            if answer.status == 200, let fault = Self.fault(of: answer, isUsable) {
+                try await failed(fault, answer, target, isFault: true)
+                continue
+            }
             switch answer.status {
             case 200, 304, 404, 409, 410, 422, 451:
                 try await succeeded(answer.status)
@@ -63,15 +77,21 @@ final class GitHubClient {
         }
     }
 
-    /// The JSON of an answer that must be 200; `nil` for 404.
-    func json(_ target: String) async throws -> JSONTree? {
-        while true {
-            let answer = try await get(target)
-            if answer.status == 404 || answer.status == 409 { return nil }
-            if answer.status == 200, let json = JSONTree(parsing: answer.body) { return json }
-            if answer.status != 200 { throw try await refused(answer, target) }
-            try await failed("the answer is no JSON", answer, target)
+    /// What is read of the JSON of an answer; `nil` for 404 and 409.
+    func value<Value>(_ target: String, _ read: (JSONTree) -> Value?) async throws -> Value? {
+        var value: Value?
+        let answer = try await get(target) { answer in
+            value = JSONTree(parsing: answer.body).flatMap(read)
+            return value != nil
         }
+        if answer.status == 404 || answer.status == 409 { return nil }
+        guard answer.status == 200 else { throw try await refused(answer, target) }
+        return value
+    }
+
+    private static func fault(of answer: HTTPAccess.Answer, _ isUsable: (HTTPAccess.Answer) -> Bool) -> String? {
+        if answer.isCoded { return HTTPTrouble.coded.description }
+        return isUsable(answer) ? nil : "the answer is not what was asked for"
     }
 }
 
@@ -161,14 +181,19 @@ extension GitHubClient {
         if status < 400 { lastTrouble = nil }
         guard follows, !isOpen else { return }
         isOpen = true
-        recording.log.info("connected")
+        complaints.succeeded("connected")
         try journal.open(at: recording.clock.now())
         try await append()
     }
 
-    private func failed(_ reason: String, _ answer: HTTPAccess.Answer?, _ target: String) async throws {
-        recording.log.notice("no answer", metadata: ["reason": "\(reason)"])
-        if let answer, answer.status >= 400 { try record(answer, target) }
+    private func failed(
+        _ reason: String,
+        _ answer: HTTPAccess.Answer?,
+        _ target: String,
+        isFault: Bool = false
+    ) async throws {
+        complaints.failed("no answer", reason)
+        if let answer { try record(answer, target, fault: isFault ? reason : nil) }
         try close(reason)
         try openGap("unreachable")
         try await append()
@@ -191,13 +216,14 @@ extension GitHubClient {
     }
 
     /// Once for each change of what is wrong.
-    private func record(_ answer: HTTPAccess.Answer, _ target: String) throws {
+    private func record(_ answer: HTTPAccess.Answer, _ target: String, fault: String? = nil) throws {
         guard lastTrouble != answer.status else { return }
         lastTrouble = answer.status
         try journal.http(
             answer.status,
             path: Self.path(target),
             headers: answer.headers,
+            fault: fault,
             at: recording.clock.now()
         )
     }
@@ -233,12 +259,23 @@ extension GitHubClient {
         try await append()
     }
 
-    /// Everything up to the branch's tip is recorded.
-    func caughtUp() async throws {
-        journal.noteAlive(at: recording.clock.now())
+    /// Everything up to the branch's tip, as it was at an instant, is recorded.
+    func caughtUp(_ tip: String?, at asked: Timestamp) async throws {
+        journal.noteAlive(at: asked)
+        try await markAlive(tip)
         guard !journal.openGaps.isEmpty else { return }
         try journal.closeGaps(by: "replay", at: recording.clock.now()) { _ in true }
         try await append()
+    }
+
+    /// Leaves a mark of life in the bookmark, once a minute.
+    private func markAlive(_ tip: String?) async throws {
+        guard follows, let tip else { return }
+        let now = recording.clock.elapsed()
+        if let markedAt, now - markedAt < LifeMarks.interval { return }
+        markedAt = now
+        let bookmark = GitHubBookmark(tip: tip, alive: journal.lastInbound)
+        try await recording.append(SourceBatch(bookmark: bookmark.bytes))
     }
 
     /// Says that the branch is not there, once.

@@ -30,6 +30,8 @@ final class AppendQueue: @unchecked Sendable {
     private var failure: (any Error)?
     private var accepted: UInt64 = 0
     private var stored: UInt64 = 0
+    /// The bookmark that is valid once everything accepted is stored.
+    private var lastBookmark: [UInt8]?
     private var producers: [CheckedContinuation<Void, Never>] = []
     private var flushers: [(upTo: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
 
@@ -84,8 +86,26 @@ final class AppendQueue: @unchecked Sendable {
             waitingCount += pieces.count
             waitingBytes += pieces.weight
             accepted += UInt64(pieces.count)
+            lastBookmark = pieces.bookmark ?? lastBookmark
             condition.signal()
             return isFull
+        }
+    }
+
+    /// The number of pieces that were ever added.
+    var acceptedCount: UInt64 { condition.withLock { accepted } }
+
+    /// Replaces the bookmark where everything is stored and nothing was added beyond a count: what was added meanwhile
+    /// has a newer one.
+    func renewBookmark(ifAccepted count: UInt64, _ renewed: ([UInt8]) -> [UInt8]?) {
+        condition.withLock {
+            guard failure == nil, waiting.isEmpty, accepted == count, stored == count,
+                let bookmark = lastBookmark.flatMap(renewed)
+            else { return }
+            lastBookmark = bookmark
+            firstCameAt = .now
+            waiting.append(SourceBatch(bookmark: bookmark))
+            condition.signal()
         }
     }
 

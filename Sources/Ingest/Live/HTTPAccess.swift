@@ -6,7 +6,7 @@ import NIOPosix
 import NIOSSL
 
 /// HTTP and TLS for all recorders of a process: one pool of connections, no cache, no cookies, no redirects of its own,
-/// no proxy, bodies as they were sent.
+/// no proxy, bodies as they were sent: each request asks for `identity`, and an answer in another coding is not used.
 public final class HTTPAccess: Sendable {
     /// What WebSockets connect with.
     let group: any EventLoopGroup
@@ -118,6 +118,11 @@ extension HTTPAccess {
         /// The first field of a name, in any case.
         subscript(name: String) -> String? { fields.first(name: name) }
 
+        /// Whether the body comes in another coding than `identity`, which is all that was asked for.
+        var isCoded: Bool {
+            fields[canonicalForm: "content-encoding"].contains { !$0.isEmpty && $0.lowercased() != "identity" }
+        }
+
         /// All fields, names in lower case; of several with one name, the first.
         var dictionary: [String: String] {
             Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
@@ -178,10 +183,17 @@ extension HTTPAccess {
     private static func prepared(_ request: Request) throws -> HTTPClientRequest {
         var prepared = HTTPClientRequest(url: request.url)
         prepared.method = HTTPMethod(rawValue: request.method)
+        // What is recorded are the remote's own bytes: without this field a server may send them compressed.
+        prepared.headers.add(name: "Accept-Encoding", value: "identity")
         for (name, value) in request.headers { prepared.headers.add(name: name, value: value) }
         if !request.body.isEmpty { prepared.body = .bytes(request.body) }
         return prepared
     }
+}
+
+extension HTTPAccess.Answer {
+    /// Whether there is a body that nobody can read: compressed, though nobody asked for that.
+    var isCoded: Bool { !body.isEmpty && headers.isCoded }
 }
 
 /// Why there was no answer, or not all of it; in fixed words.
@@ -191,6 +203,9 @@ struct HTTPTrouble: Error, Hashable, CustomStringConvertible {
     init(_ description: String) {
         self.description = description
     }
+
+    /// Why a body in another coding than `identity` is not used.
+    static let coded = HTTPTrouble("the answer is compressed, though nobody asked for that (Content-Encoding)")
 
     init(_ error: any Error) {
         switch error {

@@ -10,6 +10,8 @@ public struct LiveClock: Sendable {
     public let elapsed: @Sendable () -> Duration
     /// Waits; throws `CancellationError` as soon as the task is cancelled.
     public let sleep: @Sendable (Duration) async throws -> Void
+    /// Waits until the next look at whether something came; as `sleep`, but tests tell the two apart.
+    var tick: @Sendable (Duration) async throws -> Void
 
     /// Makes a clock of its three parts.
     public init(
@@ -20,6 +22,7 @@ public struct LiveClock: Sendable {
         self.now = now
         self.elapsed = elapsed
         self.sleep = sleep
+        tick = sleep
     }
 
     /// The machine's clock; only the wall clock comes from outside.
@@ -40,7 +43,9 @@ public struct LiveClock: Sendable {
     func rising() -> LiveClock {
         let latest = Latest()
         let now = now
-        return LiveClock(now: { latest.take(now()) }, elapsed: elapsed, sleep: sleep)
+        var risen = LiveClock(now: { latest.take(now()) }, elapsed: elapsed, sleep: sleep)
+        risen.tick = tick
+        return risen
     }
 
     private final class Latest: Sendable {

@@ -44,6 +44,12 @@ public struct Recording: Sendable {
         try await queue.append(pieces)
     }
 
+    /// Begins to leave a mark of life each minute in which nothing comes, until the task is cancelled; for a connection that
+    /// is open now.
+    func startLifeMarks() -> Task<Void, Never> {
+        Task { [queue, clock] in await LifeMarks(queue: queue, clock: clock).run() }
+    }
+
     /// Returns when all that was taken is durable.
     public func flush() async throws {
         try await queue.flush()

@@ -10,27 +10,61 @@ struct EventStreamSession {
     private var journal: ConnectionJournal
     private var backoff: Backoff
     private var fields: EventStreamFields
+    private var complaints: Complaints
     private var isOpen = false
     private var lastRefusal: Int?
+    /// The id that the request of this connection sent; `nil` for none.
+    private var sentID: String?
+    private var hasToldOfID = false
 
     private static let waitMax = Duration.seconds(30)
+    /// The longest id that is sent: servers refuse long header fields.
+    private static let idBytesMax = 4_096
 
     init(_ recording: Recording, journal: ConnectionJournal) {
         self.recording = recording
         self.journal = journal
         backoff = Backoff(max: Self.waitMax, random: recording.random)
+        complaints = Complaints(recording)
         fields = EventStreamFields(lastEventID: journal.session.map { String(decoding: $0, as: UTF8.self) } ?? "")
     }
 
     var http: HTTPAccess { recording.http }
 
-    /// What a reconnection sends; nothing that could break out of a header.
-    var lastEventID: String {
-        fields.lastEventID.unicodeScalars.contains { $0 == "\r" || $0 == "\n" } ? "" : fields.lastEventID
+    /// The id that a connection which is made now sends; `nil` where there is none, or none that fits into a header.
+    mutating func nextLastEventID() -> String? {
+        sentID = Self.isSendable(fields.lastEventID) ? fields.lastEventID : nil
+        if sentID == nil, !fields.lastEventID.isEmpty, !hasToldOfID {
+            hasToldOfID = true
+            recording.log.warning("the last event's id cannot be sent, so nothing is asked for again")
+        }
+        return sentID
     }
 
-    /// What closes a gap of this stream: the remote's replay after an id, or the list that it sends at each start.
-    private var closer: String { lastEventID.isEmpty || lastEventID == "0" ? "snapshot" : "replay" }
+    private static func isSendable(_ id: String) -> Bool {
+        // RFC 9110, section 5.5: no control character stands in a field.
+        !id.isEmpty && id.utf8.count <= idBytesMax && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    }
+
+    /// What would close a gap of this stream: the list that some servers send at each start, or a replay whose numbers
+    /// prove it.
+    private var closer: String {
+        if fields.lastEventID.isEmpty || fields.lastEventID == "0" { return "snapshot" }
+        return Self.number(fields.lastEventID) == nil ? "nothing" : "replay"
+    }
+
+    /// What a connection's first event, which set this id, says of what was missed.
+    ///
+    /// A server may ignore what it is asked for. Only a number that is the next one leaves no room for another event.
+    private func closer(firstID: String) -> String {
+        if firstID == "0" { return "snapshot" }
+        guard let sent = sentID.flatMap(Self.number), let first = Self.number(firstID) else { return "nothing" }
+        return sent + 1 == first ? "replay" : "nothing"
+    }
+
+    private static func number(_ id: String) -> UInt64? {
+        id.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(id).flatMap { $0 < .max ? $0 : nil } : nil
+    }
 
     mutating func beginRun() throws {
         try journal.beginRun(topics: [nil], asksForPast: false, closes: closer, at: recording.clock.now())
@@ -43,27 +77,36 @@ struct EventStreamSession {
         switch stream.status {
         case 200: break
         case 204:
-            try await refused(204, path: path, retryAfter: nil)
+            try await refused(stream, path: path)
             return false
         case 408, 429, 500...599:
+            try await refused(stream, path: path)
             let wait = stream.headers["retry-after"].flatMap { Int($0) }
-            try await refused(stream.status, path: path, retryAfter: wait)
             if let wait, wait > 0 { try await recording.clock.sleep(.seconds(min(wait, 3_600))) }
             return true
         default:
-            try await refused(stream.status, path: path, retryAfter: nil)
+            try await refused(stream, path: path)
             throw Self.error(.refused, "the server answered with status \(stream.status)")
         }
-        guard Self.isEventStream(stream.headers["content-type"]) else {
-            throw Self.error(.refused, "the answer's content type is not text/event-stream")
+        if let fault = Self.fault(of: stream) {
+            try await refused(stream, path: path, fault: fault)
+            throw Self.error(.refused, fault)
         }
         try await read(stream)
         return true
     }
 
+    /// Why an answer with status 200 is no stream that can be read; `nil` where it is one.
+    private static func fault(of stream: HTTPAccess.Stream) -> String? {
+        if !isEventStream(stream.headers["content-type"]) {
+            return "the answer's content type is not text/event-stream"
+        }
+        return stream.headers.isCoded ? HTTPTrouble.coded.description : nil
+    }
+
     /// The connection is gone, or there was none.
     mutating func lost(_ reason: String) async throws {
-        recording.log.notice("disconnected", metadata: ["reason": "\(reason)"])
+        complaints.failed("disconnected", reason)
         let time = recording.clock.now()
         if isOpen { try journal.close(WebSocketClosure(code: 0, reason: reason), at: time) }
         isOpen = false
@@ -94,11 +137,13 @@ extension EventStreamSession {
         isOpen = true
         lastRefusal = nil
         fields.beginStream()
-        recording.log.info("connected")
+        complaints.succeeded("connected")
         try await append()
         var splitter = EventStreamSplitter()
         var isFirst = true
         do {
+            let marks = recording.startLifeMarks()
+            defer { marks.cancel() }
             for try await chunk in stream.body {
                 let time = recording.clock.now()
                 let events = chunk.withUnsafeReadableBytes { bytes in
@@ -120,17 +165,17 @@ extension EventStreamSession {
         switch event.content {
         case .oversize(let length, let hash):
             try journal.oversize(length: length, hash: hash, at: event.completedAt)
+            if isFirst { try journal.closeGaps(by: "nothing", at: event.completedAt) { _ in true } }
         case .whole(let bytes):
             try journal.frame(.in, bytes[...], at: event.completedAt)
             let before = fields.lastEventID
-            _ = fields.read(bytes)
+            let message = fields.read(bytes)
             // A batch may end with this event: then the next run asks for what comes after it.
             if fields.lastEventID != before { remember() }
             // A frame that only sets the time to wait says nothing of what was missed.
-            guard isFirst, before != fields.lastEventID || bytes.starts(with: "data".utf8) || Self.hasID(bytes) else {
-                return
-            }
-            let closer = fields.lastEventID == "0" ? "snapshot" : before.isEmpty ? "nothing" : "replay"
+            let hasID = Self.hasID(bytes)
+            guard isFirst, message != nil || hasID else { return }
+            let closer = closer(firstID: hasID ? fields.lastEventID : "")
             try journal.closeGaps(by: closer, at: event.completedAt) { _ in true }
         }
         isFirst = false
@@ -144,21 +189,31 @@ extension EventStreamSession {
     }
 
     private static func hasID(_ bytes: [UInt8]) -> Bool {
-        bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).contains { $0.starts(with: "id".utf8) }
+        let lines = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        return lines.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).contains { line in
+            line.prefix { $0 != 0x3A }.elementsEqual("id".utf8)
+        }
     }
 
-    private mutating func refused(_ status: Int, path: String, retryAfter: Int?) async throws {
-        if status != lastRefusal {
-            try journal.http(status, path: path, retryAfter: retryAfter, at: recording.clock.now())
+    private mutating func refused(_ stream: HTTPAccess.Stream, path: String, fault: String? = nil) async throws {
+        let time = recording.clock.now()
+        if stream.status != lastRefusal {
+            let headers = stream.headers
+            try journal.http(stream.status, path: path, headers: headers, fault: fault, at: time)
         }
-        lastRefusal = status
-        recording.log.notice("refused", metadata: ["status": "\(status)"])
+        lastRefusal = stream.status
+        complaints.failed("refused", fault ?? "status \(stream.status)")
+        // What has ended for good misses nothing.
+        if stream.status != 204 { try openGap(at: time) }
         try await append()
     }
 
     private mutating func openGap(at time: Timestamp) throws {
-        guard !journal.openGaps.contains(where: { $0.to == nil }), journal.hasConnected else { return }
-        try journal.openGap("disconnected", from: journal.lastInbound ?? time, closes: closer, at: time)
+        guard !journal.openGaps.contains(where: { $0.to == nil }) else { return }
+        // Before the first connection nothing was heard: what is missed is missed from the first attempt on.
+        let reason = journal.hasConnected ? GapReason.disconnected : .unreachable
+        let from = journal.hasConnected ? journal.lastInbound ?? time : time
+        try journal.openGap(reason.rawValue, from: from, closes: closer, at: time)
     }
 
     private mutating func append() async throws {

@@ -53,7 +53,7 @@ public struct EventStreamSource: LiveSource {
         try session.beginRun()
         while true {
             do {
-                let stream = try await session.http.openFollowingRedirects(try await request(session))
+                let stream = try await session.http.openFollowingRedirects(try await request(&session))
                 guard try await session.take(stream, path: path) else { return }
             } catch let trouble as HTTPTrouble {
                 try await session.lost(trouble.description)
@@ -64,9 +64,9 @@ public struct EventStreamSource: LiveSource {
         }
     }
 
-    private func request(_ session: EventStreamSession) async throws -> HTTPAccess.Request {
+    private func request(_ session: inout EventStreamSession) async throws -> HTTPAccess.Request {
         var headers = [(name: "Accept", value: "text/event-stream"), (name: "Cache-Control", value: "no-store")]
-        if !session.lastEventID.isEmpty { headers.append((name: "Last-Event-ID", value: session.lastEventID)) }
+        if let id = session.nextLastEventID() { headers.append((name: "Last-Event-ID", value: id)) }
         if let token { headers.append((name: "Authorization", value: "Bearer \(try await token.fresh())")) }
         return HTTPAccess.Request(url: url, headers: headers)
     }

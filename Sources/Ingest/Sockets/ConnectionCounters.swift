@@ -83,23 +83,46 @@ final class ConnectionCounters: Sendable {
         return try frame.redacted(payload: answer.body)
     }
 
-    /// An HTTP status that says how the recorder may go on.
+    /// An HTTP answer that says how the recorder may go on, or why it cannot.
+    ///
+    /// - Parameter fault: why the answer cannot be used, in fixed words, where its status does not say so; what it says of
+    ///   its body is recorded then too.
     func http(
         _ status: Int,
         path: String,
-        retryAfter: Int?,
+        retryAfter: Int? = nil,
+        headers: HTTPAccess.Headers? = nil,
+        fault: String? = nil,
         source: SourceName,
         at time: Timestamp
     ) throws -> DraftEvent {
-        var pairs = [
-            Attributes.Pair(name: "connection", value: name), Attributes.Pair(name: "path", value: path),
-            Attributes.Pair(name: "status", value: String(status)),
-        ]
-        if let retryAfter { pairs.append(Attributes.Pair(name: "retry-after", value: String(retryAfter))) }
+        var members = ["connection": name, "path": path, "status": String(status), "reason": fault]
+        members["retry-after"] = (retryAfter ?? headers?.number("retry-after")).map(String.init)
+        for name in ["remaining", "limit", "reset"] {
+            members[name] = headers?.number("x-ratelimit-\(name)").map(String.init)
+        }
+        if fault != nil {
+            for name in ["content-type", "content-encoding"] { members[name] = headers?[name].map(Self.shown) }
+        }
+        let pairs = members.compactMap { name, value in value.map { Attributes.Pair(name: name, value: $0) } }
         let key = "\(name)/h/\(nextHTTP())"
         let attributes = try Attributes(pairs)
         let frame = FrameDraft(recordedAt: time, source: source, kind: .recorderHTTP, key: key, attributes: attributes)
         return try frame.draft(payload: [])
     }
+
+    /// The most bytes of a header field that are recorded.
+    private static let fieldBytesMax = 200
+
+    /// A header field as it may be recorded: visible ASCII, short, without secrets.
+    private static func shown(_ field: String) -> String {
+        let visible = field.utf8.filter { (0x20...0x7E).contains($0) }.prefix(fieldBytesMax)
+        return String(decoding: Secrets.redact(Array(visible), kind: .recorderHTTP).bytes, as: UTF8.self)
+    }
+}
+
+extension HTTPAccess.Headers {
+    /// A field that is a whole number.
+    fileprivate func number(_ name: String) -> Int? { self[name].flatMap { Int($0) } }
 }
 #endif

@@ -1,11 +1,12 @@
 #if Recorders
 import EventLog
 
-/// What sources record that look rather than listen.
+/// What sources record that look rather than listen. One file or answer says nothing of the others: `noteAlive` says when
+/// all were looked at.
 extension ConnectionJournal {
     /// Something that was seen, with its secrets replaced.
     mutating func observation(_ bytes: [UInt8], _ pairs: [Attributes.Pair], at time: Timestamp) throws {
-        var frame = try nextFrame(.in, at: time)
+        var frame = try nextFrame(.in, at: time, isHeard: false)
         frame.attributes = try Attributes(pairs)
         add(try frame.redacted(payload: bytes))
     }
@@ -17,7 +18,7 @@ extension ConnectionJournal {
         _ pairs: [Attributes.Pair],
         at time: Timestamp
     ) throws {
-        var frame = try nextFrame(.in, at: time)
+        var frame = try nextFrame(.in, at: time, isHeard: false)
         frame.attributes = try Attributes(pairs)
         add(try frame.oversize(length: length, hash: hash))
     }
@@ -33,24 +34,6 @@ extension ConnectionJournal {
             kind: EventKind("recorder.limit/1" as StaticString),
             key: "\(counters.name)/l/\(counters.nextLimit())",
             attributes: try Self.attributes(["level": level, "used": String(used), "reset": String(reset)], counters)
-        )
-        add(try frame.draft(payload: []))
-    }
-
-    /// An answer that says how the recorder may go on, with what it says of limits.
-    mutating func http(_ status: Int, path: String, headers: HTTPAccess.Headers, at time: Timestamp) throws {
-        reserve()
-        var members = ["status": String(status), "path": path]
-        members["retry-after"] = headers["retry-after"].flatMap { Int($0) }.map(String.init)
-        for name in ["remaining", "limit", "reset"] {
-            members[name] = headers["x-ratelimit-\(name)"].flatMap { Int($0) }.map(String.init)
-        }
-        let frame = FrameDraft(
-            recordedAt: time,
-            source: source,
-            kind: .recorderHTTP,
-            key: "\(counters.name)/h/\(counters.nextHTTP())",
-            attributes: try Self.attributes(members, counters)
         )
         add(try frame.draft(payload: []))
     }

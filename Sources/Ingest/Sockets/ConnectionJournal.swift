@@ -17,8 +17,12 @@ struct ConnectionJournal {
     private(set) var counters: ConnectionCounters
     /// Gaps that are open, in order.
     private(set) var openGaps: [RecordedGap]
-    /// When the last frame came in.
+    /// When the remote was heard last: a frame came in, a connection was opened, or an answer told of nothing new.
     private(set) var lastInbound: Timestamp?
+    /// The last mark of life of the run before.
+    private let aliveBefore: Timestamp?
+    /// The `lastInbound` that the last bookmark holds.
+    private var markedInbound: Timestamp?
     /// What a protocol keeps for the next run.
     var session: [UInt8]?
     private var waiting = SourceBatch()
@@ -36,6 +40,8 @@ struct ConnectionJournal {
         counters = ConnectionCounters(number: number)
         openGaps = bookmark?.gaps ?? []
         lastInbound = bookmark?.lastInbound
+        markedInbound = bookmark?.lastInbound
+        aliveBefore = bookmark?.alive
         session = bookmark?.session
         isFirstRun = bookmark == nil && latestKey == nil
     }
@@ -43,8 +49,10 @@ struct ConnectionJournal {
     /// Whether the log holds nothing of the source.
     let isFirstRun: Bool
 
-    /// Everything made since the last call, with the bookmark that is valid once it is stored.
+    /// Everything made since the last call, with the bookmark that is valid once it is stored; a bookmark alone once a
+    /// minute where the remote was heard but gave nothing to record.
     mutating func take() -> SourceBatch {
+        if waiting.drafts.isEmpty, isMarkDue { mark() }
         markLast()
         defer { waiting = SourceBatch(roomOf: waiting) }
         return waiting
@@ -54,8 +62,26 @@ struct ConnectionJournal {
     /// know has one.
     mutating func markLast() {
         guard !waiting.drafts.isEmpty else { return }
-        let bookmark = JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: session)
-        waiting.mark(bookmark.bytes)
+        mark()
+    }
+
+    private mutating func mark() {
+        // A session that holds a secret is not kept: the next run begins without it.
+        let kept = session.flatMap { Secrets.redact($0, kind: kind).count == 0 ? $0 : nil }
+        waiting.mark(JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: kept).bytes)
+        markedInbound = lastInbound
+    }
+
+    private var isMarkDue: Bool {
+        guard let lastInbound else { return false }
+        let least = LifeMarks.interval.components.seconds * 1_000_000
+        return lastInbound.microseconds - (markedInbound?.microseconds ?? 0) >= least
+    }
+
+    /// Until when the recorder is known to have listened.
+    private var lastAlive: Timestamp? {
+        guard let lastInbound, let aliveBefore else { return lastInbound ?? aliveBefore }
+        return max(lastInbound, aliveBefore)
     }
 
     static func connectionNumber(in key: String) -> UInt64? {
@@ -72,6 +98,7 @@ extension ConnectionJournal {
         reserve()
         isReserved = false
         hasConnected = true
+        lastInbound = time
         try add(.recorderLink, "\(counters.name)/open", [pair("link", "open")], at: time)
     }
 
@@ -83,10 +110,26 @@ extension ConnectionJournal {
         try add(.recorderLink, "\(counters.name)/close", pairs, at: time)
     }
 
-    /// An answer of a server that says how the recorder may go on.
-    mutating func http(_ status: Int, path: String, retryAfter: Int?, at time: Timestamp) throws {
+    /// An answer of a server that says how the recorder may go on, or why it cannot (`fault`).
+    mutating func http(
+        _ status: Int,
+        path: String,
+        retryAfter: Int? = nil,
+        headers: HTTPAccess.Headers? = nil,
+        fault: String? = nil,
+        at time: Timestamp
+    ) throws {
         reserve()
-        add(try counters.http(status, path: path, retryAfter: retryAfter, source: source, at: time))
+        let draft = try counters.http(
+            status,
+            path: path,
+            retryAfter: retryAfter,
+            headers: headers,
+            fault: fault,
+            source: source,
+            at: time
+        )
+        add(draft)
         markLast()
     }
 
@@ -126,8 +169,13 @@ extension ConnectionJournal {
         add(try nextFrame(.in, at: time).oversize(length: length, hash: hash))
     }
 
-    mutating func nextFrame(_ direction: CaptureLine.Direction, at time: Timestamp) throws -> FrameDraft {
-        if direction == .in { lastInbound = time }
+    /// - Parameter isHeard: whether it shows that all before it was received.
+    mutating func nextFrame(
+        _ direction: CaptureLine.Direction,
+        at time: Timestamp,
+        isHeard: Bool = true
+    ) throws -> FrameDraft {
+        if direction == .in, isHeard { lastInbound = time }
         return FrameDraft(
             recordedAt: time,
             source: source,
@@ -189,7 +237,7 @@ extension ConnectionJournal {
     mutating func beginRun(topics: [String?], asksForPast: Bool, closes: String, at time: Timestamp) throws {
         if isFirstRun, !asksForPast { return }
         let reason = isFirstRun ? GapReason.start : .stopped
-        let from = isFirstRun ? time : lastInbound ?? time
+        let from = isFirstRun ? time : lastAlive ?? time
         for topic in topics where !hasGoingGap(topic) {
             try openGap(reason.rawValue, topic: topic, from: from, closes: closes, at: time)
         }
@@ -199,7 +247,7 @@ extension ConnectionJournal {
     mutating func endRun(topics: [String?], closes: String, at time: Timestamp) throws {
         guard !isFirstRun || hasConnected else { return }
         for topic in topics where !hasGoingGap(topic) {
-            let from = lastInbound ?? time
+            let from = lastAlive ?? time
             try openGap(GapReason.stopped.rawValue, topic: topic, from: from, closes: closes, at: time)
         }
     }

@@ -45,10 +45,19 @@ struct JournalBookmark: Equatable {
     var number: UInt64
     var gaps: [RecordedGap] = []
     var lastInbound: Timestamp?
+    /// Until when the recorder is known to have listened, where nothing came since `lastInbound`.
+    var alive: Timestamp?
     var session: [UInt8]?
 
     init(number: UInt64, gaps: [RecordedGap], lastInbound: Timestamp?, session: [UInt8]?) {
         (self.number, self.gaps, self.lastInbound, self.session) = (number, gaps, lastInbound, session)
+    }
+
+    /// The same with a mark of life.
+    func marked(aliveAt time: Timestamp) -> JournalBookmark {
+        var marked = self
+        marked.alive = max(alive ?? time, time)
+        return marked
     }
 
     var bytes: [UInt8] {
@@ -59,6 +68,10 @@ struct JournalBookmark: Equatable {
         if let lastInbound {
             writer.name("last")
             writer.string(lastInbound.description)
+        }
+        if let alive {
+            writer.name("alive")
+            writer.string(alive.description)
         }
         if let session {
             writer.name("session")
@@ -81,6 +94,7 @@ struct JournalBookmark: Equatable {
         self.number = number
         gaps = tree["gaps"]?.elements?.compactMap { RecordedGap($0) } ?? []
         lastInbound = tree["last"]?.string.flatMap { Timestamp(rfc3339: $0) }
+        alive = tree["alive"]?.string.flatMap { Timestamp(rfc3339: $0) }
         session = tree["session"]?.string.map { Array($0.utf8) }
     }
 }

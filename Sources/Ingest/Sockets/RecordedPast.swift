@@ -23,9 +23,12 @@ struct RecordedPast {
     }
 
     /// The history with the bookmark that a journal would have left.
-    func journalHistory(_ history: RecordedHistory) -> RecordedHistory {
+    ///
+    /// - Parameter alive: until when the recorder is known to have listened, if anything says so beside the events.
+    func journalHistory(_ history: RecordedHistory, aliveAt alive: Timestamp?) -> RecordedHistory {
         guard let lastTime else { return .empty }
-        let bookmark = JournalBookmark(number: number, gaps: gaps, lastInbound: lastTime, session: nil)
+        var bookmark = JournalBookmark(number: number, gaps: gaps, lastInbound: lastTime, session: nil)
+        bookmark.alive = alive
         return RecordedHistory(
             bookmark: bookmark.bytes,
             holdsKey: { try history.holds($0) },

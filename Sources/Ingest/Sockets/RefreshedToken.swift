@@ -56,6 +56,8 @@ actor RefreshedToken {
         if answer.status == 408 || answer.status == 429 || answer.status >= 500 {
             throw HTTPTrouble("the refresh URL answered with status \(answer.status)")
         }
+        // It may be spent already; but nobody can read what took its place.
+        if answer.isCoded { throw HTTPTrouble.coded }
         let tree = JSONTree(parsing: answer.body)
         let pair = tree?["data"] ?? tree
         guard answer.status == 200, let access = pair?["access_token"]?.string else {

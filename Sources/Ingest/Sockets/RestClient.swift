@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import Logging
 
 /// Asks a REST server with patience: waits when it is told to, tries again what may pass, and takes a fresh token when
 /// the old one expired.
@@ -54,11 +55,25 @@ struct RestClient {
                 failures += 1
                 try await recording.clock.sleep(.seconds(1 << failures))
             default:
+                guard !answer.isCoded else {
+                    try await record(answer, path: path, fault: HTTPTrouble.coded.description)
+                    return nil
+                }
                 try await pace(answer)
                 return answer
             }
         }
         return nil
+    }
+
+    private func record(_ answer: HTTPAccess.Answer, path: String, fault: String) async throws {
+        recording.log.notice("the answer cannot be used", metadata: ["path": "\(path)", "reason": "\(fault)"])
+        let time = recording.clock.now()
+        let headers = answer.headers
+        let status = answer.status
+        let source = recording.source
+        let draft = try counters.http(status, path: path, headers: headers, fault: fault, source: source, at: time)
+        try await recording.append([.draft(draft)])
     }
 
     /// Nothing where there is no answer, or no token to ask with.

@@ -33,6 +33,9 @@ final class SocketDriver<Machine: SocketMachine> {
     private var timer: (deadline: Duration, task: Task<Void, Never>)?
     private var fatal: IngestError?
     private var lastRefusal: Int?
+    private var complaints: Complaints
+    /// Leaves marks of life while a socket is open.
+    private var lifeMarks: Task<Void, Never>?
     /// While a frame is handled: when the one before it came. What a frame says was lost was lost after that one.
     private var inboundBefore: Timestamp?
     /// Whether a run that does not follow has all it wants.
@@ -56,6 +59,7 @@ final class SocketDriver<Machine: SocketMachine> {
         self.configuration = configuration
         self.recording = recording
         self.journal = journal
+        complaints = Complaints(recording)
         var gaps: [SocketGap] = []
         var ended: Set<SocketGap> = []
         for recorded in journal.openGaps {
@@ -73,7 +77,10 @@ final class SocketDriver<Machine: SocketMachine> {
     /// - Throws: `CancellationError`; `IngestError` where the server says that going on would not help; what the recording
     ///   throw.
     func run() async throws {
-        defer { timer?.task.cancel() }
+        defer {
+            timer?.task.cancel()
+            lifeMarks?.cancel()
+        }
         do {
             try await withThrowingDiscardingTaskGroup { group in
                 try await loop(&group)
@@ -133,6 +140,7 @@ extension SocketDriver {
             try receive(.tick, at: recording.clock.now())
         case .workDone(let work, let isComplete):
             try receive(.workDone(work, isComplete: isComplete), at: recording.clock.now())
+            if !isComplete { complaints.failed("the state cannot be read", "no answer over REST that can be used") }
             if isComplete, !configuration.follows, machine.gaps.isEmpty { isDone = true }
         case .token(let token): try receive(.token(token), at: recording.clock.now())
         case .socket(let attempt, let events):
@@ -160,6 +168,8 @@ extension SocketDriver {
         case .pong: break
         case .closed(let closure, let time):
             socket = nil
+            lifeMarks?.cancel()
+            complaints.failed("disconnected", "\(closure.reason), code \(closure.code)")
             try journal.close(closure, at: time)
             try receive(.closed(code: closure.code), at: time)
         }
@@ -234,22 +244,26 @@ extension SocketDriver {
             self.socket = socket
             inbox.whenDrained { socket.resume() }
             lastRefusal = nil
+            complaints.succeeded("connected")
             try journal.open(at: recording.clock.now())
+            lifeMarks = recording.startLifeMarks()
             try receive(.opened(token: token), at: recording.clock.now())
         } catch let refusal as WebSocketRefusal {
             try refused(refusal)
         } catch let trouble as HTTPTrouble {
             // The token could not be asked for; that passes as other failures to connect do.
-            recording.log.notice("no token", metadata: ["reason": "\(trouble)"])
+            complaints.failed("no token", "\(trouble)")
             try receive(.refused(retryAfter: nil), at: recording.clock.now())
         } catch let error as IngestError {
             // A token that was never there is a mistake of whoever started this; later it may come back.
             guard journal.hasConnected else { throw error }
+            complaints.failed("no token", "\(error)")
             try receive(.refused(retryAfter: nil), at: recording.clock.now())
         }
     }
 
     private func refused(_ refusal: WebSocketRefusal) throws {
+        complaints.failed("cannot connect", "\(refusal)")
         guard case .status(let status, let wait) = refusal else {
             return try receive(.refused(retryAfter: nil), at: recording.clock.now())
         }
@@ -264,6 +278,7 @@ extension SocketDriver {
     private func leaveSocket() async {
         guard let old = socket else { return }
         socket = nil
+        lifeMarks?.cancel()
         await old.abort()
         try? journal.close(
             WebSocketClosure(code: 1006, reason: "gave up waiting for the end"),

@@ -5,10 +5,15 @@ import Glibc
 /// Says which names of a directory changed, as Linux's inotify tells it. Used by one thread, but for `stop`.
 final class DirectoryWatch: @unchecked Sendable {
     /// What happened.
-    enum Happening {
+    enum Happening: Equatable {
+        /// A file was made, or something of it changed.
         case changed([UInt8])
-        /// More happened than was told, or the directory itself went: everything must be looked at again.
-        case rescan(isLoss: Bool)
+        /// A writer closed a file, or moved it here.
+        case finished([UInt8])
+        /// A file was deleted, or moved away.
+        case removed([UInt8])
+        /// More happened than was told: everything must be looked at again.
+        case lost
         /// The directory that was watched is gone.
         case gone
         case stopped
@@ -16,6 +21,8 @@ final class DirectoryWatch: @unchecked Sendable {
 
     private let descriptor: Int32
     private let wakeup: (read: Int32, write: Int32)
+    /// The watch of the directory that is at the path; another may live on where that was moved away.
+    private var watched: Int32 = -1
 
     /// - Returns: `nil` where inotify gives no more watches.
     init?() {
@@ -44,7 +51,16 @@ final class DirectoryWatch: @unchecked Sendable {
 
     /// Begins to watch a directory; false where it is not there or no watch is left.
     func add(_ path: String) -> Bool {
-        inotify_add_watch(descriptor, path, Self.mask) >= 0
+        let former = watched
+        watched = inotify_add_watch(descriptor, path, Self.mask)
+        if former >= 0, former != watched { _ = inotify_rm_watch(descriptor, former) }
+        return watched >= 0
+    }
+
+    /// Whether everything that happened so far was told.
+    var isQuiet: Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&polled, 1, 0) == 0
     }
 
     /// Makes `next` return `stopped`, from any thread.
@@ -76,15 +92,19 @@ final class DirectoryWatch: @unchecked Sendable {
             let start = offset + headSize
             let end = min(count, start + Int(event.len))
             offset = max(end, start)
-            if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-                happenings.append(.rescan(isLoss: true))
-            } else if event.mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 {
-                happenings.append(.gone)
-            } else if event.len > 0 {
-                happenings.append(.changed(Array(buffer[start..<end].prefix { $0 != 0 })))
-            }
+            let name = Array(buffer[start..<end].prefix { $0 != 0 })
+            if let happening = happening(event, name) { happenings.append(happening) }
         }
         return happenings
+    }
+
+    private func happening(_ event: inotify_event, _ name: [UInt8]) -> Happening? {
+        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return .lost }
+        guard event.wd == watched else { return nil }
+        if event.mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .gone }
+        guard !name.isEmpty, event.mask & UInt32(IN_ISDIR) == 0 else { return nil }
+        if event.mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { return .finished(name) }
+        return event.mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0 ? .removed(name) : .changed(name)
     }
 }
 #endif

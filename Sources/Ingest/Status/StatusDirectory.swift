@@ -12,12 +12,26 @@ final class StatusDirectory {
         var size: Int64 = 0
         var seconds: Int = 0
         var nanoseconds: Int = 0
+
+        /// Whether a write may follow that leaves the same mark.
+        var isRecent: Bool { abs(Int(Date().timeIntervalSince1970) - seconds) <= 1 }
     }
 
     private struct Known {
         /// `nil` where only what an earlier run recorded is known.
         var mark: Mark?
-        var recordedHash: Hash256?
+        /// Of the content; of what an earlier run recorded, without its secrets.
+        var hash: Hash256?
+        /// Whether it was written so shortly before it was read that another write may leave the same mark: the clocks of
+        /// file systems are coarse.
+        var isRecent = false
+    }
+
+    /// What came of looking at a file.
+    private enum Outcome {
+        case delivered, unchanged, absent
+        /// It is no regular file, or cannot be read.
+        case passedOver
     }
 
     let path: String
@@ -26,6 +40,8 @@ final class StatusDirectory {
     private var known: [[UInt8]: Known]
     /// Files that could not be read, so that each is told once.
     private(set) var unreadable: Set<[UInt8]> = []
+    /// Files of which something was delivered since a writer finished the last time.
+    private var fresh: Set<[UInt8]> = []
 
     /// - Parameter remembered: the hashes of what earlier runs recorded last, of files that were there then.
     init(
@@ -37,7 +53,7 @@ final class StatusDirectory {
         self.path = path
         self.patterns = patterns
         self.now = now
-        known = remembered.mapValues { Known(mark: nil, recordedHash: $0) }
+        known = remembered.mapValues { Known(mark: nil, hash: $0) }
     }
 
     /// Whether a file of this name is meant.
@@ -55,45 +71,84 @@ final class StatusDirectory {
             forgetAll(deliver)
             return true
         }
-        for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) { observe(name, deliver) }
+        for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = look(name, deliver) }
         let present = Set(names)
         for name in known.keys.filter({ !present.contains($0) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            observe(name, deliver)
+            _ = look(name, deliver)
         }
         return true
     }
 
-    /// Looks at one file.
+    /// Looks at a file that something happened to.
     func observe(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) {
+        _ = look(name, isTold: true, deliver)
+    }
+
+    /// Looks at a file that a writer finished or moved into place.
+    ///
+    /// - Returns: whether what it held then was replaced or removed before it was read.
+    func observeFinished(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) -> Bool {
+        let wasFresh = fresh.contains(name)
+        let outcome = look(name, isTold: true, deliver)
+        fresh.remove(name)
+        return !wasFresh && (outcome == .unchanged || outcome == .absent)
+    }
+
+    /// Looks at a file that was removed or moved away.
+    ///
+    /// - Returns: as `observeFinished`; a file that nobody knew is told when it was written.
+    func observeRemoved(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) -> Bool {
+        let wasKnown = known[name] != nil
+        return observeFinished(name, deliver) && wasKnown
+    }
+
+    private func look(_ name: [UInt8], isTold: Bool = false, _ deliver: (StatusObservation) -> Void) -> Outcome {
         let text = Array("\(path)/".utf8CString.dropLast()) + name.map { CChar(bitPattern: $0) } + [0]
         // A symbolic link is not followed, and a pipe that nobody writes to is not waited for.
         let descriptor = open(text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == EACCES || errno == EMFILE || errno == ENFILE || errno == EINTR {
-                unreadable.insert(name)
-            } else {
-                forget(name, deliver)
-            }
-            return
-        }
+        guard descriptor >= 0 else { return failed(to: name, errno, deliver) }
         defer { close(descriptor) }
-        guard let mark = Self.mark(descriptor) else { return forget(name, deliver) }
-        if let last = known[name], last.mark == mark { return }
+        guard let mark = Self.mark(descriptor) else { return forget(name, deliver) ? .delivered : .passedOver }
+        let last = known[name]
+        if let last, last.mark == mark, !isTold, !last.isRecent { return .unchanged }
         guard let content = Self.read(descriptor) else {
             unreadable.insert(name)
-            return
+            return .passedOver
         }
         unreadable.remove(name)
-        let last = known[name]
-        known[name] = Known(mark: mark)
-        // What an earlier run saw last is not seen anew.
-        if let last, last.mark == nil, last.recordedHash == Self.recordedHash(content) { return }
+        let hash = Self.hash(content)
+        known[name] = Known(mark: mark, hash: hash, isRecent: mark.isRecent)
+        if let last, Self.repeats(last, mark, content, hash) { return .unchanged }
+        fresh.insert(name)
         deliver(StatusObservation(name: name, content: content, observedAt: now()))
+        return .delivered
     }
 
-    private func forget(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) {
-        guard known.removeValue(forKey: name) != nil else { return }
+    /// Whether it is what an earlier run saw last, or what was read with this mark already.
+    private static func repeats(
+        _ last: Known,
+        _ mark: Mark,
+        _ content: StatusObservation.Content,
+        _ hash: Hash256?
+    ) -> Bool {
+        last.mark == nil ? last.hash == recordedHash(content) : last.mark == mark && last.hash == hash
+    }
+
+    private func failed(to name: [UInt8], _ number: Int32, _ deliver: (StatusObservation) -> Void) -> Outcome {
+        if [EACCES, EMFILE, ENFILE, EINTR].contains(number) {
+            unreadable.insert(name)
+            return .passedOver
+        }
+        if forget(name, deliver) { return .delivered }
+        return number == ENOENT ? .absent : .passedOver
+    }
+
+    /// Whether it was known.
+    @discardableResult
+    private func forget(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) -> Bool {
+        guard known.removeValue(forKey: name) != nil else { return false }
         deliver(StatusObservation(name: name, content: .absent, observedAt: now()))
+        return true
     }
 
     private func forgetAll(_ deliver: (StatusObservation) -> Void) {
@@ -140,6 +195,14 @@ extension StatusDirectory {
             seconds: time.tv_sec,
             nanoseconds: time.tv_nsec
         )
+    }
+
+    private static func hash(_ content: StatusObservation.Content) -> Hash256? {
+        switch content {
+        case .whole(let bytes): Hasher256.hash(bytes)
+        case .oversize(_, let hash): hash
+        case .absent: nil
+        }
     }
 
     /// The hash of what an event holds of a content.

@@ -49,11 +49,10 @@ struct StatusSession {
         for finding in findings {
             switch finding {
             case .observation(let observation): try add(observation)
-            case .overflow(let time):
-                recording.log.warning("the system told less than happened; looking at every file")
-                try journal.openGap("overflow", from: journal.lastInbound ?? time, closes: "snapshot", at: time)
-            case .scanned: try scanned()
-            case .unreadable: try unreadable()
+            case .scanned(let time): try scanned(at: time)
+            case .heard(let time): journal.noteAlive(at: time)
+            case .missed(let loss, let from, let time): try missed(loss, from: from, at: time)
+            case .unreadable(let from, let time): try unreadable(from: from, at: time)
             }
         }
         try await append()
@@ -88,8 +87,7 @@ extension StatusSession {
         }
     }
 
-    private mutating func scanned() throws {
-        let time = recording.clock.now()
+    private mutating func scanned(at time: Timestamp) throws {
         if isUnreadable { recording.log.notice("the directory can be read again") }
         if !hasScanned { recording.log.info("watching") }
         (isUnreadable, hasScanned) = (false, true)
@@ -97,12 +95,16 @@ extension StatusSession {
         try journal.closeGaps(by: "snapshot", at: time) { _ in true }
     }
 
-    private mutating func unreadable() throws {
+    private mutating func missed(_ loss: StatusWatcher.Loss, from: Timestamp, at time: Timestamp) throws {
+        recording.log.warning("versions of files may be missing", metadata: ["reason": "\(loss.rawValue)"])
+        try journal.openGap(loss.rawValue, from: from, closes: "snapshot", at: time)
+    }
+
+    private mutating func unreadable(from: Timestamp, at time: Timestamp) throws {
         guard !isUnreadable else { return }
         isUnreadable = true
-        let time = recording.clock.now()
         recording.log.warning("the directory cannot be read")
-        try journal.openGap("unreadable", from: journal.lastInbound ?? time, closes: "snapshot", at: time)
+        try journal.openGap("unreadable", from: from, closes: "snapshot", at: time)
     }
 
     private mutating func append() async throws {

@@ -50,6 +50,9 @@ final class Inbox<Element: Sendable>: Sendable {
         return hasRoom
     }
 
+    /// Whether nothing waits.
+    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
+
     /// Says that nothing more comes; what waits can still be taken.
     func finish() {
         let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in

@@ -63,7 +63,9 @@ struct RecorderStatus {
         switch envelope.kind.rawValue {
         case "recorder.link/1": takeLink(envelope)
         case "recorder.gap/1": takeGap(envelope)
-        case "recorder.http/1": retries += 1
+        case "recorder.http/1":
+            retries += 1
+            noteUnconnected(envelope)
         case "recorder.limit/1":
             let reset = envelope.attributes["reset"].flatMap { Int64($0) }.map { Timestamp(seconds: $0) }
             let used = envelope.attributes["used"].flatMap { Int($0) } ?? 0
@@ -82,8 +84,15 @@ struct RecorderStatus {
         if saysConnected == false { retries += 1 }
     }
 
+    /// A recorder that lives in connections, and has had none so far.
+    private mutating func noteUnconnected(_ envelope: Envelope) {
+        guard saysConnected == nil else { return }
+        (saysConnected, linkChangedAt) = (false, envelope.recordedAt)
+    }
+
     private mutating func takeGap(_ envelope: Envelope) {
         guard let key = envelope.key?.rawValue else { return }
+        noteUnconnected(envelope)
         if envelope.attributes["gap"] == "open" {
             openGaps.insert(key)
         } else if key.hasSuffix("/closed") {

@@ -43,6 +43,9 @@ final class FakeRetrocast: Sendable {
         var goodToken = "tok-1"
         var fates: [Fate] = []
         var restFailures = 0
+        /// How many answers of the REST routes are compressed, and what requests said of that.
+        var codedAnswers = 0
+        var codings: [String?] = []
         /// The ticks that the longest-lived connection has seen.
         var ticksMax = 0
     }
@@ -277,6 +280,12 @@ extension FakeRetrocast {
             if state.restFailures > 0 {
                 state.restFailures -= 1
                 return LoopbackServer.Answer(status: 500)
+            }
+            state.codings.append(request.headers["accept-encoding"])
+            if state.codedAnswers > 0 {
+                state.codedAnswers -= 1
+                let headers = [("Content-Encoding", "gzip")]
+                return LoopbackServer.Answer(headers: headers, body: [0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03])
             }
             guard let body = Self.body(of: request.target, state) else { return LoopbackServer.Answer(status: 404) }
             return LoopbackServer.Answer(body: Array(body.utf8))

@@ -57,7 +57,8 @@ import Testing
         #expect(bench.waits.all == [.seconds(7), .seconds(2), .seconds(7), .seconds(7)])
         let gaps = try bench.events().filter { $0.kind == "recorder.gap/1" }
         #expect(gaps.map { $0.attribute("gap") } == ["open", "close", "open"])
-        #expect(gaps[1].text.contains("\"closes\":\"replay\""))
+        // An id that is no number proves nothing.
+        #expect(gaps[1].text.contains("\"closes\":\"nothing\""))
         let statuses = try bench.events().filter { $0.kind == "recorder.http/1" }
         #expect(statuses.map { $0.attribute("status") } == ["503", "204"])
     }
@@ -125,6 +126,83 @@ import Testing
         await bench.stop()
         #expect(try bench.texts("sse.event/1").isEmpty)
         #expect(server.requests.count == 1)
+    }
+
+    /// What a reconnection that asked for what came after 5 is given, and what that says of the time between.
+    @Test(arguments: [
+        ("id: 6\ndata: b", "replay"), ("event: x\nid: 6\ndata: b", "replay"), ("id: 9\ndata: b", "nothing"),
+        ("id: 5\ndata: b", "nothing"), ("id: 1\ndata: b", "nothing"), ("data: b", "nothing"),
+        ("event: x\ndata: b", "nothing"), ("id: 0\ndata: b", "snapshot"), (": ping\n\nid: 6\ndata: b", "replay"),
+        ("id: 18446744073709551616\ndata: b", "nothing"),
+    ])
+    func aReplayIsProvedByTheNextNumberOrIsNone(_ second: String, closer: String) async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1: .pieces(200, Self.type, [Array("id: 5\ndata: a\n\n".utf8)])
+            case 2: .pieces(200, Self.type, [Array("\(second)\n\n".utf8)])
+            default: .full(204)
+            }
+        }
+        try await bench.record(source(server.url, follows: true))
+        await server.stop()
+        await bench.stop()
+        #expect(server.requests[1].headers["last-event-id"] == "5")
+        let gaps = try bench.events().filter { $0.kind == "recorder.gap/1" }
+        #expect(gaps.first?.text.contains(#""closes":"replay""#) == true)
+        #expect(gaps.dropFirst().first?.attribute("gap") == "close")
+        #expect(gaps.dropFirst().first?.text.contains("\"closes\":\"\(closer)\"") == true)
+    }
+
+    @Test(arguments: ["a\u{1}b", "\u{7F}", "\u{B}5", String(repeating: "9", count: 5_000)])
+    func anIDThatFitsIntoNoHeaderIsLeftOutAndSaidOnce(_ id: String) async throws {
+        let bench = try LiveBench()
+        let server = try await ScriptedServer.start { request in
+            switch request.number {
+            case 1, 2: .pieces(200, Self.type, [Array("id: \(id)\ndata: \(request.number)\n\n".utf8)])
+            case 4: .pieces(200, Self.type, [Array("id: 7\ndata: 4\n\n".utf8)])
+            default: .full(204)
+            }
+        }
+        try await bench.record(source(server.url, follows: true))
+        // A restart has the same id in its bookmark.
+        try await bench.record(source(server.url, follows: true))
+        await server.stop()
+        await bench.stop()
+        #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, nil, nil, nil, "7"])
+        #expect(try bench.texts("sse.event/1").count == 3)
+        #expect(bench.messages.all.count { $0.hasPrefix("warning") && $0.contains("id") } == 2)
+        let closed = try bench.events().filter { $0.attribute("gap") == "close" }
+        #expect(closed.allSatisfy { $0.text.contains(#""closes":"nothing""#) } && closed.count == 2)
+    }
+
+    @Test func whatTheRemoteSaidInsteadOfAStreamIsRecorded() async throws {
+        let bench = try LiveBench()
+        let type = ["Content-Type": "text/html; charset=utf-8; apikey=s3cr3t"]
+        let server = try await ScriptedServer.start { _ in .text(200, "<html>data: x\n\n", type) }
+        await #expect(throws: IngestError.self) { try await bench.record(source(server.url + "/s?apikey=s3cr3t")) }
+        await server.stop()
+        await bench.stop()
+        let answer = try #require(try bench.events().first { $0.kind == "recorder.http/1" })
+        #expect(answer.attribute("status") == "200" && answer.attribute("path") == "/s")
+        #expect(answer.attribute("content-type")?.hasPrefix("text/html; charset=utf-8") == true)
+        #expect(answer.attribute("reason")?.contains("text/event-stream") == true)
+        #expect(try !bench.everything().contains("s3cr3t"))
+    }
+
+    @Test func aServerThatIsNotThereIsSaidAtGrowingDistancesAndRecordedAsAGap() async throws {
+        let gone = try await ScriptedServer.start { _ in .full(204) }
+        await gone.stop()
+        let bench = try LiveBench()
+        let task = Task { try await bench.record(source(gone.url, follows: true)) }
+        while bench.waits.all.count < 40 { try await Task.sleep(for: .milliseconds(2)) }
+        task.cancel()
+        _ = try await task.value
+        await bench.stop()
+        let said = bench.messages.all.count { $0.contains("disconnected") }
+        #expect((1...7).contains(said))
+        let gaps = try bench.events().filter { $0.kind == "recorder.gap/1" }
+        #expect(gaps.count == 1 && gaps[0].text.contains(#""reason":"unreachable""#))
     }
 
     @Test func parametersOfTheContentTypeDoNotMatter() {

@@ -151,6 +151,52 @@ import Testing
         #expect(links == ["c1/open", "c1/close"])
     }
 
+    @Test func aPushCostsWhatIsNewInItAndNothingMore() async throws {
+        let bench = try LiveBench()
+        for number in 1...40 {
+            try scratch.write("general/\(number).md", "\(number)")
+            try scratch.commit("\(number)")
+        }
+        let github = FakeGitHub(scratch.path)
+        let server = try await ScriptedServer.start { try github.answer($0) }
+        try await bench.record(source(server))
+        let before = server.requests.count
+        try scratch.write("general/new.md", "new")
+        try scratch.commit("new")
+        try await bench.record(source(server))
+        await server.stop()
+        await bench.stop()
+        // The tip, the list, two directories of each of the two commits, and the file.
+        #expect(server.requests.count - before <= 7, "\(server.requests.dropFirst(before).map(\.path))")
+        #expect(contents(try bench.events()).count == 41)
+    }
+
+    @Test(arguments: ["{\"ref\":\"refs/hea", "<html>busy</html>", "", "[]", "{\"object\":{\"sha\":\"x\"}}"])
+    func anAnswerThatNamesNoCommitIsAFailureLikeOthers(_ body: String) async throws {
+        let bench = try LiveBench()
+        try scratch.write("a.md", "1")
+        try scratch.commit("one")
+        let github = FakeGitHub(scratch.path)
+        let server = try await ScriptedServer.start { request in
+            [1, 2, 5].contains(request.number) ? .text(200, body) : try github.answer(request)
+        }
+        try await bench.record(source(server, follows: true)) { contents($0).count == 1 && server.requests.count > 6 }
+        await server.stop()
+        #expect(contents(try bench.events()).count == 1)
+        let faults = try bench.events().filter { $0.kind == "recorder.http/1" }
+        #expect(Set(faults.map { $0.attribute("status") }) == ["200"])
+        #expect(faults.allSatisfy { $0.attribute("reason") != nil })
+        #expect(try bench.texts("recorder.gap/1").contains { $0.contains("unreachable") })
+
+        let always = try await ScriptedServer.start { _ in .text(200, body) }
+        let once = try LiveBench()
+        await #expect(throws: IngestError.self) { try await once.record(source(always)) }
+        #expect(always.requests.count < 10)
+        await always.stop()
+        await once.stop()
+        await bench.stop()
+    }
+
     @Test func limitsAreKeptAndTold() async throws {
         let bench = try LiveBench(now: { Timestamp(seconds: 1_000) })
         try scratch.write("a.md", "1")

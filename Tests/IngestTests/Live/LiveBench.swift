@@ -22,20 +22,38 @@ final class LiveBench: Sendable {
         func add(_ duration: Duration) { list.withLock { $0.append(duration) } }
     }
 
-    init(trustFile: String? = nil, now: (@Sendable () -> Timestamp)? = nil) throws {
-        log = try TemporaryLog()
+    /// - Parameters:
+    ///   - log: a log that is there already; `nil` for an empty one.
+    ///   - time: what all waiting and every look at the time goes by; without it nobody looks whether something came.
+    init(
+        trustFile: String? = nil,
+        log: TemporaryLog? = nil,
+        time: SteppedTime? = nil,
+        now: (@Sendable () -> Timestamp)? = nil
+    ) throws {
+        self.log = try log ?? TemporaryLog()
         let waits = Waits()
         self.waits = waits
         let start = ContinuousClock.now
-        let clock = LiveClock(
-            now: now ?? { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) },
-            elapsed: { ContinuousClock.now - start },
+        let wallClock: @Sendable () -> Timestamp = {
+            Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
+        }
+        let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
+        var clock = LiveClock(
+            now: now ?? time?.now ?? wallClock,
+            elapsed: time?.elapsed ?? sinceStart,
             sleep: { duration in
                 waits.add(duration)
                 try Task.checkCancellation()
+                time?.pass(duration)
                 try await Task.sleep(for: .milliseconds(1))
             }
         )
+        clock.tick = { duration in
+            guard let time else { return try await Task.sleep(for: .seconds(3_600)) }
+            time.pass(duration)
+            try await Task.sleep(for: .milliseconds(1))
+        }
         let catcher = messages
         tools = LiveTools(
             clock: clock,
@@ -69,6 +87,30 @@ final class LiveBench: Sendable {
         try? await tools.http.shutdown()
     }
 
+    /// The log as a kill leaves it now: another log with the same events and bookmark.
+    func killed(_ source: SourceName) throws -> TemporaryLog {
+        let copy = try TemporaryLog()
+        let drafts = try events().map { event in
+            let envelope = event.envelope
+            return DraftEvent(
+                recordedAt: envelope.recordedAt,
+                source: envelope.source,
+                kind: envelope.kind,
+                key: envelope.key,
+                attributes: envelope.attributes,
+                payload: event.payload
+            )
+        }
+        let bookmark = try log.store.read { try $0.bookmark(of: source) }
+        _ = try copy.store.append(drafts, bookmark: bookmark.map { Bookmark(source: source, bytes: $0) })
+        return copy
+    }
+
+    /// The bookmark of a source, as text.
+    func bookmark(_ source: SourceName) throws -> String {
+        String(decoding: try log.store.read { try $0.bookmark(of: source) } ?? [], as: UTF8.self)
+    }
+
     /// How often a condition is looked at before it is given up. Counted and not timed: while other tests hold all threads,
     /// nothing here goes on.
     private static let turnsMax = 20_000
@@ -84,6 +126,29 @@ final class LiveBench: Sendable {
     func everything() throws -> String {
         let events = try events().map { "\($0.key) \($0.envelope.attributes) \($0.text)" }
         return (events + messages.all).joined(separator: "\n")
+    }
+}
+
+/// A time that goes on by what is waited for, and by a second with each look at it.
+final class SteppedTime: Sendable {
+    private let state = Mutex((now: Int64(1_000_000), elapsed: Duration.zero))
+
+    var now: @Sendable () -> Timestamp {
+        { [self] in
+            state.withLock { state in
+                state.now += 1
+                return Timestamp(seconds: state.now)
+            }
+        }
+    }
+
+    var elapsed: @Sendable () -> Duration { { [self] in state.withLock { $0.elapsed } } }
+
+    func pass(_ duration: Duration) {
+        state.withLock { state in
+            state.now += duration.components.seconds
+            state.elapsed += duration
+        }
     }
 }
 

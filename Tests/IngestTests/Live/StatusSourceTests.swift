@@ -148,11 +148,160 @@ import Testing
         try FileManager.default.createDirectory(at: files.url, withIntermediateDirectories: true)
         try put("new", "back")
         #expect(rename(files.path("new"), files.path("vibestatus-back.json")) == 0)
-        while try count() < 20_002 { try await Task.sleep(for: .milliseconds(10)) }
+        while try observations(bench.events()).last != "write vibestatus-back.json back" {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         task.cancel()
         _ = try await task.value
         await bench.stop()
-        #expect(observations(try bench.events()).contains("write vibestatus-back.json back"))
+    }
+
+    /// A folder that comes again is watched a moment later: what was replaced in it until then is nobody's.
+    @Test func aFolderThatIsMadeAgainIsAGapUntilItIsWatched() async throws {
+        let bench = try LiveBench()
+        let live = try source(.watching)
+        let task = Task { try await bench.record(live) }
+        func wait(_ condition: ([RecordedEvent]) -> Bool) async throws {
+            while !condition(try bench.events()) { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        try put("vibestatus-a.json", "1")
+        try await wait { observations($0).last?.hasSuffix("1") == true }
+        try FileManager.default.removeItem(at: files.url)
+        try await wait { observations($0).last == "remove vibestatus-a.json " }
+        let made = Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6))
+        try FileManager.default.createDirectory(at: files.url, withIntermediateDirectories: true)
+        try put("new", "2")
+        #expect(rename(files.path("new"), files.path("vibestatus-a.json")) == 0)
+        try await wait { $0.contains { $0.attribute("gap") == "close" } }
+        task.cancel()
+        _ = try await task.value
+        await bench.stop()
+        let events = try bench.events()
+        #expect(observations(events).last == "write vibestatus-a.json 2")
+        let gap = try #require(try span(events.first { $0.attribute("gap") == "close" }))
+        #expect(gap.reason == "unwatched" && gap.from <= made && made <= gap.to)
+    }
+
+    /// Reason, beginning and end of a gap that is closed.
+    private func span(_ event: RecordedEvent?) throws -> (reason: String, from: Timestamp, to: Timestamp)? {
+        let tree = event.flatMap { JSONTree(parsing: $0.payload) }
+        guard let reason = tree?["reason"]?.string, let from = tree?["from"]?.string, let to = tree?["to"]?.string,
+            let begin = Timestamp(rfc3339: from), let end = Timestamp(rfc3339: to)
+        else { return nil }
+        return (reason, begin, end)
+    }
+
+    #if canImport(Glibc)
+    /// What a writer does and how many versions are lost where each file is looked at only after all of it.
+    @Test(arguments: [
+        (["put 1"], 0), (["put 1", "put 2"], 1), (["write 1"], 0), (["write 1", "write 2"], 1),
+        (["put 1", "remove"], 1), (["write 1", "remove"], 1), (["put 1", "remove", "put 2"], 1),
+        (["link", "unlink"], 0),
+        (["put 1", "away"], 1),
+    ])
+    func aVersionThatIsReplacedBeforeItIsReadIsTold(_ steps: [String], lost: Int) throws {
+        let watch = try #require(DirectoryWatch())
+        #expect(watch.add(files.url.path))
+        let directory = StatusDirectory(path: files.url.path, patterns: Self.patterns, now: { Timestamp(seconds: 1) })
+        let path = files.path("vibestatus-a.json")
+        for step in steps {
+            let words = step.split(separator: " ")
+            switch words[0] {
+            case "put":
+                try put("new", String(words[1]))
+                #expect(rename(files.path("new"), path) == 0)
+            case "write": try put("vibestatus-a.json", String(words[1]))
+            case "away": #expect(rename(path, files.path("other")) == 0)
+            case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "x")
+            default: #expect(unlink(path) == 0)
+            }
+        }
+        var count = 0
+        for happening in watch.next(milliseconds: 1_000) {
+            switch happening {
+            case .changed(let name): if directory.matches(name) { directory.observe(name) { _ in } }
+            case .finished(let name):
+                if directory.matches(name), directory.observeFinished(name, { _ in }) { count += 1 }
+            case .removed(let name):
+                if directory.matches(name), directory.observeRemoved(name, { _ in }) { count += 1 }
+            case .lost, .gone, .stopped: Issue.record("\(happening)")
+            }
+        }
+        #expect((count > 0) == (lost > 0), "\(count)")
+        #expect(watch.isQuiet)
+    }
+
+    /// A recorder that cannot go on reading, as one that is stopped, then finds more than the system keeps for it.
+    @Test(arguments: [2, 4_000])
+    func whatIsMissedWhileNobodyReadsIsAGapFromTheBeginning(_ count: Int) async throws {
+        @Sendable func now() -> Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
+        // More than may wait: the watcher stands still until somebody takes it.
+        try Data(count: 9 << 20).write(to: URL(fileURLWithPath: files.path("vibestatus-big.json")))
+        let directory = StatusDirectory(path: files.url.path, patterns: Self.patterns, now: now)
+        let watcher = StatusWatcher(directory, mode: .watching, now: now)
+        defer { watcher.stop() }
+        while watcher.inbox.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        let begin = now()
+        for number in 1...count {
+            let descriptor = open(files.path("new"), O_CREAT | O_WRONLY | O_TRUNC, 0o600)
+            #expect(write(descriptor, "\(number)", 1) == 1)
+            close(descriptor)
+            #expect(rename(files.path("new"), files.path("vibestatus-a.json")) == 0)
+        }
+        let end = now()
+        var gap: (loss: StatusWatcher.Loss, from: Timestamp)?
+        var closed: Timestamp?
+        while closed == nil, let findings = await watcher.inbox.take() {
+            for finding in findings {
+                switch finding {
+                case .missed(let loss, let from, _): gap = (loss, from)
+                case .scanned(let time): if gap != nil { closed = time }
+                default: break
+                }
+            }
+        }
+        let missed = try #require(gap)
+        // The first versions that are missed show before the system says that it told less than happened.
+        #expect(count > 2 || missed.loss == .replaced)
+        #expect(missed.from <= begin)
+        #expect(try #require(closed) >= end)
+    }
+    #endif
+
+    /// The clocks of file systems are coarse: two writes may leave the same size, file and time.
+    @Test func aFileThatIsToldIsReadThoughItsMarkIsTheSame() throws {
+        let directory = StatusDirectory(path: files.url.path, patterns: Self.patterns, now: { Timestamp(seconds: 1) })
+        let path = files.path("vibestatus-a.json")
+        var seen: [String] = []
+        let deliver: (StatusObservation) -> Void = { observation in
+            if case .whole(let bytes) = observation.content { seen.append(String(decoding: bytes, as: UTF8.self)) }
+        }
+        func write(_ text: String, at seconds: Int) throws {
+            let handle: FileHandle
+            if FileManager.default.fileExists(atPath: path) {
+                handle = try #require(FileHandle(forWritingAtPath: path))
+            } else {
+                try put("vibestatus-a.json", text)
+                handle = try #require(FileHandle(forWritingAtPath: path))
+            }
+            try handle.write(contentsOf: Data(text.utf8))
+            try handle.close()
+            let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+            #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
+        }
+        let name = Array("vibestatus-a.json".utf8)
+        try write("aaaa", at: 1_000)
+        directory.observe(name, deliver)
+        try write("bbbb", at: 1_000)
+        directory.observe(name, deliver)
+        directory.observe(name, deliver)
+        // A look at all reads again what was written a moment before.
+        let recent = Int(Date().timeIntervalSince1970)
+        try write("cccc", at: recent)
+        #expect(directory.scan(deliver))
+        try write("dddd", at: recent)
+        #expect(directory.scan(deliver))
+        #expect(seen == ["aaaa", "bbbb", "cccc", "dddd"])
     }
 
     @Test func aNameThatIsNoUTF8IsEncodedAndKnownAgain() async throws {
