@@ -35,7 +35,12 @@ extension EventStore {
             try generation.environment.copy(to: file)
             try file.sync(folder.path(of: Folder.dataFileName))
             try folder.sync()
-            let copy = try Generation.open(directory: draft, number: generation.number, lanes: LaneInterner())
+            let copy = try Generation.open(
+                directory: draft,
+                number: generation.number,
+                lanes: LaneInterner(),
+                pages: PageTrust(reason: .own)
+            )
             // A rewrite may have taken the generation's place just before it was copied.
             if try copy.read({ try $0.successor() }) == nil { return try finish(draft, copy) }
             try draft.folder.removeFolder(name)

@@ -13,6 +13,13 @@ public final class EventStore: Sendable {
         /// How large the map is at first; of the first store that opens the log in this process.
         package var mapBytes = 64 << 30
 
+        /// Is told, by the first store that opens the log in this process, how many bytes of the data file have been checked
+        /// and how many there are, at the end too. Only a file that this program did not leave as it is gets checked; else
+        /// nothing is told.
+        public var pageCheckProgress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
+        /// Whether the caller looks at each page before LMDB reads it.
+        var believesPages = false
+
         /// The usual options: ten seconds, synced, random.
         public init() {}
     }
@@ -56,7 +63,12 @@ public final class EventStore: Sendable {
     ///
     /// - Throws: `EventLogError` with code `noLog`, `newerFormat`, `damaged` or `io`.
     public static func open(at path: String, options: Options = .init()) throws -> EventStore {
-        EventStore(core: try LogCore.shared(at: path, mapBytes: options.mapBytes), path: path, options: options)
+        let pages = PageTrust(
+            reason: options.believesPages ? .believed : .checked,
+            progress: options.pageCheckProgress
+        )
+        let core = try LogCore.shared(at: path, mapBytes: options.mapBytes, pages: pages)
+        return EventStore(core: core, path: path, options: options)
     }
 
     /// Opens the log at a directory, or makes one where nothing is or an empty directory.

@@ -40,6 +40,50 @@ import Testing
         #expect(run.errors.split(separator: "\n").count == 1)
     }
 
+    @Test(arguments: [["replay", "L"], ["stats", "L"], ["root", "L"], ["verify", "L"], ["backup", "L", "B"]])
+    func aMissingOrEmptyDataFileIsExit3InWords(arguments: [String]) throws {
+        try folder.makeLog(messages: 1)
+        let file = folder.path("L/gen-000001/data.mdb")
+        let other = ["ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "guild"]
+        try Data().write(to: URL(filePath: file))
+        for arguments in [arguments, other] {
+            let run = try ToolRun.run(arguments, in: folder)
+            #expect(run.exitCode == 3)
+            #expect((run.output + run.errors).contains("gen-000001/data.mdb"), "\(run.errors)")
+        }
+        try FileManager.default.removeItem(atPath: file)
+        for arguments in [arguments, other] {
+            let run = try ToolRun.run(arguments, in: folder)
+            #expect(run.exitCode == 3)
+            let reason = "the data file gen-000001/data.mdb is missing; restore a backup"
+            #expect(run.errors.contains(reason), "\(run.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: file), "nothing is made in its place")
+    }
+
+    /// The file is mapped: what is cut off is SIGBUS for whoever reads it.
+    @Test func aLogThatIsCutOffWhileItIsReadIsExit3() throws {
+        let large = String(repeating: "x", count: 4_000)
+        _ = try EventStore.openOrCreate(at: folder.path("L")).append(
+            (1...2_000).map { try .sample($0, key: "key \($0)", payload: large) }
+        )
+        let process = Process()
+        process.executableURL = try ToolRun.executable
+        process.arguments = ["events", "L", "--payload"]
+        process.currentDirectoryURL = folder.url
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try process.run()
+        // It writes more than the pipe takes, and so waits in the middle of the log.
+        #expect(try output.fileHandleForReading.read(upToCount: 1)?.count == 1)
+        try #require(truncate(folder.path("L/gen-000001/data.mdb"), 64 << 10) == 0)
+        _ = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(process.terminationReason == .exit && process.terminationStatus == 3)
+        #expect(text.hasPrefix("logtool: read log: a file became shorter or cannot be read"), "\(text)")
+    }
+
     @Test func aReaderThatGoesAwayIsNoTrouble() throws {
         try folder.makeLog(messages: 300)
         let command = "'\(try ToolRun.executable.path)' replay L --json | head -c 10; echo \"status $?\""

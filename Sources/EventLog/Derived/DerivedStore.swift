@@ -19,7 +19,12 @@ public final class DerivedStore: Sendable {
     private let isDiscardedFlag = Mutex(false)
 
     private init(_ folder: Folder, _ directory: LogDirectory, _ name: String) throws {
-        environment = try Environment(folder: folder, tables: Self.environmentTables, access: .readWrite)
+        environment = try Environment(
+            folder: folder,
+            tables: Self.environmentTables,
+            access: .readWrite,
+            pages: .checked { try PageCheck.run($0, transaction: $1, isGrown: false) }
+        )
         self.folder = folder
         self.directory = directory
         self.name = name
@@ -74,10 +79,10 @@ extension DerivedStore {
         }
     }
 
-    /// The note of what was looked at, and the lock of those who merge keys.
-    static let (noteName, mergeLockName) = ("checked", "merge.lock")
+    /// The lock of those who merge keys.
+    static let mergeLockName = "merge.lock"
     /// The files of derived data beside the two of LMDB.
-    static let fileNames = [noteName, noteName + ".new", mergeLockName]
+    static let fileNames = [PageMark.fileName, mergeLockName]
 
     /// Opens what is there; `nil` where nothing is, or what is there is of no use and has been removed.
     static func open(_ directory: LogDirectory, _ owner: Owner) -> DerivedStore? {
@@ -89,7 +94,7 @@ extension DerivedStore {
                 try? directory.removeCache(name)
                 return nil
             }
-            try checkPages(of: DataFile(in: folder), notedIn: folder, place)
+            try PageCheck.checkBeforeOpening(DataFile(in: folder))
             let store = try DerivedStore(folder, directory, name)
             if try store.owner() == owner.bytes(at: place) { return store }
             store.discard()
@@ -106,28 +111,17 @@ extension DerivedStore {
         return nil
     }
 
-    /// Looks at what LMDB believes without looking; not, if a note is given, where that was done since the file was last
-    /// written. Where another process commits meanwhile, pages may be used again while they are read here; only a state
-    /// that stays the newest counts.
-    static func checkPages(of file: DataFile, notedIn folder: Folder? = nil, _ place: Hash256 = .zero) throws {
+    /// Looks at what LMDB believes without looking. Where another process commits meanwhile, pages may be used again while
+    /// they are read here; only a state that stays the newest counts.
+    static func checkPages(of file: DataFile) throws {
         for attempt in 0..<10 {
-            let (before, stamp) = (file.metaPages(), Self.stamp(of: file, at: place))
-            if let folder, let stamp, (try? folder.bytes(of: noteName)) == stamp { return }
+            let before = file.metaPages()
             do {
-                try PageCheck.run(file)
-                if let folder, let stamp, Self.stamp(of: file, at: place) == stamp {
-                    try? folder.replaceFile(noteName, with: stamp)
-                }
-                return
+                return try PageCheck.run(file)
             } catch {
                 guard attempt < 9, file.metaPages() != before else { throw error }
             }
         }
-    }
-
-    /// What the note says of a file: nobody else can write it, for the place is no other's.
-    private static func stamp(of file: DataFile, at place: Hash256) -> [UInt8]? {
-        file.stamp().map { Hasher256.hash(Array(place.bytes) + $0).bytes }
     }
 
     /// Makes an empty one.
@@ -151,7 +145,7 @@ extension DerivedStore {
     }
 
     private static func fill(_ draft: Folder, _ owner: [UInt8]) throws {
-        let environment = try Environment(folder: draft, tables: environmentTables, access: .create)
+        let environment = try Environment(folder: draft, tables: environmentTables, access: .create, pages: .own)
         let transaction = try environment.beginWrite()
         try transaction.putSealed(owner, at: ownerKey, in: environment.tables[0])
         try transaction.commit()

@@ -9,13 +9,21 @@ import Darwin
 /// A regular file that is open until this object goes.
 package final class OpenFile: Sendable {
     package let descriptor: Int32
+    private let isOwner: Bool
 
     fileprivate init(_ descriptor: Int32) {
         self.descriptor = descriptor
+        isOwner = true
+    }
+
+    /// A file that somebody else keeps open for at least as long as this object lives.
+    init(lent descriptor: Int32) {
+        self.descriptor = descriptor
+        isOwner = false
     }
 
     deinit {
-        close(descriptor)
+        if isOwner { close(descriptor) }
     }
 
     /// Takes the file's lock (`flock`), where nobody has it, until the file is closed.

@@ -15,7 +15,12 @@ extension EventStore {
                     let isSettled = file.metaPages().contains { $0?.transaction == reader.view.transaction }
                     guard isSettled || attempt == 9 else { return nil as VerifyReport? }
                     var verification = Verification(reader, generation: generation.number)
-                    return verification.run(identity: identity, file: file)
+                    let stamp = file.stamp()
+                    let report = verification.run(identity: identity, file: file)
+                    if report.isIntact {
+                        generation.environment.notePages(of: reader.view.transaction, checkedAt: stamp)
+                    }
+                    return report
                 }
                 guard var report, report.damage == nil || attempt == 9 || !report.isDamageOfMetaPages else { continue }
                 if report.isIntact { report.derivedDamage = generation.checkDerivedData() }
@@ -44,7 +49,9 @@ extension EventStore {
                 return report
             }
         }
-        return try open(at: path).verify()
+        var options = Options()
+        options.believesPages = true
+        return try open(at: path, options: options).verify()
     }
 }
 
@@ -61,6 +68,7 @@ extension LogDirectory {
                 return
             }
             let file = try DataFile(in: folder)
+            guard try file.byteCount() > 0 else { throw isEmpty(number) }
             let before = file.metaPages()
             do {
                 return try PageCheck.run(file, isGrown: true, omitting: LogTables.events)

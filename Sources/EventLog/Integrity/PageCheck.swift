@@ -11,13 +11,20 @@ struct PageCheck {
     /// Is lent the entries of a table in key order; they are valid until it returns.
     typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
 
+    /// Is told how many bytes have been looked at, and of how many.
+    typealias Progress = (_ done: UInt64, _ total: UInt64) -> Void
+
+    /// So many pages are looked at between two reports: a power of two.
+    private static let pagesBetweenReports: UInt64 = 1 << 13
+
     private let reader: PageReader
     private let meta: MetaPage
     /// How many pages the file has. The newest ones of a state may be free ones that were never written.
     private let filePages: UInt64
     private let isGrown: Bool
-    private var seen: PageSet
+    private var seen = PageSet()
     private var claimed: UInt64 = 0
+    private var progress: Progress?
     /// The table that comes last, and the page that names it, once that is known.
     private var deferred: (name: String, tree: TreeHeader?, page: UInt64)?
 
@@ -32,6 +39,39 @@ struct PageCheck {
         var check = try PageCheck(file, isGrown: isGrown)
         try check.begin(deferring: name)
         if name == nil { try check.finish { _, _ in } }
+    }
+
+    /// Checks the state of one transaction, which must stay as it is meanwhile.
+    ///
+    /// - Throws: `Damage`.
+    static func run(_ file: DataFile, transaction: UInt64, isGrown: Bool, progress: Progress? = nil) throws {
+        var check = try PageCheck(file, transaction: transaction, isGrown: isGrown)
+        check.progress = progress
+        try check.begin(deferring: nil)
+        try check.finish { _, _ in }
+        let byteCount = (check.meta.lastPage + 1) * check.meta.pageSize
+        progress?(byteCount, byteCount)
+    }
+
+    /// Looks at what LMDB believes as it opens a file: the meta pages, and whether the file is as long as they say. A file
+    /// that was cut off would end this process by SIGBUS.
+    ///
+    /// - Throws: `Damage`; `LMDBError` where the file cannot be read.
+    static func checkBeforeOpening(_ file: DataFile) throws {
+        for attempt in 0..<20 {
+            do {
+                let metas = try checkedMetas(file)
+                try checkLastFreed(file, metas)
+                let newest = metas.0.transaction > metas.1.transaction ? metas.0 : metas.1
+                // The last pages may be free ones that were never written; else something is lost.
+                if try file.byteCount() < (newest.lastPage + 1) * newest.pageSize { try run(file) }
+                return
+            } catch let damage as Damage {
+                // Another process may commit between the reading of the two pages.
+                guard attempt < 19 else { throw damage }
+                pause(milliseconds: 1)
+            }
+        }
     }
 
     /// Begins to check the newest state of a file, or the state of one transaction.
@@ -52,7 +92,6 @@ struct PageCheck {
         self.meta = meta
         self.filePages = filePages
         self.isGrown = isGrown
-        seen = PageSet(count: min(meta.lastPage + 1, filePages))
     }
 
     /// Checks everything but one table, which `finish` comes to: by then all the others may be read through LMDB.
@@ -346,6 +385,9 @@ extension PageCheck {
             throw Damage(page: number, reason: "something refers to it, but there are pages 2 to \(meta.lastPage)")
         }
         claimed += 1
+        if claimed & (Self.pagesBetweenReports - 1) == 0 {
+            progress?(claimed * meta.pageSize, (meta.lastPage + 1) * meta.pageSize)
+        }
         guard seen.insert(number) else { throw Damage(page: number, reason: "it is in use twice, or free and in use") }
     }
 
@@ -378,20 +420,16 @@ extension PageCheck {
     }
 }
 
-/// A set of page numbers, one bit each.
+/// A set of page numbers, one bit each, in words of which only those in use take room: a file may have terabytes of
+/// holes.
 private struct PageSet {
-    private var words: [UInt64]
+    private var words: [UInt64: UInt64] = [:]
 
-    init(count: UInt64) {
-        words = Array(repeating: 0, count: Int(clamping: count / 64 + 1))
-    }
-
-    /// False where it was in the set already. Numbers behind the file's end are not remembered.
+    /// False where it was in the set already.
     mutating func insert(_ number: UInt64) -> Bool {
         let bit: UInt64 = 1 << (number & 63)
-        guard let place = Int(exactly: number / 64), place < words.count else { return true }
-        guard words[place] & bit == 0 else { return false }
-        words[place] |= bit
-        return true
+        let former = words[number / 64, default: 0]
+        words[number / 64] = former | bit
+        return former & bit == 0
     }
 }

@@ -70,10 +70,10 @@ extension EventStore {
 extension LogDirectory {
     /// Bytes that the caches of all generations occupy.
     fileprivate func cacheBytes() -> UInt64 {
-        let names = (try? Directory.names(in: path)) ?? []
-        return names.filter { $0.hasPrefix("cache-") }.reduce(0) { total, cache in
-            let files = (try? Directory.names(in: "\(path)/\(cache)")) ?? []
-            return files.reduce(total) { $0 + Directory.allocatedBytes("\(path)/\(cache)/\($1)") }
+        let names = (try? folder.names()) ?? []
+        return names.filter { $0.hasPrefix("cache-") }.reduce(0) { total, name in
+            guard let cache = try? folder.folder(name), let files = try? cache.names() else { return total }
+            return files.reduce(total) { $0 + cache.allocatedBytes(of: $1) }
         }
     }
 }

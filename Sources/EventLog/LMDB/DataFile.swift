@@ -23,6 +23,12 @@ final class DataFile {
         self.file = file
     }
 
+    /// The file that LMDB has open, which must stay open.
+    init(lent descriptor: Int32, _ path: String) {
+        self.path = path
+        file = OpenFile(lent: descriptor)
+    }
+
     /// The two meta pages; a place without one is `nil`.
     func metaPages() -> [MetaPage?] {
         guard let first = metaPage(at: 0) else {
@@ -40,25 +46,28 @@ final class DataFile {
         return UInt64(clamping: information.st_size)
     }
 
-    /// What changes whenever anybody writes to the file, or puts another in its place: which file it is, its length, when it
-    /// was last written and changed, and the transactions of its meta pages. `nil` where the system does not say.
-    func stamp() -> [UInt8]? {
-        var information = stat()
-        guard fstat(descriptor, &information) == 0 else { return nil }
+    /// What changes whenever anybody writes to the file, or puts another in its place; `nil` where the system does not say.
+    func stamp() -> FileStamp? {
+        var file = stat()
+        guard fstat(descriptor, &file) == 0 else { return nil }
         #if canImport(Darwin)
-        let times = [information.st_mtimespec, information.st_ctimespec]
+        let times = [file.st_mtimespec, file.st_ctimespec]
         #else
-        let times = [information.st_mtim, information.st_ctim]
+        let times = [file.st_mtim, file.st_ctim]
         #endif
-        var writer = ByteWriter()
-        writer.write(UInt64(information.st_ino))
-        writer.write(UInt64(clamping: information.st_size))
-        for time in times {
-            writer.write(UInt64(bitPattern: Int64(time.tv_sec)))
-            writer.write(UInt64(bitPattern: Int64(time.tv_nsec)))
-        }
-        for meta in metaPages() { writer.write(meta?.transaction ?? .max) }
-        return writer.bytes
+        return FileStamp(
+            device: UInt64(truncatingIfNeeded: file.st_dev),
+            inode: UInt64(file.st_ino),
+            byteCount: UInt64(clamping: file.st_size),
+            times: times.flatMap { [UInt64(bitPattern: Int64($0.tv_sec)), UInt64(bitPattern: Int64($0.tv_nsec))] }
+        )
+    }
+
+    /// The greater transaction number of the two meta pages; `nil` where one of them cannot be read.
+    func newestTransaction() -> UInt64? {
+        let metas = metaPages()
+        guard let first = metas[0], let second = metas[1] else { return nil }
+        return max(first.transaction, second.transaction)
     }
 
     /// Fills the buffer from an offset; false at the end of the file or on an error.
@@ -81,4 +90,13 @@ final class DataFile {
             read(buffer, at: UInt64(offset)) ? MetaPage(UnsafeRawBufferPointer(buffer)) : nil
         }
     }
+}
+
+/// Which file something is, how long it is, and when it was last written and changed.
+struct FileStamp: Equatable {
+    let device: UInt64
+    let inode: UInt64
+    let byteCount: UInt64
+    /// Seconds and nanoseconds of the last write, then of the last change of the file or its inode.
+    let times: [UInt64]
 }

@@ -27,6 +27,17 @@ final class Environment: @unchecked Sendable {
         }
     }
 
+    /// Why the pages of a data file may be read through LMDB, which maps them without looking.
+    enum PageTrust {
+        /// This process makes them.
+        case own
+        /// The caller looks at each page before LMDB reads it.
+        case believed
+        /// The mark beside the file covers them, or else a check finds nothing: it is given the file and a transaction
+        /// whose state stays as it is meanwhile.
+        case checked((DataFile, _ transaction: UInt64) throws -> Void)
+    }
+
     /// Sparse: address space, not disk. Large enough that it hardly ever has to grow while readers are open.
     static let mapBytesInitial = 64 << 30
     private static let readersMax: UInt32 = 1024
@@ -43,6 +54,7 @@ final class Environment: @unchecked Sendable {
     private let names: [String]
     private let access: Access
     private let mapBytes: Int
+    private let mark: PageMark?
 
     private struct Gate {
         var transactions = 0
@@ -52,10 +64,13 @@ final class Environment: @unchecked Sendable {
     }
 
     /// Opens an environment and its tables.
+    ///
+    /// - Throws: `LMDBError`; what the check of the pages throws.
     init(
         folder: Folder,
         tables names: [String],
         access: Access,
+        pages: PageTrust,
         mapBytes: Int = Environment.mapBytesInitial
     ) throws {
         self.folder = folder
@@ -71,7 +86,10 @@ final class Environment: @unchecked Sendable {
             Self.disclaim(directory)
             throw error
         }
+        mark = PageMark(in: folder)
+        if case .checked(let check) = pages { try checkPages(check) }
         tables = try openTables()
+        if case .own = pages { notePages() }
     }
 
     deinit {
@@ -110,6 +128,7 @@ final class Environment: @unchecked Sendable {
             try check(mdb_env_set_maxdbs(created, UInt32(tableCount)), "set the number of tables")
             try check(mdb_env_set_maxreaders(created, readersMax), "set the number of readers")
             try check(mdb_env_set_mapsize(created, mapBytes), "set the size of the map")
+            if DamagedPages.endsProcess.load(ordering: .relaxed) { clmdb_catch_assertions(created) }
             let path = folder.pathForLibraries
             try check(mdb_env_open(created, path, access.flags, 0o600), "open \(folder.path)")
             try checkIdentity(of: created, data, folder)
@@ -225,6 +244,70 @@ extension Environment {
     }
 }
 
+// MARK: - Pages
+
+extension Environment {
+    /// The data file as LMDB has it open.
+    private func dataFile() -> DataFile? {
+        var descriptor: Int32 = -1
+        guard let handle, mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS else { return nil }
+        return DataFile(lent: descriptor, folder.path(of: Folder.dataFileName))
+    }
+
+    /// Commits, and lets the mark follow where it covers the state before.
+    func commit(_ transaction: OpaquePointer) -> Int32 {
+        guard let mark, let file = dataFile() else { return mdb_txn_commit(transaction) }
+        let number = UInt64(mdb_txn_id(transaction))
+        return mark.following(file, from: number - 1, to: number) {
+            let code = mdb_txn_commit(transaction)
+            return (code, code == MDB_SUCCESS)
+        }
+    }
+
+    /// Notes that all pages of the newest state are well-formed: this process made them.
+    private func notePages() {
+        guard let file = dataFile(), let newest = file.newestTransaction() else { return }
+        mark?.set(file, checkedAt: file.stamp(), newest)
+    }
+
+    /// Notes that all pages of a transaction's state were looked at, of a file that had a stamp before.
+    func notePages(of transaction: UInt64, checkedAt stamp: FileStamp?) {
+        if let file = dataFile() { mark?.set(file, checkedAt: stamp, transaction) }
+    }
+
+    /// Has all pages of the newest state looked at, unless the mark covers them.
+    ///
+    /// A read transaction keeps the state as it is while others commit. Where there are no locks nothing does, so that a
+    /// state that has moved on is looked at again.
+    private func checkPages(_ check: (DataFile, UInt64) throws -> Void) throws {
+        guard let file = dataFile() else { throw LMDBError(MDB_INVALID, "open \(directory)") }
+        if let mark, mark.covers(file) { return }
+        for attempt in 0..<Self.checksMax {
+            let stamp = file.stamp()
+            do {
+                let transaction = try beginRead()
+                let number = transaction.view.transaction
+                if let newest = file.newestTransaction(), newest != number {
+                    // Either a commit is just being made known, or a process was killed at this point.
+                    if attempt < Self.checksMax - 1 {
+                        pause(milliseconds: 1)
+                        continue
+                    }
+                    try check(file, newest)
+                }
+                try check(file, number)
+                _ = transaction.view
+                notePages(of: number, checkedAt: stamp)
+                return
+            } catch {
+                guard attempt < Self.checksMax - 1, file.stamp() != stamp else { throw error }
+            }
+        }
+    }
+
+    private static let checksMax = 4
+}
+
 // MARK: - Copying
 
 extension Environment {
@@ -268,7 +351,15 @@ extension Environment {
         var descriptor: Int32 = -1
         guard mdb_env_stat(handle, &statistics) == MDB_SUCCESS, mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS
         else { return false }
-        return extendFile(descriptor, to: pages * UInt64(statistics.ms_psize), step: step)
+        let byteCount = pages * UInt64(statistics.ms_psize)
+        guard let file = dataFile(), let mark, file.stamp().map({ $0.byteCount < byteCount }) ?? true else {
+            return extendFile(descriptor, to: byteCount, step: step)
+        }
+        let newest = file.newestTransaction() ?? 0
+        return mark.following(file, from: newest, to: newest) {
+            let isReserved = extendFile(descriptor, to: byteCount, step: step)
+            return (isReserved, isReserved)
+        }
     }
 
     /// Closes and opens the environment again: after a failed commit nothing of the old one is believed.

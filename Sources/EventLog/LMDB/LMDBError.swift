@@ -12,10 +12,14 @@ struct LMDBError: Error, Hashable {
         self.operation = operation
     }
 
-    /// LMDB's words for the code.
+    /// What the code means; where it says that the file is damaged, in this program's words.
     var reason: String {
-        guard let text = mdb_strerror(code) else { return "code \(code)" }
-        return String(cString: text)
+        switch code {
+        case MDB_CORRUPTED: return "something is not as it was written"
+        case MDB_PAGE_NOTFOUND: return "a page is missing"
+        case MDB_INVALID: return "the file is not one of LMDB's"
+        default: return mdb_strerror(code).map { String(cString: $0) } ?? "code \(code)"
+        }
     }
 
     var isMapFull: Bool { code == MDB_MAP_FULL }

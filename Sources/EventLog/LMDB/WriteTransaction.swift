@@ -28,7 +28,7 @@ struct WriteTransaction: ~Copyable {
     consuming func commit() throws(LMDBError) {
         handle = nil
         defer { environment.transactionEnded() }
-        let code = mdb_txn_commit(open)
+        let code = environment.commit(open)
         if code != MDB_SUCCESS { environment.distrust() }
         try check(code, "commit")
     }

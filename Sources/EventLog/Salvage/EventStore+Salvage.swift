@@ -24,6 +24,7 @@ extension EventStore {
                 )
             }
             var number = first
+            guard try folder.kind(of: Folder.dataFileName) != .nothing else { throw directory.isMissing(number) }
             var parts = try SalvagedParts(DataFile(in: folder))
             while let successor = parts.meta[MetaName.successor], successor.count == 4 {
                 let next = successor.reduce(0) { $0 << 8 | UInt32($1) }

@@ -11,10 +11,12 @@ final class GenerationRegistry: Sendable {
     private let open = Mutex<[UInt32: Weak]>([:])
 
     private let mapBytes: Int
+    private let pages: PageTrust
 
-    init(directory: LogDirectory, mapBytes: Int) {
+    init(directory: LogDirectory, mapBytes: Int, pages: PageTrust) {
         self.directory = directory
         self.mapBytes = mapBytes
+        self.pages = pages
     }
 
     /// A generation by its number; made in its empty directory where `creates` says so.
@@ -27,10 +29,17 @@ final class GenerationRegistry: Sendable {
                     directory: directory,
                     number: number,
                     access: .create,
+                    pages: .own,
                     lanes: interner,
                     mapBytes: mapBytes
                 )
-                : try Generation.open(directory: directory, number: number, lanes: interner, mapBytes: mapBytes)
+                : try Generation.open(
+                    directory: directory,
+                    number: number,
+                    lanes: interner,
+                    mapBytes: mapBytes,
+                    pages: pages
+                )
             open = open.filter { $0.value.generation != nil }
             open[number] = Weak(generation: generation)
             return generation
@@ -38,8 +47,9 @@ final class GenerationRegistry: Sendable {
     }
 
     /// The first generation that lies there, or the last of its successors.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` where one is missing.
     func newest() throws -> Generation {
-        var last: any Error = LMDBError(notFoundErrno, "open a generation")
         for _ in 0..<50 {
             do {
                 guard let first = try directory.generations().first else { break }
@@ -47,11 +57,23 @@ final class GenerationRegistry: Sendable {
             } catch let error as LMDBError {
                 // Another process may have removed a generation that was just replaced: look again.
                 guard error.isNotFound else { throw error }
-                last = error
                 pause(milliseconds: 10)
             }
         }
-        throw last
+        throw try missing()
+    }
+
+    private func missing() throws -> EventLogError {
+        let numbers = try directory.generations()
+        if let place = try numbers.first(where: { try directory.generation($0)?.status(of: Folder.dataFileName) == nil }
+        ) {
+            return directory.isMissing(place)
+        }
+        let reason =
+            numbers.isEmpty
+            ? "it has no data: no folder gen-NNNNNN is there"
+            : "the generation that takes the place of \(directory.dataName(numbers[0])) is missing"
+        return directory.damaged(reason, advice: "restore a backup")
     }
 
     private func newest(from first: UInt32) throws -> Generation {

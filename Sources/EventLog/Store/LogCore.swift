@@ -9,10 +9,10 @@ final class LogCore: Sendable {
     private let newest: Mutex<Generation>
     private let generations: GenerationRegistry
 
-    private init(directory: LogDirectory, identity: [UInt8], mapBytes: Int) throws {
+    private init(directory: LogDirectory, identity: [UInt8], mapBytes: Int, pages: PageTrust) throws {
         self.directory = directory
         self.identity = identity
-        generations = GenerationRegistry(directory: directory, mapBytes: mapBytes)
+        generations = GenerationRegistry(directory: directory, mapBytes: mapBytes, pages: pages)
         let found = try generations.newest()
         let stored = try found.read { try $0.meta(MetaName.identity) }
         guard stored == identity else { throw Self.strange(directory) }
@@ -67,7 +67,7 @@ extension LogCore {
     private static let open = Mutex<[String: Weak]>([:])
 
     /// The log at a path; the same object for the same directory as long as somebody holds it.
-    static func shared(at path: String, mapBytes: Int) throws -> LogCore {
+    static func shared(at path: String, mapBytes: Int, pages: PageTrust) throws -> LogCore {
         guard let directory = try LogDirectory(existingAt: Directory.resolved(path) ?? path),
             let format = try directory.format()
         else { throw noLog(path) }
@@ -75,7 +75,7 @@ extension LogCore {
             if let core = open[directory.path]?.core, core.identity == format.identity { return core }
             let core = try EventLogError.wrapping("open log at", path) {
                 try directory.checkEntries()
-                return try LogCore(directory: directory, identity: format.identity, mapBytes: mapBytes)
+                return try LogCore(directory: directory, identity: format.identity, mapBytes: mapBytes, pages: pages)
             }
             open = open.filter { $0.value.core != nil }
             open[directory.path] = Weak(core: core)

@@ -33,7 +33,7 @@ extension LogDirectory {
 
     private func finishedGenerationIdentity() throws -> [UInt8]? {
         guard let number = try generations().first else { return nil }
-        let generation = try Generation(directory: self, number: number, access: .readWrite, lanes: LaneInterner())
+        let generation = try Generation.open(directory: self, number: number, lanes: LaneInterner())
         return try generation.read { try $0.meta(MetaName.identity) }
     }
 
@@ -67,7 +67,7 @@ extension LogDirectory {
         _ draft: Folder,
         _ fill: (borrowing WriteTransaction, LogTables) throws -> Void
     ) throws {
-        let environment = try Environment(folder: draft, tables: LogTables.names, access: .create)
+        let environment = try Environment(folder: draft, tables: LogTables.names, access: .create, pages: .own)
         let transaction = try environment.beginWrite()
         try fill(transaction, LogTables(environment.tables))
         try transaction.commit()

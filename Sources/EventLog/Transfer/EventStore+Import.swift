@@ -70,7 +70,13 @@ extension EventStore {
         _ fill: (LogImport) throws -> Void
     ) throws -> Bool {
         _ = try draft.folder.makeFolder(LogDirectory.generationName(1))
-        let target = try Generation(directory: draft, number: 1, access: .create, lanes: LaneInterner())
+        let target = try Generation(
+            directory: draft,
+            number: 1,
+            access: .create,
+            pages: .own,
+            lanes: LaneInterner()
+        )
         let pieces = try LogImport(target, header: header)
         try fill(pieces)
         let provesRemains = try pieces.finish()

@@ -1,0 +1,138 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The file `checked` beside a data file: at which stamp and transaction all of the data file's pages were known to be
+/// well-formed, because this program checked or wrote them (I24).
+///
+/// A received mark proves nothing: it names the device, the inode and the nanosecond of the data file's last change,
+/// and the file that was received has others. A mark that another user owns is not read.
+///
+/// Whoever commits holds an exclusive `flock` on the mark for as long as the data file and the mark disagree, and takes
+/// it only where they agreed before. So a mark that disagrees while the lock is held means a commit under way, and one
+/// that disagrees while nobody holds the lock means that something else wrote to the file, or that a commit was cut off.
+final class PageMark: Sendable {
+    static let fileName = "checked"
+    /// "pages1" and two zeros, as a number.
+    private static let magic: UInt64 = 0x7061_6765_7331_0000
+    private static let wordCount = 9
+    /// How often a committing process looks whether the lock is free. Others hold it for microseconds.
+    private static let triesMax = 200
+
+    private let descriptor: Int32
+    private let isWritable: Bool
+    /// Threads of one process share the lock; this keeps them apart.
+    private let turn = Mutex(())
+
+    /// Opens the mark in a folder; in a folder of this user's an empty one is made where none is. `nil` where it is not a
+    /// file of this user's.
+    init?(in folder: Folder) {
+        let flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        var information = stat()
+        let isOurs = fstat(folder.descriptor, &information) == 0 && information.st_uid == geteuid()
+        var opened = openat(folder.descriptor, Self.fileName, O_RDWR | (isOurs ? O_CREAT : 0) | flags, 0o600)
+        isWritable = opened >= 0
+        if opened < 0 { opened = openat(folder.descriptor, Self.fileName, O_RDONLY | flags) }
+        descriptor = opened
+        guard opened >= 0 else { return nil }
+        var file = stat()
+        guard fstat(opened, &file) == 0, file.st_mode & S_IFMT == S_IFREG, file.st_mode & 0o022 == 0,
+            file.st_uid == geteuid(), file.st_nlink == 1
+        else { return nil }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Whether all pages of the file are known to be well-formed: the mark fits it, or a commit is under way that began
+    /// when it did.
+    func covers(_ file: DataFile) -> Bool {
+        if isOf(file) { return true }
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
+            guard errno == EWOULDBLOCK, let stamp = file.stamp(), let words = content() else { return false }
+            return words[1] == stamp.device && words[2] == stamp.inode
+        }
+        defer { _ = flock(descriptor, LOCK_UN) }
+        return isOf(file)
+    }
+
+    /// Runs a commit, or another change of the data file, and lets the mark follow where it fitted before.
+    ///
+    /// - Parameters:
+    ///   - former: The newest transaction in the file.
+    ///   - next: The newest one if `change` succeeds.
+    ///   - change: Returns whether it succeeded.
+    func following<Result>(
+        _ file: DataFile,
+        from former: UInt64,
+        to next: UInt64,
+        _ change: () -> (result: Result, isDone: Bool)
+    ) -> Result {
+        turn.withLock { _ in
+            guard isWritable, let before = file.stamp(), locks() else { return change().result }
+            guard content() == Self.words(before, former) else {
+                _ = flock(descriptor, LOCK_UN)
+                return change().result
+            }
+            defer { _ = flock(descriptor, LOCK_UN) }
+            let (result, isDone) = change()
+            if isDone, let after = file.stamp(), after != before { write(Self.words(after, next)) }
+            return result
+        }
+    }
+
+    /// Notes that all pages of the file are well-formed.
+    ///
+    /// - Parameters:
+    ///   - stamp: The file's stamp before its pages were looked at.
+    ///   - transaction: The state whose pages were looked at. Where the file was written to meanwhile, the mark is set
+    ///     only if newer transactions were.
+    func set(_ file: DataFile, checkedAt stamp: FileStamp?, _ transaction: UInt64) {
+        turn.withLock { _ in
+            guard isWritable, let stamp, locks() else { return }
+            defer { _ = flock(descriptor, LOCK_UN) }
+            guard let now = file.stamp(), let newest = file.newestTransaction() else { return }
+            if now == stamp || newest > transaction { write(Self.words(now, newest)) }
+        }
+    }
+
+    private func isOf(_ file: DataFile) -> Bool {
+        guard let stamp = file.stamp(), let words = content(), let transaction = file.newestTransaction() else {
+            return false
+        }
+        return words == Self.words(stamp, transaction)
+    }
+
+    private func locks() -> Bool {
+        for _ in 0..<Self.triesMax {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            guard errno == EWOULDBLOCK || errno == EINTR else { return false }
+            pause(microseconds: 50)
+        }
+        return false
+    }
+
+    private static func words(_ stamp: FileStamp, _ transaction: UInt64) -> [UInt64] {
+        [magic, stamp.device, stamp.inode, stamp.byteCount] + stamp.times + [transaction]
+    }
+
+    private func content() -> [UInt64]? {
+        var words = [UInt64](repeating: 0, count: Self.wordCount)
+        let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == Self.wordCount * 8 else { return nil }
+        return words.map { UInt64(bigEndian: $0) }
+    }
+
+    /// Not synced: after a power loss an older mark lies there, or none, and the pages are checked once more.
+    private func write(_ words: [UInt64]) {
+        let words = words.map(\.bigEndian)
+        _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+}
