@@ -32,7 +32,7 @@ struct BackupCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let progress = output.progress("copying and verifying")
-        let report = try log.open().backup(to: destination)
+        let report = try log.open(isQuiet: output.quiet).backup(to: destination)
         progress.end()
         let output = output.standardOutput
         if document.json {

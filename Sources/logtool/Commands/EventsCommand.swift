@@ -36,7 +36,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     }
 
     func run() async throws {
-        let store = try log.open()
+        let store = try log.open(isQuiet: output.quiet)
         let progress = output.progress("looking for events")
         let printer = EventPrinter(output: output.paged(unless: lists.form), form: lists.form, showsPayload: payload)
         try printer.begin()

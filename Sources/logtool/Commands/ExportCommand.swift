@@ -35,7 +35,7 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var speech: OutputOptions
 
     func run() throws {
-        let store = try log.open()
+        let store = try log.open(isQuiet: speech.quiet)
         let progress = speech.progress("exporting")
         if output == "-" {
             let standard = speech.standardOutput

@@ -27,7 +27,7 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
     }
 
     func run() throws {
-        let store = try log.open()
+        let store = try log.open(isQuiet: output.quiet)
         let progress = output.progress("replaying")
         try store.read { try KnownNames($0).check(source: selectors.source) }
         let state = try StateLoader(store: store, progress: progress).workspace(for: StateQuery(retained: true))

@@ -35,7 +35,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let store = try log.open()
+        let store = try log.open(isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         let state = try loader.workspace(for: StateQuery())
         let reference = try EntityArgument.only(entity, in: state)

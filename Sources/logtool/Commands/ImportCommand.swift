@@ -44,13 +44,13 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         if ExportedEvents.isEvent(first) {
             let events = ExportedEvents(place: "import \"\(file)\"", source: nil)
             let summary = try events.record(lines, first: first) {
-                try EventStore.openOrCreate(at: log, options: write.storeOptions)
+                try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
             return try print(summary, progress)
         }
         var header = try read(first, lines) { try ExportedLog.header($0) }
         if !bookmarks { header.bookmarks = [:] }
-        let result = try EventStore.importLog(at: log, header: header, options: write.storeOptions) { log in
+        let result = try EventStore.importLog(at: log, header: header, options: write.storeOptions(isQuiet: output.quiet)) { log in
             while let line = try lines.next() {
                 try log.add(read(line, lines) { try ExportedLog.piece($0) })
                 progress.report("read \(lines.number) lines", done: lines.number)

@@ -132,11 +132,11 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)
         }
         do {
-            let store = try EventStore.open(at: log, options: write.storeOptions)
+            let store = try EventStore.open(at: log, options: write.storeOptions(isQuiet: output.quiet))
             return try Recorder.record(source, into: store, progress: report)
         } catch let error as EventLogError where error.code == .noLog {
             let opened = OpenedSource(name: source.name, opened: try source.drafts(after: .empty))
-            let store = try EventStore.openOrCreate(at: log, options: write.storeOptions)
+            let store = try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             return try Recorder.record(opened, into: store, progress: report)
         }
     }

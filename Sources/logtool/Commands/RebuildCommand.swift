@@ -38,7 +38,7 @@ struct RebuildCommand: ParsableCommand, ExplainedCommand {
     }
 
     func run() throws {
-        let store = try log.open()
+        let store = try log.open(isQuiet: output.quiet)
         let cache = CacheFile(path: to)
         let occupant = try cache.occupant()
         guard yes || occupant != .foreign else {

@@ -57,7 +57,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     func run() throws {
-        let loader = StateLoader(store: try log.open(), progress: output.progress("replaying"))
+        let loader = StateLoader(store: try log.open(isQuiet: output.quiet), progress: output.progress("replaying"))
         let last = try state.checked ? loader.store.read { try lastPoint(in: $0) } : nil
         let query = query(through: last)
         let output = output.paged(unless: digest ? .lines : lists.form)

@@ -24,7 +24,7 @@ struct RootCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let kept = try log.open().read { session in
+        let kept = try log.open(isQuiet: output.quiet).read { session in
             let size = size ?? session.head.rawValue
             return KeptRoot(size: size, root: try session.root(size: size))
         }

@@ -20,7 +20,7 @@ struct StatsCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let store = try log.open()
+        let store = try log.open(isQuiet: output.quiet)
         let size = try store.statistics()
         let progress = output.progress("counting")
         let statistics = try store.read { try LogStatistics(session: $0, store: size, progress: progress) }

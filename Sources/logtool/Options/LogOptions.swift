@@ -7,7 +7,9 @@ struct LogOptions: ParsableArguments {
     var path: String
 
     /// Opens the log for reading.
-    func open() throws -> EventStore {
-        try EventStore.open(at: path)
+    ///
+    /// - Parameter isQuiet: Whether to say nothing of a check of its pages that takes long.
+    func open(isQuiet: Bool = false) throws -> EventStore {
+        try EventStore.open(at: path, options: .withProgress(isQuiet: isQuiet))
     }
 }

@@ -18,8 +18,8 @@ struct WriteOptions: ParsableArguments {
     var durability = DurabilityChoice.synced
 
     /// How the store is to be opened.
-    var storeOptions: EventStore.Options {
-        var options = EventStore.Options()
+    func storeOptions(isQuiet: Bool) -> EventStore.Options {
+        var options = EventStore.Options.withProgress(isQuiet: isQuiet)
         options.wait = wait
         options.durability = durability == .fast ? .fast : .synced
         return options

@@ -11,7 +11,8 @@ extension IngestCommand {
             case .gateway: try gateway.source(address, live, name: try sourceName())
             default: try polledSource()
             }
-        let run = LiveIngest(log: log, options: write.storeOptions, trustFile: live.caFile, isQuiet: output.quiet)
+        let options = write.storeOptions(isQuiet: output.quiet)
+        let run = LiveIngest(log: log, options: options, trustFile: live.caFile, isQuiet: output.quiet)
         let (summary, signal) = try await run.record(source)
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
         if let signal { throw ExitCode(128 + signal) }

@@ -23,7 +23,7 @@ extension RecordCommand {
         }
         var services = [
             ServiceGroupConfiguration.ServiceConfiguration(
-                service: Supervisor(options: write.storeOptions, tools: tools, orders: orders)
+                service: Supervisor(options: write.storeOptions(isQuiet: output.quiet), tools: tools, orders: orders)
             ),
             .init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup),
         ]
