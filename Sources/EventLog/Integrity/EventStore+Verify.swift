@@ -68,7 +68,6 @@ extension LogDirectory {
                 return
             }
             let file = try DataFile(in: folder)
-            guard try file.byteCount() > 0 else { throw isEmpty(number) }
             let before = file.metaPages()
             do {
                 return try PageCheck.run(file, isGrown: true, omitting: LogTables.events)
