@@ -103,7 +103,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             let name = try name.map { try SourceName($0) }
             let events = ExportedEvents(place: "ingest capture \"\(address)\"", source: name)
             summary = try events.record(LineReader(address)) {
-                try EventStore.openOrCreate(at: log, options: write.storeOptions)
+                try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
         case .capture:
             let isQuiet = output.quiet
