@@ -128,7 +128,7 @@ extension DerivedTable {
             )
         }
         try prefixed(key).withUnsafeBytes { key in
-            let sum = value.withUnsafeBytes { KeyHash.sum(of: $0, seed: KeyHash.sum(of: key, seed: 0)) }
+            let sum = value.withUnsafeBytes { ValueSum.sum(of: $0, seed: ValueSum.sum(of: key, seed: 0)) }
             let sealed = value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
             try sealed.withUnsafeBytes { try transaction.put($0, at: key, in: values) }
         }
@@ -190,6 +190,6 @@ extension DerivedTable {
         let count = stored.count - 8
         guard count >= 0, let sum = stored.bigEndian(at: count, as: UInt64.self) else { return nil }
         let value = UnsafeRawBufferPointer(rebasing: stored[..<count])
-        return KeyHash.sum(of: value, seed: KeyHash.sum(of: key, seed: 0)) == sum ? value : nil
+        return ValueSum.sum(of: value, seed: ValueSum.sum(of: key, seed: 0)) == sum ? value : nil
     }
 }

@@ -1,21 +1,72 @@
 /// A fast 64-bit hash of (source, key) for the index in memory and in the cache; never part of what the log proves.
 ///
-/// Multiply and fold, eight bytes at a time. Equal hashes cost a look at the record and nothing else, so the hash needs
-/// to be fast and even, not strong.
-enum KeyHash {
+/// Multiply and fold, eight bytes at a time, with a secret of one cache: who makes keys up cannot make them collide, so
+/// that the tables stay fast. Equal hashes cost a look at the record and nothing else.
+struct KeyHash: Sendable {
+    /// Four random words. They stand beside the runs that were made with them (`KeyRunList`), and leave with them.
+    let secret: Hash256
+
+    init(secret: Hash256) {
+        self.secret = secret
+    }
+
+    /// A hash with a secret of its own.
+    static var random: KeyHash { KeyHash(secret: Hash256(systemRandomBytes(Hash256.byteCount)) ?? .zero) }
+
+    /// Where the hash of a key of a source begins. Sources whose seeds are equal cannot be made up.
+    static func seed(of source: SourceName) -> UInt64 {
+        Hasher256.hash(Array(source.rawValue.utf8)).words.0
+    }
+
+    @inline(__always)
+    func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+        let words = secret.words
+        var state = Self.fold(seed ^ words.0, UInt64(bytes.count) ^ words.1)
+        var index = 0
+        while index + 8 <= bytes.count {
+            state = Self.fold(state ^ bytes.word(index), words.2)
+            index += 8
+        }
+        var rest: UInt64 = 0
+        while index < bytes.count {
+            rest = rest << 8 | UInt64(bytes[index])
+            index += 1
+        }
+        return Self.fold(Self.fold(state ^ rest, words.2) ^ words.0, words.3)
+    }
+
+    @inline(__always)
+    private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let product = left.multipliedFullWidth(by: right)
+        return product.high ^ product.low
+    }
+}
+
+/// A checksum of derived values, against accidents: four lanes of the same mixing, so that long values cost a fraction of a
+/// cycle a byte.
+enum ValueSum {
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let offset: UInt64 = 0xD1B5_4A32_D192_ED03
 
-    static func seed(of source: SourceName) -> UInt64 {
-        var name = source.rawValue
-        return name.withUTF8 { hash(UnsafeRawBufferPointer($0), seed: offset) }
+    static func sum(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+        var lanes = (seed, seed ^ factor, seed ^ offset, ~seed)
+        var index = 0
+        while index + 32 <= bytes.count {
+            lanes.0 = mixed(lanes.0 ^ bytes.word(index))
+            lanes.1 = mixed(lanes.1 ^ bytes.word(index + 8))
+            lanes.2 = mixed(lanes.2 ^ bytes.word(index + 16))
+            lanes.3 = mixed(lanes.3 ^ bytes.word(index + 24))
+            index += 32
+        }
+        let folded = mixed(mixed(mixed(lanes.0) ^ lanes.1) ^ lanes.2) ^ lanes.3
+        return last(UnsafeRawBufferPointer(rebasing: bytes[index...]), seed: folded ^ UInt64(bytes.count))
     }
 
-    static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    private static func last(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         var state = mixed(seed ^ UInt64(bytes.count))
         var index = 0
         while index + 8 <= bytes.count {
-            state = mixed(state ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian)
+            state = mixed(state ^ bytes.word(index))
             index += 8
         }
         var rest: UInt64 = 0
@@ -26,30 +77,17 @@ enum KeyHash {
         return mixed(mixed(state ^ rest) ^ offset)
     }
 
-    /// A checksum of derived values: four lanes of the same mixing, so that long values cost a fraction of a cycle a byte.
-    static func sum(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-        var lanes = (seed, seed ^ factor, seed ^ offset, ~seed)
-        var index = 0
-        while index + 32 <= bytes.count {
-            lanes.0 = mixed(lanes.0 ^ word(bytes, index))
-            lanes.1 = mixed(lanes.1 ^ word(bytes, index + 8))
-            lanes.2 = mixed(lanes.2 ^ word(bytes, index + 16))
-            lanes.3 = mixed(lanes.3 ^ word(bytes, index + 24))
-            index += 32
-        }
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
-        let folded = mixed(mixed(mixed(lanes.0) ^ lanes.1) ^ lanes.2) ^ lanes.3
-        return hash(rest, seed: folded ^ UInt64(bytes.count))
-    }
-
-    @inline(__always)
-    private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-        bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian
-    }
-
     @inline(__always)
     private static func mixed(_ value: UInt64) -> UInt64 {
         let product = (value ^ offset).multipliedFullWidth(by: factor)
         return product.high ^ product.low ^ (value >> 32 | value << 32)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Eight bytes as one little-endian number; they must lie within the buffer.
+    @inline(__always)
+    fileprivate func word(_ offset: Int) -> UInt64 {
+        UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 }

@@ -8,6 +8,8 @@ final class HeldKeys {
     /// So many lookups in the runs are answered without the filter, which costs a walk over all runs to make.
     private static let lookupsWithoutFilter = 64
 
+    /// With the secret of the runs, or with one that they are going to have.
+    private let hasher: KeyHash
     /// `nil` where all keys stay in memory.
     private var flusher: KeyFlusher?
     /// With so many keys a table is closed; also with four times as many events, which a later start has to look at.
@@ -29,8 +31,12 @@ final class HeldKeys {
     ///     to be.
     init(_ reader: LogReader, of generation: Generation, committed: UInt64, capacity: Int?) throws {
         self.capacity = capacity ?? .max
-        guard capacity != nil else { return }
+        guard capacity != nil else {
+            hasher = .random
+            return
+        }
         let (runs, list) = Self.stored(reader, of: generation, committed)
+        hasher = list.secret.map { KeyHash(secret: $0) } ?? .random
         flusher = KeyFlusher(generation, runs: runs, covered: list.covered)
         head = list.covered
         firstRecent = head + 1
@@ -61,6 +67,9 @@ final class HeldKeys {
         }
     }
 
+    /// Whether another process has stored keys in a way that these do not fit: then they are to be made anew.
+    var isForeign: Bool { flusher?.isForeign ?? false }
+
     // MARK: - Taking up
 
     /// Takes up the keys of the events up to a sequence that are not known yet.
@@ -70,7 +79,7 @@ final class HeldKeys {
         try reader.forEachRecord(in: head + 1...newHead) { sequence, record in
             if let key = record.key {
                 let lane = try lanes.lane(record.laneNumber)
-                insert(KeyHash.hash(key, seed: lane.keySeed), sequence)
+                insert(hasher.hash(key, seed: lane.keySeed), sequence)
                 maxima.note(key, in: lane)
             }
             if isFull(at: sequence) { freeze(at: sequence) }
@@ -84,21 +93,21 @@ final class HeldKeys {
     /// - Returns: whether that is so; where it is not, nothing is noted.
     func insertNew(_ batch: PreparedBatch, _ ascent: KeyAscent, from first: UInt64) -> Bool {
         guard let lane = batch.events.first?.lane, maxima.areAboveAll(ascent, in: lane) else { return false }
-        for (offset, event) in batch.events.enumerated() { insert(event.keyHash, first + UInt64(offset)) }
+        for (offset, event) in batch.events.enumerated() { insert(hash(of: event), first + UInt64(offset)) }
         maxima.note(ascent, in: lane)
         return true
     }
 
     /// Notes the key of an event that is placed, but not committed yet.
     func insert(_ event: PreparedEvent, at sequence: UInt64) {
-        insert(event.keyHash, sequence)
+        insert(hash(of: event), sequence)
         if let key = event.record.key { maxima.note(key, in: event.lane) }
     }
 
     /// Forgets a key that was put in for a batch that came to nothing. What else was noted of it may stay: a filter and
     /// a greatest key that say too much cost a lookup.
     func remove(_ event: PreparedEvent, at sequence: UInt64) {
-        recent.remove(event.keyHash, sequence)
+        recent.remove(hash(of: event), sequence)
     }
 
     /// Everything that was placed is committed.
@@ -110,6 +119,12 @@ final class HeldKeys {
     /// Waits until everything is stored that is to be.
     func drain() {
         flusher?.drain()
+    }
+
+    /// Of no meaning where there is no key.
+    @inline(__always)
+    private func hash(of event: PreparedEvent) -> UInt64 {
+        event.record.key.map { hasher.hash($0, seed: event.lane.keySeed) } ?? 0
     }
 
     private func insert(_ hash: UInt64, _ sequence: UInt64) {
@@ -124,7 +139,13 @@ final class HeldKeys {
     private func freeze(at sequence: UInt64) {
         guard let flusher else { return }
         flusher.add(
-            FrozenKeys(keys: recent, first: firstRecent, last: sequence, maxima: maxima.bytes)
+            FrozenKeys(
+                keys: recent,
+                secret: hasher.secret,
+                first: firstRecent,
+                last: sequence,
+                maxima: maxima.bytes
+            )
         )
         recent = KeyIndex(capacity: capacity)
         firstRecent = sequence + 1
@@ -137,7 +158,7 @@ extension HeldKeys {
     /// Calls `body` with each sequence that may hold the event's key until it answers with something.
     func first(of event: PreparedEvent, _ reader: LogReader, _ body: (UInt64) throws -> UInt64?) throws -> UInt64? {
         guard let key = event.record.key, !maxima.isAboveAll(key, in: event.lane) else { return nil }
-        let hash = event.keyHash
+        let hash = hasher.hash(key, seed: event.lane.keySeed)
         if let filter, !filter.mayContain(hash) { return nil }
         if let found = try recent.first(of: hash, body) { return found }
         guard let flusher else { return nil }
@@ -166,7 +187,7 @@ extension HeldKeys {
                 self.filter = filter
                 if !filter.mayContain(hash) { return [] }
             }
-            return try runs.sequences(of: hash, covered: places.covered)
+            return try runs.sequences(of: hash, by: hasher.secret, covered: places.covered)
         } catch {
             return nil
         }
@@ -174,7 +195,7 @@ extension HeldKeys {
 
     private func makeFilter(_ places: KeyFlusher.Places, _ runs: KeyRuns) throws -> KeyFilter {
         let list = try runs.list()
-        guard list.covered >= places.covered else { throw KeyRuns.Lost() }
+        guard list.covered >= places.covered, list.secret == hasher.secret else { throw KeyRuns.Lost() }
         var filter = KeyFilter(capacity: Int(clamping: list.runs.reduce(0) { $0 + $1.count }))
         try runs.forEachHash { filter.insert($0) }
         for frozen in places.frozen { frozen.keys.forEachHash { filter.insert($0) } }
@@ -193,7 +214,7 @@ extension HeldKeys {
             var lanes = LaneLookup(reader)
             try reader.forEachRecord(in: 1...written) { sequence, record in
                 guard let key = record.key else { return true }
-                all.insert(KeyHash.hash(key, seed: try lanes.lane(record.laneNumber).keySeed), sequence)
+                all.insert(hasher.hash(key, seed: try lanes.lane(record.laneNumber).keySeed), sequence)
                 return true
             }
         }

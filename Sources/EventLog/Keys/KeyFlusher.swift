@@ -4,13 +4,16 @@ import Synchronization
 /// A table of keys that has been closed: those of the held events from one sequence to another.
 final class FrozenKeys: Sendable {
     let keys: KeyIndex
+    /// That the hashes were made with.
+    let secret: Hash256
     let first: UInt64
     let last: UInt64
     /// The greatest keys up to the last event, as stored.
     let maxima: [UInt8]
 
-    init(keys: KeyIndex, first: UInt64, last: UInt64, maxima: [UInt8]) {
+    init(keys: KeyIndex, secret: Hash256, first: UInt64, last: UInt64, maxima: [UInt8]) {
         self.keys = keys
+        self.secret = secret
         self.first = first
         self.last = last
         self.maxima = maxima
@@ -33,6 +36,7 @@ final class KeyFlusher: Sendable {
     private struct State {
         var places = Places()
         var isRunning = false
+        var isForeign = false
     }
 
     /// So many tables may wait; then appends wait for the thread, lest memory grow without bound.
@@ -47,6 +51,9 @@ final class KeyFlusher: Sendable {
     }
 
     var places: Places { state.withLock { $0.places } }
+
+    /// Whether another process has made runs with another secret: what is known here fits none of them.
+    var isForeign: Bool { state.withLock { $0.isForeign } }
 
     func add(_ frozen: FrozenKeys) {
         let starts = state.withLock { state in
@@ -81,6 +88,8 @@ final class KeyFlusher: Sendable {
             try storeAll(runs)
             try runs.merge { try storeAll(runs) }
             try storeAll(runs)
+        } catch is KeyRuns.Foreign {
+            state.withLock { $0.isForeign = true }
         } catch {
             // The tables stay where they are. A lookup in runs that are lost finds that out by itself.
         }

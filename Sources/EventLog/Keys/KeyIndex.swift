@@ -26,6 +26,14 @@ struct KeyIndex {
         return nil
     }
 
+    /// How many slots searches for all entries pass over together.
+    var stepCount: Int {
+        let mask = slots.count - 1
+        return slots.indices.reduce(0) { sum, place in
+            slots[place].sequence == 0 ? sum : sum + (place - Int(truncatingIfNeeded: slots[place].hash)) & mask
+        }
+    }
+
     /// All entries, ascending by hash and then by sequence.
     func sorted() -> [Entry] {
         slots.filter { $0.sequence != 0 }.sorted { ($0.hash, $0.sequence) < ($1.hash, $1.sequence) }

@@ -1,7 +1,8 @@
 /// What the table of key runs says of itself, in one value: which runs there are, and what they cover.
 ///
 /// ```
-/// u64 covered ‖ 32 prefix hash ‖ u32 last run number ‖ u16 count ‖ (u32 run ‖ u8 level ‖ u64 entries) … ‖ maxima
+/// u64 covered ‖ 32 prefix hash ‖ 32 secret ‖ u32 last run number ‖ u16 count ‖ (u32 run ‖ u8 level ‖ u64 entries) …
+/// ‖ maxima
 /// ```
 struct KeyRunList {
     struct Run: Hashable {
@@ -14,6 +15,8 @@ struct KeyRunList {
     var covered: UInt64 = 0
     /// The hash of all events up to there: a log in which it is another is not the one that the runs were made from.
     var prefixHash = Hash256.zero
+    /// Of the hashes in the runs; `nil` where nothing was ever stored.
+    var secret: Hash256?
     var lastNumber: UInt32 = 0
     var runs: [Run] = []
     /// The greatest keys up to `covered`, as `KeyMaxima.bytes`.
@@ -25,6 +28,7 @@ struct KeyRunList {
         var writer = ByteWriter()
         writer.write(covered)
         writer.write(prefixHash)
+        writer.write(secret ?? .zero)
         writer.write(lastNumber)
         writer.write(UInt16(clamping: runs.count))
         for run in runs {
@@ -39,9 +43,11 @@ struct KeyRunList {
     init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard let covered = reader.number(UInt64.self), let prefixHash = reader.hash(),
-            let lastNumber = reader.number(UInt32.self), let count = reader.number(UInt16.self)
+            let secret = reader.hash(), let lastNumber = reader.number(UInt32.self),
+            let count = reader.number(UInt16.self)
         else { return nil }
         (self.covered, self.prefixHash, self.lastNumber) = (covered, prefixHash, lastNumber)
+        self.secret = secret
         for _ in 0..<count {
             guard let number = reader.number(UInt32.self), let level = reader.number(UInt8.self),
                 let count = reader.number(UInt64.self)

@@ -7,8 +7,11 @@ final class KeyRuns: Sendable {
     /// The runs do not cover what they did: somebody has thrown them away.
     struct Lost: Error {}
 
+    /// Another process has made the runs that are there, with hashes by another secret.
+    struct Foreign: Error {}
+
     static let tableName = "keys"
-    static let tableVersion: UInt32 = 1
+    static let tableVersion: UInt32 = 2
     static let chunkMark: UInt8 = 1
     private static let listKey: [UInt8] = [0]
     private static let fanIn = 8
@@ -60,13 +63,13 @@ final class KeyRuns: Sendable {
 // MARK: - Looking up
 
 extension KeyRuns {
-    /// The sequences that stand under a hash.
+    /// The sequences that stand under a hash by a secret.
     ///
-    /// - Throws: `Lost` where the runs do not reach as far as the caller relies on them.
-    func sequences(of hash: UInt64, covered: UInt64) throws -> [UInt64] {
+    /// - Throws: `Lost` where the runs do not reach as far as the caller relies on them, or were made anew.
+    func sequences(of hash: UInt64, by secret: Hash256, covered: UInt64) throws -> [UInt64] {
         try table.store.read { view in
             let list = try list(view)
-            guard list.covered >= covered else { throw Lost() }
+            guard list.covered >= covered, list.secret == secret else { throw Lost() }
             var sequences: [UInt64] = []
             for run in list.runs { try search(run.number, hash, view) { sequences.append($0) } }
             return sequences
@@ -115,13 +118,16 @@ extension KeyRuns {
     /// Stores what the runs do not cover yet of a frozen table.
     ///
     /// - Parameter prefixHash: of the log up to the table's last event.
-    /// - Throws: `Lost` where something is missing between the runs and the table.
+    /// - Throws: `Lost` where something is missing between the runs and the table; `Foreign` where the runs have another
+    ///   secret than the table.
     func store(_ frozen: FrozenKeys, prefixHash: Hash256) throws {
         let entries = frozen.keys.sorted()
         try table.store.write { transaction in
             var list = try list(transaction.view)
+            guard list.secret ?? frozen.secret == frozen.secret else { throw Foreign() }
             if list.covered >= frozen.last { return }
             guard list.covered + 1 >= frozen.first else { throw Lost() }
+            list.secret = frozen.secret
             let new = list.covered + 1 == frozen.first ? entries : entries.filter { $0.sequence > list.covered }
             if !new.isEmpty {
                 list.lastNumber += 1

@@ -28,15 +28,16 @@ extension KeyRuns {
         guard let list = try? sum(into: &found) else { return (found.count, false) }
         if list.covered == 0 { return (0, found.count == 0) }
         guard list.covered <= (try reader.head()), try reader.prefixHash(through: list.covered) == list.prefixHash,
-            var maxima = KeyMaxima(list.maxima)
+            var maxima = KeyMaxima(list.maxima), let secret = list.secret
         else { return (found.count, false) }
+        let hasher = KeyHash(secret: secret)
         var expected = KeySum()
         var isBelow = true
         var lanes = LaneLookup(reader)
         try reader.forEachRecord(in: 1...list.covered) { sequence, record in
             guard let key = record.key else { return true }
             let lane = try lanes.lane(record.laneNumber)
-            expected.add(KeyIndex.Entry(hash: KeyHash.hash(key, seed: lane.keySeed), sequence: sequence))
+            expected.add(KeyIndex.Entry(hash: hasher.hash(key, seed: lane.keySeed), sequence: sequence))
             isBelow = isBelow && !maxima.isAboveAll(key, in: lane)
             return true
         }

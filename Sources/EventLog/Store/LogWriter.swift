@@ -59,6 +59,7 @@ struct WriterState {
     mutating func catchUp(_ reader: LogReader) throws {
         if try reader.view.count(of: reader.tables.lanes) != reader.lanes.count { try reader.lanes.load(from: reader) }
         let head = try reader.head()
+        if let keys, keys.isForeign { self.keys = nil }
         guard head >= edge.head else { throw reader.damaged("the log became shorter") }
         if head == edge.head { return }
         let first = edge.head + 1

@@ -8,8 +8,6 @@ struct PreparedEvent: @unchecked Sendable {
     /// The record, with the lane number 0: the number is known in the write transaction.
     let record: Record
     let leafHash: Hash256
-    /// The hash that keys are looked up by; of no meaning where there is no key.
-    let keyHash: UInt64
 
     /// Microseconds for the clock: acts do not move it.
     var clock: Int64 { lane.isAct ? Clock.none : record.recordedAt }
@@ -145,12 +143,7 @@ private struct BatchFilling: @unchecked Sendable {
             commitment: record.commitment
         )
         Record.setLeafHash(leafHash, in: place)
-        return PreparedEvent(
-            lane: lane,
-            record: record,
-            leafHash: leafHash,
-            keyHash: key.map { KeyHash.hash($0, seed: lane.keySeed) } ?? 0
-        )
+        return PreparedEvent(lane: lane, record: record, leafHash: leafHash)
     }
 }
 

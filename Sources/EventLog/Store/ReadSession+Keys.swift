@@ -27,6 +27,7 @@ private struct KeySearch {
     private let keys: [EventKey]
     private let source: SourceName
     private let seed: UInt64
+    private var hasher = KeyHash.random
     /// The places in `keys` that are still sought, by the hash of the key.
     private var sought: [UInt64: [Int]] = [:]
 
@@ -50,26 +51,36 @@ private struct KeySearch {
 
     /// - Returns: up to which sequence nothing more is to be looked for. What derived data cannot say, the log says.
     mutating func lookInRuns(_ reader: LogReader, _ generation: Generation) -> UInt64 {
+        let stored = try? Self.runs(reader, generation)
+        if let secret = stored?.list.secret { hasher = KeyHash(secret: secret) }
         seek()
-        guard !sought.isEmpty, let store = try? generation.existingDerivedStore(),
-            let runs = try? KeyRuns(existingIn: store)
-        else { return 0 }
+        guard let stored, !sought.isEmpty else { return 0 }
         do {
-            let list = try runs.list()
-            guard list.covered > 0, list.covered <= (try reader.head()),
-                try reader.prefixHash(through: list.covered) == list.prefixHash
-            else { return 0 }
             var lanes = LaneLookup(reader)
             for hash in sought.keys.sorted() {
-                for sequence in try runs.sequences(of: hash, covered: list.covered) {
+                let found = try stored.runs.sequences(of: hash, by: hasher.secret, covered: stored.list.covered)
+                for sequence in found {
                     guard let record = try reader.record(at: sequence) else { continue }
                     try look(at: record, sequence, &lanes)
                 }
             }
-            return list.covered
+            return stored.list.covered
         } catch {
             return 0
         }
+    }
+
+    /// The runs that are there and fit this log.
+    private static func runs(_ reader: LogReader, _ generation: Generation) throws -> (runs: KeyRuns, list: KeyRunList)?
+    {
+        guard let store = try generation.existingDerivedStore(), let runs = try KeyRuns(existingIn: store) else {
+            return nil
+        }
+        let list = try runs.list()
+        guard list.covered > 0, list.covered <= (try reader.head()),
+            try reader.prefixHash(through: list.covered) == list.prefixHash
+        else { return nil }
+        return (runs, list)
     }
 
     mutating func lookAmongHeld(_ reader: LogReader, after covered: UInt64) throws {
@@ -84,7 +95,7 @@ private struct KeySearch {
     private mutating func seek() {
         for (place, key) in keys.enumerated() where found[place] == nil {
             var text = key.rawValue
-            let hash = text.withUTF8 { KeyHash.hash(UnsafeRawBufferPointer($0), seed: seed) }
+            let hash = text.withUTF8 { hasher.hash(UnsafeRawBufferPointer($0), seed: seed) }
             sought[hash, default: []].append(place)
         }
     }
@@ -92,7 +103,7 @@ private struct KeySearch {
     private mutating func look(at record: Record, _ sequence: UInt64, _ lanes: inout LaneLookup) throws {
         guard let key = record.key else { return }
         let lane = try lanes.lane(record.laneNumber)
-        guard lane.keySeed == seed, let places = sought[KeyHash.hash(key, seed: seed)],
+        guard lane.keySeed == seed, let places = sought[hasher.hash(key, seed: seed)],
             lane.source.rawValue.utf8.elementsEqual(source.rawValue.utf8)
         else { return }
         take(places, key, sequence)
@@ -101,7 +112,7 @@ private struct KeySearch {
     private mutating func take(_ places: [Int], _ key: UnsafeRawBufferPointer, _ sequence: UInt64) {
         let fitting = places.filter { keys[$0].rawValue.utf8.elementsEqual(key) }
         for place in fitting { found[place] = SequenceNumber(sequence) }
-        let hash = KeyHash.hash(key, seed: seed)
+        let hash = hasher.hash(key, seed: seed)
         let rest = places.filter { !fitting.contains($0) }
         sought[hash] = rest.isEmpty ? nil : rest
     }
