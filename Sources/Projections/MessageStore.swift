@@ -47,17 +47,20 @@ struct MessageStore: Sendable {
 
     var count: Int { cells.count }
 
+    /// How many buckets searches for all messages and all channels pass over together.
+    var stepCount: Int { table.stepCount + channelTable.stepCount }
+
     /// The place of a channel that a message was heard of in.
     @inline(__always)
     func channel(_ id: EntityID) -> Int? {
-        channelTable.find(FastHash.mix(id.rawValue, 0)) { channels[$0].id == id }
+        channelTable.find(channelTable.hash(id.rawValue, 0)) { channels[$0].id == id }
     }
 
     @inline(__always)
     mutating func addedChannel(_ id: EntityID) -> Int {
         if let channel = channel(id) { return channel }
         channels.append(Channel(id: id))
-        channelTable.add(FastHash.mix(id.rawValue, 0), place: channels.count - 1)
+        channelTable.add(channelTable.hash(id.rawValue, 0), place: channels.count - 1)
         return channels.count - 1
     }
 
@@ -92,7 +95,7 @@ struct MessageStore: Sendable {
 
     @inline(__always)
     private func spot(of id: EntityID, channel: Int) -> MessageSpot {
-        MessageSpot(channel: channel, hash: Self.hash(id, UInt32(truncatingIfNeeded: channel)))
+        MessageSpot(channel: channel, hash: hash(id, UInt32(truncatingIfNeeded: channel)))
     }
 
     /// Brings near what tells whether the messages of these hashes are there; see `PlaceTable.readAhead`.
@@ -112,8 +115,8 @@ struct MessageStore: Sendable {
     }
 
     @inline(__always)
-    private static func hash(_ id: EntityID, _ channel: UInt32) -> UInt64 {
-        FastHash.mix(id.rawValue, UInt64(channel))
+    private func hash(_ id: EntityID, _ channel: UInt32) -> UInt64 {
+        table.hash(id.rawValue, UInt64(channel))
     }
 
     /// Appends a cell that the table is told of.
@@ -137,7 +140,7 @@ struct MessageStore: Sendable {
     @inline(__always)
     mutating func appendUnindexed(_ cell: MessageCell) -> UInt64 {
         _ = append(cell)
-        return Self.hash(cell.id, cell.channel)
+        return hash(cell.id, cell.channel)
     }
 
     /// Lets all messages be found, of which these are the hashes.

@@ -57,7 +57,8 @@ public enum Replay {
         defer { snapshots?.finish() }
         var workspace =
             try snapshots?.nearest(through: last, in: session)
-            ?? Workspace(facts: session.fact(factName), rules: options.rules)
+            ?? Workspace(before: session, rules: options.rules)
+        try workspace.begin(session)
         if let sources = options.sources { workspace.keepOnly(sources) }
         var run = ReplayRun(consume workspace, options, isObserved: observe != nil, count: last.rawValue)
         while run.sequence < last {

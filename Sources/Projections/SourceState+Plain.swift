@@ -12,7 +12,7 @@ extension SourceState {
     ) {
         begin(event)
         context.rules = []
-        if let mark = frame.mark, gateway.isRepeat(mark, on: connection, at: event.sequence) {
+        if gateway.isRepeat(frame, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
         }
         if frame.guild != .none { name(frame.guild, with: frame.channel) }

@@ -20,12 +20,26 @@ public struct Workspace: Sendable {
 
     /// How events are read otherwise than the remotes meant them.
     let rules: ReadingRules
+    /// Of the log that is folded.
+    private var frameKey = FrameKey.none
 
     /// The state before the first event.
     ///
     /// - Parameter rules: How a client reads the events; none for what the remotes meant.
     public init(rules: ReadingRules = []) {
         self.rules = rules
+    }
+
+    /// The state before the first event that a log holds: it knows what a compaction has stored.
+    init(before session: borrowing ReadSession, rules: ReadingRules = []) throws {
+        try self.init(facts: session.fact(Replay.factName), rules: rules)
+        try begin(session)
+    }
+
+    /// Says which log is folded, before the next of its events is.
+    mutating func begin(_ session: borrowing ReadSession) throws {
+        frameKey = FrameKey(try session.identity())
+        for index in sources.indices { sources[index].gateway.connections.key = frameKey }
     }
 
     /// The sources, sorted by name.
@@ -96,6 +110,7 @@ public struct Workspace: Sendable {
         indexes[name] = sources.count
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched
+        sources[sources.count - 1].gateway.connections.key = frameKey
         return sources.count - 1
     }
 }

@@ -16,7 +16,7 @@ import Testing
                 guard var plain = PlainFrameScanner.frame(bytes) else {
                     return writer.add(number % 2 == 0 ? .reference : .naming, at: sequence)
                 }
-                plain.mark = nil
+                plain.counter = nil
                 let at = Timestamp(microseconds: Int64(number) * -977_777 + 1_770_000_000_000_000)
                 writer.add(plain, EventReference(sequence: sequence, recordedAt: at))
                 expected.append(Self.text(plain, EventReference(sequence: sequence, recordedAt: at)))

@@ -25,6 +25,9 @@ public struct ReadSession: ~Copyable {
         self.hasAct = hasAct
     }
 
+    /// Sixteen random bytes that tell this log from every other.
+    public func identity() throws -> [UInt8] { try reader.meta(MetaName.identity) ?? [] }
+
     /// Which generation is read; it rises with every rewrite.
     var generationNumber: UInt32 { generation.number }
 

@@ -25,14 +25,18 @@ struct ChannelIndex {
     }
 
     private let table: DerivedTable
+    private let frameKey: FrameKey
     /// The head as it was read, and its bytes; `nil` before the first.
     private(set) var head: Head?
     private var headBytes: [UInt8]?
 
     /// Opens the index of a program's build; `nil` where nothing may be written beside the log.
     init?(_ session: borrowing ReadSession, build: String) {
-        guard let table = try? session.derivedStore().table(Self.name, version: Self.version(build)) else { return nil }
+        guard let table = try? session.derivedStore().table(Self.name, version: Self.version(build)),
+            let identity = try? session.identity()
+        else { return nil }
         self.table = table
+        frameKey = FrameKey(identity)
         headBytes = try? table.value(at: Self.headKey)
         head = headBytes.flatMap { try? StateDecoder.value(from: $0, Head.init) }
         let last = SequenceNumber(head?.sequence ?? 0)
@@ -54,15 +58,17 @@ struct ChannelIndex {
 
     /// The scan that goes on where the index ends; `nil` where what it needs cannot be read.
     func scan() -> ChannelScan? {
-        guard let head else { return ChannelScan() }
+        guard let head else { return ChannelScan(frameKey: frameKey) }
         var sources: [SourceScan] = []
         for (index, source) in head.sources.enumerated() {
             guard let bytes = try? table.value(at: Self.scanKey(index)), let name = try? SourceName(source.name),
                 let connections = try? StateDecoder.value(GatewayConnections.self, from: bytes)
             else { return nil }
-            sources.append(SourceScan(name: name, isDivided: source.isDivided, connections: connections))
+            sources.append(
+                SourceScan(name: name, isDivided: source.isDivided, connections: connections, frameKey: frameKey)
+            )
         }
-        return ChannelScan(after: SequenceNumber(head.sequence), sources: sources)
+        return ChannelScan(after: SequenceNumber(head.sequence), sources: sources, frameKey: frameKey)
     }
 
     /// Lends the blocks of a channel (`nil`: of all channels) that begin at or before a sequence, oldest first, where they
@@ -76,6 +82,8 @@ struct ChannelIndex {
         through last: SequenceNumber,
         _ body: (UnsafeRawBufferPointer) -> Bool
     ) -> Bool {
+        // No key has room for a longer id, so none was stored.
+        if let channel, channel.utf8.count > Self.idBytesMax { return true }
         let prefix = Self.prefix(source: source, channel: channel)
         let end = min(last.rawValue, head?.sequence ?? 0) + 1
         var isWhole = true
@@ -160,9 +168,10 @@ struct ChannelIndex {
         Array("c".utf8) + bytes(UInt32(source))
     }
 
+    /// - Parameter channel: of at most `idBytesMax` bytes.
     private static func prefix(source: Int, channel: String?) -> [UInt8] {
         let id = channel.map { Array($0.utf8) }
-        return Array("j".utf8) + bytes(UInt32(source)) + bytes(UInt16(id?.count ?? 0xFFFF)) + (id ?? [])
+        return Array("j".utf8) + bytes(UInt32(source)) + bytes(UInt16(clamping: id?.count ?? 0xFFFF)) + (id ?? [])
     }
 
     private static func bytes(_ number: some FixedWidthInteger) -> [UInt8] {

@@ -57,13 +57,16 @@ struct ChannelJournals {
         open[place] = JournalWriter()
     }
 
-    private static func hash(_ owner: Owner) -> UInt64 {
-        FastHash.mix((owner.channel ?? .none).rawValue, UInt64(owner.source))
+    /// See `PlaceTable.stepCount`.
+    var stepCount: Int { places.stepCount }
+
+    private func hash(_ owner: Owner) -> UInt64 {
+        places.hash((owner.channel ?? .none).rawValue, UInt64(owner.source))
     }
 
     @inline(__always)
     private func find(_ owner: Owner) -> Int? {
-        places.find(Self.hash(owner)) { owners[$0] == owner }
+        places.find(hash(owner)) { owners[$0] == owner }
     }
 
     @inline(__always)
@@ -71,7 +74,7 @@ struct ChannelJournals {
         if let place = find(owner) { return place }
         owners.append(owner)
         open.append(JournalWriter())
-        places.add(Self.hash(owner), place: owners.count - 1)
+        places.add(hash(owner), place: owners.count - 1)
         return owners.count - 1
     }
 }

@@ -8,13 +8,15 @@ struct ChannelScan {
     /// What was found since it was last forgotten.
     private(set) var journals = ChannelJournals()
     private var indexes: [SourceName: Int] = [:]
+    private let frameKey: FrameKey
     private let lanes = ReplayLanes(ReplayOptions())
     /// The source's place, by the number of the lane.
     private var sourceOfLane: [Int?] = []
 
     /// Goes on after an event up to which the sources were scanned.
-    init(after sequence: SequenceNumber = .zero, sources: [SourceScan] = []) {
+    init(after sequence: SequenceNumber = .zero, sources: [SourceScan] = [], frameKey: FrameKey) {
         self.sequence = sequence
+        self.frameKey = frameKey
         self.sources = sources
         for (index, source) in sources.enumerated() { indexes[source.name] = index }
     }
@@ -88,7 +90,7 @@ struct ChannelScan {
         let name = event.source
         if indexes[name] == nil {
             indexes[name] = sources.count
-            sources.append(SourceScan(name: name))
+            sources.append(SourceScan(name: name, frameKey: frameKey))
         }
         let source = indexes[name] ?? 0
         sourceOfLane[lane] = source

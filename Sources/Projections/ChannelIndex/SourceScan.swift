@@ -8,15 +8,17 @@ struct SourceScan {
     /// Whether all events so far were told apart by channel.
     private(set) var isDivided = true
 
-    init(name: SourceName) {
+    init(name: SourceName, frameKey: FrameKey) {
         state = SourceState(name: name)
+        state.gateway.connections.key = frameKey
     }
 
     /// Goes on where another scan has ended.
-    init(name: SourceName, isDivided: Bool, connections: GatewayConnections) {
-        self.init(name: name)
+    init(name: SourceName, isDivided: Bool, connections: GatewayConnections, frameKey: FrameKey) {
+        self.init(name: name, frameKey: frameKey)
         self.isDivided = isDivided
         state.gateway.connections = connections
+        state.gateway.connections.key = frameKey
     }
 
     var name: SourceName { state.name }
@@ -27,9 +29,8 @@ struct SourceScan {
     /// Notes a plain frame; whether it repeats an earlier one.
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, _ event: EventReference, connection: String?) -> Bool {
-        guard let mark = frame.mark else { return false }
         state.gateway.connections.now = event.recordedAt
-        return state.gateway.isRepeat(mark, on: connection, at: event.sequence)
+        return state.gateway.isRepeat(frame, on: connection, at: event.sequence)
     }
 
     /// The scope of an event that is no plain frame.

@@ -5,25 +5,19 @@ import EventLog
 /// `s` counts within one connection only. Connections are told apart by the name that a recorder gives them; frames
 /// without such a name are of the connection that started last in log order.
 struct GatewayConnections: Codable, Sendable {
-    /// What makes two dispatches of one connection the same: `s`, and a hash of the bytes.
+    /// What makes two dispatches of one connection the same: `s`, and the hash of the bytes by the log's `FrameKey`.
     struct Mark: Hashable, Sendable, BitwiseCopyable {
         let s: Int64
-        let hash: UInt64
-        let hashTail: UInt64
+        let high: UInt64
+        let low: UInt64
 
-        /// A remote that made up two frames with one `s` and one hash would only hide the second one, which it can do by
-        /// not sending it. So the hash need not withstand that.
-        @inline(__always)
-        init(s: Int64, payload: UnsafeRawBufferPointer) {
-            let hash = FastHash(payload)
-            self.init(s: s, hash: hash.high, hashTail: hash.low)
-        }
-
-        init(s: Int64, hash: UInt64, hashTail: UInt64) {
+        init(s: Int64, hash: UInt128) {
             self.s = s
-            self.hash = hash
-            self.hashTail = hashTail
+            high = UInt64(truncatingIfNeeded: hash >> 64)
+            low = UInt64(truncatingIfNeeded: hash)
         }
+
+        var hash: UInt128 { UInt128(high) << 64 | UInt128(low) }
     }
 
     /// A dispatch and the sequence of the first event with it.
@@ -108,6 +102,8 @@ struct GatewayConnections: Codable, Sendable {
     var takesAll = false
     /// When the event at hand was recorded.
     var now = Timestamp(seconds: 0)
+    /// Of the log; no part of what is saved.
+    var key = FrameKey.none
 
     init() {}
 
@@ -119,10 +115,16 @@ struct GatewayConnections: Codable, Sendable {
         settled = sequence.rawValue
     }
 
-    /// Notes a dispatch; whether it repeats an earlier one.
+    /// Notes the dispatch with a number and its bytes; whether it repeats an earlier one.
     @inline(__always)
-    mutating func isRepeat(_ mark: Mark, on name: String?, at sequence: SequenceNumber) -> Bool {
+    mutating func isRepeat(
+        _ s: Int64,
+        _ payload: UnsafeRawBufferPointer,
+        on name: String?,
+        at sequence: SequenceNumber
+    ) -> Bool {
         if takesAll { return false }
+        let mark = Mark(s: s, hash: key.hash(payload))
         let index = connections.lastIndex { $0.name == name }
         if let first = index.flatMap({ connections[$0].sequence(of: mark) }) { return first < sequence.rawValue }
         guard sequence.rawValue > settled else { return false }
@@ -158,7 +160,7 @@ struct GatewayConnections: Codable, Sendable {
 }
 
 extension GatewayConnections {
-    /// All of it: `{"settled":"…","connections":[{"name","seen":[[s,"hash","sequence"]]}]}`, marks in order.
+    /// All of it: `{"settled":"…","connections":[{"name","frames":[[s,"hash","sequence"]]}]}`, marks in order.
     var facts: JSONValue {
         .object([
             "settled": .string(String(settled)),
@@ -170,7 +172,7 @@ extension GatewayConnections {
                         "start": .string(String(connection.start)),
                         "greatest": connection.greatest.map { .int($0) },
                         "last": .int(connection.lastAt.microseconds),
-                        "seen": .array(connection.dispatches.map { Self.fact($0.mark, $0.sequence) }),
+                        "frames": .array(connection.dispatches.map { Self.fact($0.mark, $0.sequence) }),
                     ])
                 }
             ),
@@ -178,11 +180,11 @@ extension GatewayConnections {
     }
 
     private static func fact(_ mark: Mark, _ sequence: UInt64) -> JSONValue {
-        let hash = [mark.hash, mark.hashTail].map { String($0, radix: 16) }.joined(separator: ".")
-        return .array([.int(mark.s), .string(hash), .string(String(sequence))])
+        .array([.int(mark.s), .string(String(mark.hash, radix: 16)), .string(String(sequence))])
     }
 
-    /// Reads what `facts` gave.
+    /// Reads what `facts` gave. Frames that an earlier program noted, under `seen`, are passed over: anybody could make up
+    /// others with their hashes.
     init(facts: JSONValue) throws {
         guard let settled = facts["settled"]?.string.flatMap({ UInt64($0) }), let list = facts["connections"]?.array
         else { throw ProjectionError.facts("the connections of a gateway have another form") }
@@ -193,7 +195,7 @@ extension GatewayConnections {
             var connection = Connection(name: fact["name"]?.string, start: start)
             connection.greatest = fact["greatest"]?.number?.int64
             connection.lastAt = Timestamp(microseconds: fact["last"]?.number?.int64 ?? 0)
-            for seen in fact["seen"]?.array ?? [] {
+            for seen in fact["frames"]?.array ?? [] {
                 guard let (mark, sequence) = Self.mark(seen) else {
                     throw ProjectionError.facts("a frame seen on a gateway has another form")
                 }
@@ -206,11 +208,14 @@ extension GatewayConnections {
     private static func mark(_ fact: JSONValue) -> (Mark, UInt64)? {
         guard let parts = fact.array, parts.count == 3, let s = parts[0].number?.int64,
             let sequence = parts[2].string.flatMap({ UInt64($0) }),
-            let halves = parts[1].string?.split(separator: ".").map({ UInt64($0, radix: 16) }), halves.count == 2,
-            let hash = halves[0], let tail = halves[1]
+            let hash = parts[1].string.flatMap({ UInt128($0, radix: 16) })
         else { return nil }
-        return (Mark(s: s, hash: hash, hashTail: tail), sequence)
+        return (Mark(s: s, hash: hash), sequence)
     }
+}
+
+extension GatewayConnections {
+    private enum CodingKeys: CodingKey { case connections, settled, holes }
 }
 
 /// A connection is saved in some 20 bytes a dispatch: there may be a hundred thousand.
@@ -229,7 +234,7 @@ extension GatewayConnections.Connection: Codable {
         for dispatch in dispatches {
             bytes.appendSigned(dispatch.mark.s &- last.s)
             bytes.appendSigned(Int64(bitPattern: dispatch.sequence &- last.sequence))
-            withUnsafeBytes(of: (dispatch.mark.hash, dispatch.mark.hashTail)) { bytes.append(contentsOf: $0) }
+            withUnsafeBytes(of: (dispatch.mark.low, dispatch.mark.high)) { bytes.append(contentsOf: $0) }
             last = (dispatch.mark.s, dispatch.sequence)
         }
         try members.encode(bytes, forKey: .dispatches)
@@ -257,11 +262,7 @@ extension GatewayConnections.Connection: Codable {
                 return false
             }
             last = (last.s &+ s, last.sequence &+ UInt64(bitPattern: step))
-            let mark = GatewayConnections.Mark(
-                s: last.s,
-                hash: hash.loadUnaligned(as: UInt64.self),
-                hashTail: hash.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-            )
+            let mark = GatewayConnections.Mark(s: last.s, hash: hash.loadUnaligned(as: UInt128.self))
             dispatches.append(GatewayConnections.Dispatch(mark: mark, sequence: last.sequence))
         }
         return true

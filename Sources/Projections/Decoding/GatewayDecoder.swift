@@ -39,12 +39,9 @@ struct GatewayDecoder: EventDecoder {
 
     /// Notes an inbound dispatch that was read on the short way; whether it repeats an earlier one of its connection.
     @inline(__always)
-    mutating func isRepeat(
-        _ mark: GatewayConnections.Mark,
-        on connection: String?,
-        at sequence: SequenceNumber
-    ) -> Bool {
-        connections.isRepeat(mark, on: connection, at: sequence)
+    mutating func isRepeat(_ frame: PlainFrame, on connection: String?, at sequence: SequenceNumber) -> Bool {
+        guard let counter = frame.counter else { return false }
+        return connections.isRepeat(counter, frame.bytes, on: connection, at: sequence)
     }
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
@@ -63,7 +60,9 @@ struct GatewayDecoder: EventDecoder {
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
         guard !facts.isNull else { return }
+        let key = connections.key
         connections = try GatewayConnections(facts: facts)
+        connections.key = key
     }
 }
 
@@ -102,9 +101,8 @@ extension GatewayDecoder {
         context: inout FoldContext
     ) throws(GatewayFault) {
         if let s = try frame.optionalInteger("s") {
-            let mark = GatewayConnections.Mark(s: s, payload: payload)
             let connection = envelope.attributes["connection"]
-            let isRepeat = connections.isRepeat(mark, on: connection, at: envelope.sequence)
+            let isRepeat = connections.isRepeat(s, payload, on: connection, at: envelope.sequence)
             if isRepeat, !context.rules.contains(.repeatsAreReadAgain) { return }
         }
         let name = try frame.text("t")

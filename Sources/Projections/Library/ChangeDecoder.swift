@@ -17,7 +17,7 @@ public struct ChangeDecoder: Sendable {
     /// - Throws: `EventLogError` where the log cannot be read; `ProjectionError` where what a compaction stored is not
     ///   to be understood.
     public init(for session: borrowing ReadSession) throws {
-        workspace = try Workspace(facts: session.fact(Replay.factName))
+        workspace = try Workspace(before: session)
     }
 
     /// Decodes one event. Total: what does not decode is among the issues. Of an act there is nothing to say.

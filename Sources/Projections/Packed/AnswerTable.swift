@@ -42,15 +42,18 @@ struct AnswerTable: Sendable {
             answered[found].last = newest
         } else {
             answered.append(Answered(channel: key.channel, id: key.id, first: newest, last: newest))
-            table.add(Self.hash(key), place: answered.count - 1)
+            table.add(hash(key), place: answered.count - 1)
         }
     }
 
     @inline(__always)
     private func find(_ key: MessageKey) -> Int? {
-        table.find(Self.hash(key)) { answered[$0].id == key.id && answered[$0].channel == key.channel }
+        table.find(hash(key)) { answered[$0].id == key.id && answered[$0].channel == key.channel }
     }
 
     @inline(__always)
-    private static func hash(_ key: MessageKey) -> UInt64 { FastHash.mix(key.id.rawValue, key.channel.rawValue) }
+    private func hash(_ key: MessageKey) -> UInt64 { table.hash(key.id.rawValue, key.channel.rawValue) }
+
+    /// See `PlaceTable.stepCount`.
+    var stepCount: Int { table.stepCount }
 }

@@ -1,4 +1,4 @@
-/// Who wrote: pairs of an id and the name that a message gave, each once as far as it can be seen quickly.
+/// Who wrote: pairs of an id and the name that a message gave, as it was escaped, each once.
 struct AuthorTable: Sendable {
     fileprivate struct Author: BitwiseCopyable {
         let id: UInt64
@@ -16,13 +16,13 @@ struct AuthorTable: Sendable {
     @inline(__always)
     mutating func place(id: UInt64, name: JSONText?) -> UInt32 {
         if let known = knownPlace(id: id, name: name) { return known }
-        return UInt32(truncatingIfNeeded: add(id, name, Self.hash(id, name)))
+        return UInt32(truncatingIfNeeded: add(id, name, hash(id, name)))
     }
 
     /// The place of an author that is there, where it then stays.
     @inline(__always)
     func knownPlace(id: UInt64, name: JSONText?) -> UInt32? {
-        let known = table.find(Self.hash(id, name)) { place in
+        let known = table.find(hash(id, name)) { place in
             let author = authors[place]
             guard author.id == id, author.hasName == (name != nil) else { return false }
             guard let name else { return true }
@@ -38,11 +38,13 @@ struct AuthorTable: Sendable {
         return authors.count - 1
     }
 
-    /// Few authors change their name, and fewer to one of the same length.
     @inline(__always)
-    private static func hash(_ id: UInt64, _ name: JSONText?) -> UInt64 {
-        FastHash.mix(id, name.map { UInt64($0.bytes.count) } ?? .max)
+    private func hash(_ id: UInt64, _ name: JSONText?) -> UInt64 {
+        name.map { table.hash(id, $0.bytes) } ?? table.hash(id, .max)
     }
+
+    /// See `PlaceTable.stepCount`.
+    var stepCount: Int { table.stepCount }
 
     func id(_ place: UInt32) -> UInt64 { authors[Int(place)].id }
 
@@ -86,7 +88,7 @@ extension AuthorTable {
         while !decoder.isAtEnd {
             let id = try decoder.readNumber(UInt64.self)
             guard try decoder.readTruth() else {
-                _ = add(id, nil, Self.hash(id, nil))
+                _ = add(id, nil, hash(id, nil))
                 continue
             }
             let hasEscapes = try decoder.readTruth()
@@ -95,7 +97,7 @@ extension AuthorTable {
                 guard bytes.count <= TextPool.countMax, !hasEscapes || name.hasWholeEscapes else {
                     throw decoder.fault("an author's name is malformed")
                 }
-                _ = add(id, name, Self.hash(id, name))
+                _ = add(id, name, hash(id, name))
             }
         }
     }

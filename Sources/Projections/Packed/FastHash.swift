@@ -1,4 +1,5 @@
-/// A hash of bytes in two halves, for telling apart what arrived by accident, not what somebody has made up to collide.
+/// A checksum of bytes in two halves, for telling apart what differs by accident. Who wants two inputs to collide can make
+/// them: what others send is told apart by a `FrameKey`, and found by a `TableKey`.
 ///
 /// The same on every machine and in every run, so it may be stored. Each step folds 128-bit products into two chains of
 /// their own (the construction of wyhash, Wang Yi, public domain, with other constants). Cost: about a fifteenth of
@@ -50,7 +51,8 @@ extension UnsafeRawBufferPointer {
     }
 
     /// At most eight bytes from an offset on as one little-endian number; what lies beyond the end counts as zero.
-    fileprivate func partialWord(_ offset: Int) -> UInt64 {
+    @inline(__always)
+    func partialWord(_ offset: Int) -> UInt64 {
         if count - offset >= 8 { return word(offset) }
         if count >= 8 { return word(count - 8) >> UInt64(8 * (8 - (count - offset))) }
         var word: UInt64 = 0

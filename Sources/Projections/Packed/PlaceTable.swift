@@ -8,6 +8,7 @@ struct PlaceTable: Sendable {
     /// Zero: empty. Else the hash's upper half above the place + 1.
     private var buckets: [UInt64] = []
     private var count = 0
+    private let key = TableKey.process
     /// How many places it takes before it grows.
     private var limit = 0
     /// Up to so many buckets the table doubles.
@@ -16,6 +17,23 @@ struct PlaceTable: Sendable {
     private static let stretchBuckets = 1 << 13
 
     init() {}
+
+    /// The hash under which a place is added and found: of two words that say together what lies there.
+    @inline(__always)
+    func hash(_ left: UInt64, _ right: UInt64) -> UInt64 { key.hash(left, right) }
+
+    /// As `hash(_:_:)`, of a word and bytes.
+    @inline(__always)
+    func hash(_ word: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 { key.hash(word, bytes) }
+
+    /// How many buckets searches for all places pass over together.
+    var stepCount: Int {
+        buckets.indices.reduce(0) { sum, index in
+            guard buckets[index] != 0 else { return sum }
+            let distance = index - Self.home(buckets[index] >> 32, buckets.count)
+            return sum + (distance < 0 ? distance + buckets.count : distance)
+        }
+    }
 
     @inline(__always)
     func find(_ hash: UInt64, _ isWanted: (Int) -> Bool) -> Int? {

@@ -9,8 +9,10 @@ struct PlainFrame: BitwiseCopyable {
     }
 
     var happening = Happening.written
-    /// What tells repeats; `nil` for a frame that is not counted.
-    var mark: GatewayConnections.Mark?
+    /// The frame's `s`; `nil` for a frame that is not counted.
+    var counter: Int64?
+    /// All of a counted frame.
+    var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     var channel = EntityID.none
     var id = EntityID.none
     /// `EntityID.none` where the frame names no guild.

@@ -79,7 +79,7 @@ enum PlainFrameScanner {
         guard scanner.take(UInt8(ascii: "}")) else { return false }
         scanner.skipSpace()
         guard scanner.isAtEnd, seen.isSuperset(of: .ofFrame) else { return false }
-        if let counter { room.pointee.mark = GatewayConnections.Mark(s: Int64(counter), payload: bytes) }
+        if let counter { (room.pointee.counter, room.pointee.bytes) = (Int64(counter), bytes) }
         return seen.isSuperset(of: room.pointee.happening == .deleted ? .ofDeletion : .ofWrite)
     }
 

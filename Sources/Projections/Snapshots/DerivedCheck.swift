@@ -50,7 +50,7 @@ public struct DerivedCheck: Sendable {
             var options = ReplayOptions()
             options.rules = rules
             var run = ReplayRun(
-                try Workspace(facts: session.fact(Replay.factName), rules: rules),
+                try Workspace(before: session, rules: rules),
                 options,
                 isObserved: false,
                 count: session.head.rawValue
@@ -71,7 +71,7 @@ public struct DerivedCheck: Sendable {
         guard try session.fact(Replay.factName) == nil, let index = ChannelIndex(session, build: build),
             let head = index.head, head.sequence <= session.head.rawValue
         else { return }
-        var scan = ChannelScan()
+        var scan = ChannelScan(frameKey: FrameKey(try session.identity()))
         var expected = JournalSums()
         while scan.sequence.rawValue < head.sequence {
             try scan.look(at: session, through: SequenceNumber(min(scan.sequence.rawValue + 65_536, head.sequence)))

@@ -1,0 +1,93 @@
+import EventLog
+
+/// A hash of frames by which a repeat is known, with a key: the log's identity. Sixteen random bytes made at the log's birth,
+/// they are the same wherever the log is replayed, and unknown to the remote, which therefore cannot make up two frames
+/// that are taken for one.
+///
+/// Two given frames have one hash for about one key in 2^64: sums of products over stretches of 1 KiB, put together as a
+/// polynomial modulo 2^127 - 1 (the construction of VMAC; T. Krovetz and W. Dai, draft-krovetz-vmac-01). Cost: about a
+/// fifteenth of SHA-256.
+struct FrameKey: Sendable {
+    /// The key of states that are of no log.
+    static let none = FrameKey([])
+
+    private static let stretchWords = 128
+    private static let stretchBytes = 8 * stretchWords
+    /// 2^127 - 1, a prime.
+    private static let modulus: UInt128 = 1 << 127 - 1
+
+    /// What is added to the words of a stretch, one after another.
+    private let words: [UInt64]
+    /// Where the polynomial is evaluated; its halves are below 2^63.
+    let point: UInt128
+
+    /// - Parameter identity: of the log.
+    init(_ identity: [UInt8]) {
+        let head = Array("eventlog frames".utf8) + identity
+        let random = (0...UInt8(Self.stretchWords / 4)).flatMap { part in
+            let words = Hasher256.hash(head + [part]).words
+            return [words.0, words.1, words.2, words.3]
+        }
+        words = Array(random[..<Self.stretchWords])
+        let (high, low) = (random[Self.stretchWords], random[Self.stretchWords + 1])
+        point = UInt128(high >> 2) << 64 | UInt128(low)
+    }
+
+    func hash(_ bytes: UnsafeRawBufferPointer) -> UInt128 {
+        var hash: UInt128 = 1
+        var offset = 0
+        repeat {
+            let end = min(offset + Self.stretchBytes, bytes.count)
+            hash = Self.reduced(multiplied(hash) &+ sum(bytes, offset..<end))
+            offset = end
+        } while offset < bytes.count
+        hash = Self.reduced(multiplied(hash) &+ UInt128(bytes.count))
+        return hash < Self.modulus ? hash : hash - Self.modulus
+    }
+
+    /// The products of neighbouring words of a stretch, each word with its part of the key; below 2^126.
+    @inline(__always)
+    private func sum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt128 {
+        words.withUnsafeBufferPointer { words in
+            var (high, low): (UInt64, UInt64) = (0, 0)
+            var (offset, place) = (range.lowerBound, 0)
+            while offset < range.upperBound {
+                let second = offset + 8 < range.upperBound ? bytes.partialWord(offset + 8) : 0
+                let product = (bytes.partialWord(offset) &+ words[place])
+                    .multipliedFullWidth(by: second &+ words[place + 1])
+                let (sum, carries) = low.addingReportingOverflow(product.low)
+                low = sum
+                high = high &+ product.high &+ (carries ? 1 : 0)
+                (offset, place) = (offset + 16, place + 2)
+            }
+            return UInt128((high << 2) >> 2) << 64 | UInt128(low)
+        }
+    }
+
+    /// A number of at most 2^127 times the point, modulo 2^127 - 1; at most 2^127.
+    @inline(__always)
+    func multiplied(_ number: UInt128) -> UInt128 {
+        let (left, right) = (Self.halves(number), Self.halves(point))
+        let low = Self.product(left.low, right.low)
+        let middle = Self.product(left.low, right.high) &+ Self.product(left.high, right.low)
+        let high = Self.product(left.high, right.high)
+        // 2^127 is 1, so 2^128 is 2, and of what is to be shifted by 64 all from bit 63 on comes in again below.
+        let shifted = (middle & (1 << 63 - 1)) << 64
+        let sum = Self.reduced(Self.reduced(low) &+ Self.reduced(shifted))
+        return Self.reduced(Self.reduced(sum &+ (middle >> 63)) &+ Self.reduced(high << 1))
+    }
+
+    @inline(__always)
+    private static func reduced(_ number: UInt128) -> UInt128 { (number & modulus) &+ (number >> 127) }
+
+    @inline(__always)
+    private static func halves(_ number: UInt128) -> (high: UInt64, low: UInt64) {
+        (UInt64(truncatingIfNeeded: number >> 64), UInt64(truncatingIfNeeded: number))
+    }
+
+    @inline(__always)
+    private static func product(_ left: UInt64, _ right: UInt64) -> UInt128 {
+        let product = left.multipliedFullWidth(by: right)
+        return UInt128(product.high) << 64 | UInt128(product.low)
+    }
+}

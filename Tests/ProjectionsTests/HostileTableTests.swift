@@ -1,0 +1,94 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Projections
+
+/// Tables stay fast whatever ids others make up: what is counted is the buckets that searches pass over.
+@Suite struct HostileTableTests {
+    /// A benign table, at most three quarters full, passes over two buckets and a half an entry at worst.
+    private static let stepsPerEntry = 8
+
+    /// Numbers whose hashes by the fixed keys of earlier versions begin with the same twelve bits.
+    private static let colliding: [UInt64] = (0..<UInt64(1) << 63).lazy
+        .filter { FastHash.mix($0, 0) >> 52 == 0 }
+        .prefix(1500).map { $0 }
+
+    private static func id(_ number: UInt64) -> EntityID { EntityID(number: number) ?? .none }
+
+    @Test func theNumbersCollideByAHashThatIsKnown() {
+        var table = PlaceTable()
+        for (place, number) in Self.colliding.enumerated() { table.add(FastHash.mix(number, 0), place: place) }
+        #expect(table.stepCount > Self.colliding.count * Self.colliding.count / 4)
+    }
+
+    /// Ids that were made to collide, ids that differ in high bits only, ids one after another.
+    private static let hostile: [[UInt64]] = [
+        colliding,
+        (0..<20_000).map { $0 << 48 | 0x5555_5555 },
+        (0..<20_000).map { $0 << 32 },
+        (0..<20_000).map { 1 << 62 + $0 },
+    ]
+
+    @Test(arguments: hostile)
+    func messagesWithHostileIDsAreFoundAtOnce(numbers: [UInt64]) {
+        var store = MessageStore()
+        for number in numbers { _ = store.add(MessageKey(channel: Self.id(7), id: Self.id(number))) }
+        #expect(store.stepCount < Self.stepsPerEntry * numbers.count)
+        #expect(numbers.indices.allSatisfy { store.key(at: $0).id == Self.id(numbers[$0]) })
+        let places = numbers.map { store.place(of: MessageKey(channel: Self.id(7), id: Self.id($0))) }
+        #expect(places == Array(numbers.indices))
+    }
+
+    @Test(arguments: hostile)
+    func channelsWithHostileIDsAreFoundAtOnce(numbers: [UInt64]) {
+        var store = MessageStore()
+        for number in numbers { _ = store.addedChannel(Self.id(number)) }
+        #expect(store.stepCount < Self.stepsPerEntry * numbers.count)
+        #expect(numbers.map { store.channel(Self.id($0)) } == Array(numbers.indices))
+    }
+
+    @Test(arguments: hostile)
+    func answersToHostileIDsAreFoundAtOnce(numbers: [UInt64]) {
+        var answers = AnswerTable()
+        for (place, number) in numbers.enumerated() {
+            answers.add(place, to: MessageKey(channel: Self.id(number), id: Self.id(3)))
+            answers.add(place, to: MessageKey(channel: Self.id(3), id: Self.id(number)))
+        }
+        #expect(answers.stepCount < 2 * Self.stepsPerEntry * numbers.count)
+    }
+
+    @Test(arguments: hostile)
+    func journalsOfHostileIDsAreFoundAtOnce(numbers: [UInt64]) {
+        var journals = ChannelJournals()
+        for number in numbers { journals.add(.reference, at: SequenceNumber(1), of: Self.id(number), source: 0) }
+        #expect(journals.stepCount < Self.stepsPerEntry * numbers.count)
+    }
+
+    @Test func manyNamesOfOneLengthOfOneAuthorAreFoundAtOnce() {
+        let count = 100_000
+        var authors = AuthorTable()
+        for number in 0..<count {
+            let place = Array(String(100_000 + number).utf8).withUnsafeBytes { name in
+                authors.place(id: 5, name: JSONText(bytes: name, hasEscapes: false))
+            }
+            #expect(place == UInt32(number))
+        }
+        #expect(authors.stepCount < Self.stepsPerEntry * count)
+        #expect(authors.name(77_777) == "177777")
+    }
+
+    @Test func namesOfManyLengthsStayApart() {
+        var authors = AuthorTable()
+        let names = (0...40).map { String(repeating: "a", count: $0) } + ["a\u{0}", "\u{0}a", "aaaaaaa\u{0}"]
+        for _ in 0..<2 {
+            for (number, name) in names.enumerated() {
+                let place = Array(name.utf8).withUnsafeBytes { bytes in
+                    authors.place(id: 5, name: JSONText(bytes: bytes, hasEscapes: false))
+                }
+                #expect(place == UInt32(number))
+            }
+        }
+        #expect(authors.place(id: 5, name: nil) == UInt32(names.count))
+    }
+}
