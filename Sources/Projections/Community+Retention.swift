@@ -8,6 +8,24 @@ extension Community {
         }
     }
 
+    /// A presence that has not changed for so long says nothing any more.
+    static let presenceSeconds: Int64 = 30 * 86_400
+
+    /// Forgets typing that has ended, and presences of users of whom nothing was heard for long.
+    mutating func forgetPast(at clock: Timestamp) {
+        let isOver = { (event: EventReference) in Self.end(ofTypingAt: event.recordedAt) <= clock }
+        // Of one event and those before it, so that events which come again are told by their sequences alone.
+        let lasting = typing.values.filter { !isOver($0) }.map(\.sequence.rawValue).min()
+        let last = lasting.map { $0 - 1 } ?? typing.values.map(\.sequence.rawValue).max() ?? 0
+        typingForgotten = max(typingForgotten, last)
+        typing = typing.filter { $0.value.sequence.rawValue > typingForgotten }
+        registers = registers.filter { key, register in
+            guard key.section == .presences, let last = register.entries.last else { return true }
+            let end = last.event.recordedAt.seconds.addingReportingOverflow(Self.presenceSeconds)
+            return end.overflow || end.partialValue > clock.seconds
+        }
+    }
+
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for register in registers.values { register.collectNeeded(into: &sequences) }
         for end in ends.values { sequences.insert(end.sequence.rawValue) }
@@ -23,6 +41,7 @@ extension Community {
             },
             "ends": Self.snapshot(ends, names, \.snapshot),
             "typing": Self.snapshot(typing, names, \.snapshot),
+            "typingForgotten": .string(String(typingForgotten)),
             "read": readStates.event?.snapshot,
             "readStates": Self.snapshot(readStates.lastMessages, names) { .text($0.map { names.text($0) }) ?? .null },
             "fates": fates.snapshot(names: names),
@@ -45,13 +64,14 @@ extension Community {
         )
     }
 
-    /// Which channel is in which guild; all else is said by the events that are kept.
+    /// Which channel is in which guild, and which typing is forgotten; all else is said by the events that are kept.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
-        .object(["links": fates.facts(names: names)])
+        .object(["links": fates.facts(names: names), "typingForgotten": .string(String(typingForgotten))])
     }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
         guard !facts.isNull else { return }
         fates.load(facts: facts["links"], names: &names)
+        typingForgotten = facts["typingForgotten"]?.string.flatMap { UInt64($0) } ?? 0
     }
 }

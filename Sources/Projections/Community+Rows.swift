@@ -96,7 +96,7 @@ extension Community {
         !context.rules.contains(.guildsLeftAreGone) || (value.guild?.isJoined ?? true)
     }
 
-    private static func end(ofTypingAt start: Timestamp) -> Timestamp {
+    static func end(ofTypingAt start: Timestamp) -> Timestamp {
         let (seconds, overflow) = start.seconds.addingReportingOverflow(typingSeconds)
         return Timestamp(seconds: overflow ? .max : seconds, nanoseconds: start.nanoseconds)
     }

@@ -16,6 +16,8 @@ struct Community: Fold {
     private var voices: [EntityKey] = []
     /// The last frame of each typing user in each channel.
     var typing: [EntityKey: EventReference] = [:]
+    /// Typing of events up to this one is over and forgotten, although they may come again after a compaction.
+    var typingForgotten: UInt64 = 0
     var readStates = ReadStates()
     var fates = ChannelFates()
 
@@ -177,6 +179,7 @@ extension Community {
     }
 
     private mutating func type(_ user: EntityID, in channel: EntityID, context: inout FoldContext) {
+        guard context.event.sequence.rawValue > typingForgotten else { return }
         let key = EntityKey(.typing, channel, user)
         typing[key] = context.event
         context.touch(key)

@@ -47,7 +47,7 @@ public enum Compaction {
         let plan = try store.read { try Plan(session: $0, policy: policy) }
         guard !plan.dropped.isEmpty else {
             let bytes = try store.statistics().bytesOnDisk
-            return plan.summary(of: plan.before, bytes: (bytes, bytes))
+            return plan.summary(of: plan.state, bytes: (bytes, bytes))
         }
         var rewrite = RewritePlan(
             dropped: plan.dropped,
@@ -57,15 +57,17 @@ public enum Compaction {
         )
         rewrite.isDryRun = isDryRun
         let result = try store.rewrite(rewrite) { try plan.prove(on: $0) }
-        return plan.summary(of: plan.retained, bytes: (result.bytesBefore, result.bytesAfter))
+        return plan.summary(of: plan.state, bytes: (result.bytesBefore, result.bytesAfter))
     }
 
     /// What is dropped and kept, decided at one head.
     private struct Plan {
         let policy: RetentionPolicy
         let decidedAt: SequenceNumber
-        let before: Workspace
-        let retained: Workspace
+        /// What is retained; all that there was where nothing is dropped.
+        let state: Workspace
+        /// How many live messages each channel had.
+        let countsBefore: [ChannelPlace: Int]
         let heldCount: Int
         let dropped: [SequenceNumber]
         let facts: [UInt8]
@@ -73,8 +75,11 @@ public enum Compaction {
         init(session: borrowing ReadSession, policy: RetentionPolicy) throws {
             self.policy = policy
             decidedAt = session.head
-            before = try Replay.workspace(of: session)
-            retained = before.retained(by: policy)
+            var options = ReplayOptions()
+            options.condensesIssues = true
+            let before = try Replay.workspace(of: session, options: options)
+            countsBefore = Self.counts(of: before)
+            let retained = before.retained(by: policy)
             let needed = retained.neededSequences
             var kept: Set<UInt64> = []
             var gone: [SequenceNumber] = []
@@ -91,6 +96,7 @@ public enum Compaction {
             }
             heldCount = kept.count + gone.count
             dropped = gone
+            state = gone.isEmpty ? before : retained
             facts = retained.facts(keeping: kept)
         }
 
@@ -112,7 +118,7 @@ public enum Compaction {
 
         /// Folds the new generation and compares whole states; events appended meanwhile are folded on both sides.
         func prove(on session: borrowing ReadSession) throws {
-            var expected = retained
+            var expected = state
             if session.head > decidedAt {
                 try session.forEachEvent(in: decidedAt.next...session.head) { event in
                     let envelope = event.envelope
@@ -123,7 +129,7 @@ public enum Compaction {
             var options = ReplayOptions()
             options.retained = true
             let found = try Replay.workspace(of: session, options: options)
-            guard found.snapshotBytes == expected.snapshotBytes else {
+            guard found.isSame(as: expected) else {
                 throw ProjectionError(
                     .unproved,
                     "compact: the events and facts that would be kept do not give the same state; nothing was changed"
@@ -144,7 +150,8 @@ public enum Compaction {
 
         private func channelCounts(after outcome: Workspace) -> [CompactionSummary.ChannelCount] {
             let after = Self.counts(of: outcome)
-            return Self.counts(of: before)
+            return
+                countsBefore
                 .map { place, count in
                     CompactionSummary.ChannelCount(
                         source: place.source,

@@ -114,9 +114,9 @@ struct DigestRows: Sendable {
         index: Int,
         _ changes: inout [StateDigest.Change]
     ) {
-        for issue in source.issues[issuesSeen[index]...] {
+        for issue in source.issues.rows[issuesSeen[index]...] {
             let key = source.digestKey(ofIssue: issue.reason)
-            let count = issueCounts[key, default: 0] + 1
+            let count = issueCounts[key, default: 0] + issue.count
             issueCounts[key] = count
             changes.append(StateDigest.Change(key: key, row: SourceState.digestRow(ofIssueCount: count)))
         }

@@ -87,7 +87,8 @@ extension Workspace {
 
     fileprivate func newIssues(of envelope: Envelope) -> [StateDifference] {
         guard let index = indexes[envelope.source] else { return [] }
-        return sources[index].issues.reversed().prefix { $0.sequence == envelope.sequence }.reversed().map { issue in
+        return sources[index].issues.rows.reversed().prefix { $0.sequence == envelope.sequence }.reversed().map {
+            issue in
             let parts = [envelope.source.rawValue, issue.reason]
             return StateDifference(entity: EntityReference(kind: .issue, parts: parts), change: .added, fields: [])
         }

@@ -21,6 +21,8 @@ public struct ReplayOptions: Sendable {
     public var checks = false
     /// Which kept states a replay without an observer may begin from, and keeps more of; none if `nil`.
     public var snapshots: SnapshotOptions?
+    /// Whether issues are condensed as they come: for a compaction, whose memory they would fill.
+    var condensesIssues = false
     /// How many events are folded before it is asked whether a state is to be kept.
     var chunkEvents: UInt64 = 16_384
 
@@ -59,6 +61,7 @@ public enum Replay {
             try snapshots?.nearest(through: last, in: session)
             ?? Workspace(before: session, rules: options.rules)
         try workspace.begin(session)
+        workspace.condensesIssues = options.condensesIssues
         if let sources = options.sources { workspace.keepOnly(sources) }
         var run = ReplayRun(consume workspace, options, isObserved: observe != nil, count: last.rawValue)
         while run.sequence < last {

@@ -63,7 +63,7 @@ extension SourceState {
     /// The leaves of the issues: one for each reason.
     func issueLeaves() -> [StateDigest.Leaf] {
         var counts: [Hash256: Int] = [:]
-        for issue in issues { counts[digestKey(ofIssue: issue.reason), default: 0] += 1 }
+        for issue in issues.rows { counts[digestKey(ofIssue: issue.reason), default: 0] += issue.count }
         return counts.map { StateDigest.Leaf(key: $0.key, row: Self.digestRow(ofIssueCount: $0.value)) }
     }
 

@@ -26,8 +26,13 @@ extension SourceState {
         }
     }
 
-    /// Drops what the policy drops.
+    /// Drops what the policy drops, and what is over by the source's own clock.
     mutating func retain(_ policy: RetentionPolicy) {
+        issues.retain()
+        if let clock {
+            gateway.connections.forgetEnded(at: clock)
+            community.forgetPast(at: clock)
+        }
         channels.retain(policy, names: context.names)
         messages.retain(policy, names: context.names)
         community.retain(policy, names: context.names)
@@ -42,19 +47,31 @@ extension SourceState {
         var object: JSONObject = [
             "source": .string(name.rawValue),
             "clock": .text(clock?.description),
-            "issues": .array(issues.sorted { $0.sequence < $1.sequence }.map(Self.value(of:))),
+            "issues": issues.snapshot,
+            "issuesThrough": .string(String(issues.toldThrough)),
         ]
         for (name, part) in parts { object[name] = part.snapshot(names: context.names) }
         return .object(object)
     }
 
+    /// Whether another state of the source has the same `snapshot`. Makes those of one part at a time.
+    func isSame(as other: SourceState) -> Bool {
+        guard name == other.name, clock == other.clock, issues.toldThrough == other.issues.toldThrough,
+            issues.snapshot == other.issues.snapshot
+        else { return false }
+        return zip(parts, other.parts).allSatisfy { left, right in
+            left.part.snapshot(names: context.names).canonicalBytes
+                == right.part.snapshot(names: other.context.names).canonicalBytes
+        }
+    }
+
     /// What no event in `kept` says of this source.
     func facts(keeping kept: Set<UInt64>) -> JSONValue {
-        let unexplained = issues.filter { !kept.contains($0.sequence.rawValue) }
         var object: JSONObject = [
             "source": .string(name.rawValue),
             "clock": clock.map { .int($0.microseconds) },
-            "issues": .array(unexplained.map(Self.value(of:))),
+            "issues": issues.facts(keeping: kept),
+            "issuesThrough": .string(String(issues.toldThrough)),
         ]
         for (name, part) in parts { object[name] = part.facts(keeping: kept, names: context.names) }
         return .object(object)
@@ -67,7 +84,8 @@ extension SourceState {
         }
         self.init(name: source, rules: rules)
         clock = facts["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
-        issues = try (facts["issues"]?.array ?? []).map(Self.issue(from:))
+        let toldThrough = facts["issuesThrough"]?.string.flatMap { UInt64($0) } ?? 0
+        issues = try IssueList(facts: facts["issues"], toldThrough: toldThrough)
         try gateway.load(facts: facts["gateway"] ?? .null, names: &context.names)
         try itemMessages.load(facts: facts["itemMessages"] ?? .null, names: &context.names)
         try statusFiles.load(facts: facts["statusFiles"] ?? .null, names: &context.names)
@@ -82,16 +100,5 @@ extension SourceState {
         try sessions.load(facts: facts["sessions"] ?? .null, names: &context.names)
         try prompts.load(facts: facts["prompts"] ?? .null, names: &context.names)
         try rows.load(facts: facts["rows"] ?? .null, names: &context.names)
-    }
-
-    private static func value(of issue: Issue) -> JSONValue {
-        .array([.string(issue.sequence.description), .string(issue.reason)])
-    }
-
-    private static func issue(from value: JSONValue) throws -> Issue {
-        guard let pair = value.array, pair.count == 2, let sequence = pair[0].string.flatMap({ UInt64($0) }),
-            let reason = pair[1].string
-        else { throw ProjectionError.facts("an issue is not a pair of sequence and reason") }
-        return Issue(sequence: SequenceNumber(sequence), reason: reason)
     }
 }

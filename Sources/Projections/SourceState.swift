@@ -11,7 +11,7 @@ struct SourceState: Sendable {
     var clock: Timestamp?
     /// The greatest time that the source's remote itself has stated of a change so far.
     var remoteClock: Timestamp?
-    var issues: [Issue] = []
+    var issues = IssueList()
 
     var commits = GitCommitDecoder()
     var gateway = GatewayDecoder()
@@ -90,9 +90,7 @@ struct SourceState: Sendable {
     /// Takes down what the event at hand has left in the context.
     mutating func finish(remoteTime: Timestamp?) {
         if let remoteTime { remoteClock = max(remoteClock ?? remoteTime, remoteTime) }
-        for reason in context.reasons {
-            issues.append(Issue(sequence: context.event.sequence, reason: reason))
-        }
+        for reason in context.reasons { issues.append(reason, at: context.event.sequence) }
     }
 
     /// Reads one event after `begin`: what it means is in `changes` then.

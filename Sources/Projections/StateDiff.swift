@@ -84,7 +84,10 @@ public enum StateDiff {
         var counts: [EntityReference: Int] = [:]
         for row in document["issues"]?.array ?? [] {
             let parts = Section.issues.keyMembers.map { row[$0]?.string ?? "" }
-            counts[EntityReference(kind: .issue, parts: parts), default: 0] += 1
+            let count = row["count"]?.number?.int64.map { Int(clamping: $0) } ?? 1
+            let before = counts[EntityReference(kind: .issue, parts: parts), default: 0]
+            let (sum, isTooMuch) = before.addingReportingOverflow(count)
+            counts[EntityReference(kind: .issue, parts: parts)] = isTooMuch ? .max : sum
         }
         return counts
     }

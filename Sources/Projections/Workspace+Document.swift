@@ -44,6 +44,7 @@ extension Workspace {
                 "sequence": .string(issue.sequence.description),
                 "source": .string(source.rawValue),
                 "reason": .string(issue.reason),
+                "count": issue.count == 1 ? nil : .int(issue.count),
             ])
         }
     }

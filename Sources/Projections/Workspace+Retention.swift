@@ -4,6 +4,7 @@ extension Workspace {
     /// What a compaction under the policy leaves of this state (C15). Idempotent.
     public func retained(by policy: RetentionPolicy) -> Workspace {
         var workspace = self
+        workspace.condensesIssues = false
         for index in workspace.sources.indices { workspace.sources[index].retain(policy) }
         workspace.digestKeeper = DigestKeeper()
         return workspace
@@ -25,6 +26,13 @@ extension Workspace {
             "clock": clock.map { .int($0.microseconds) },
             "sources": .array(states),
         ]).canonicalBytes
+    }
+
+    /// Whether another state has the same `snapshotBytes`. Takes memory for one part of one source at a time.
+    func isSame(as other: Workspace) -> Bool {
+        guard clock == other.clock, sources.count == other.sources.count else { return false }
+        return zip(sources.sorted { $0.name < $1.name }, other.sources.sorted { $0.name < $1.name })
+            .allSatisfy { $0.isSame(as: $1) }
     }
 
     /// What this state says and no event in `kept` says, as canonical JSON.

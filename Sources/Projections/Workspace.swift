@@ -18,6 +18,11 @@ public struct Workspace: Sendable {
         didSet { for index in sources.indices { sources[index].context.notesTouched = notesTouched } }
     }
 
+    /// Whether issues are condensed as they come, as a compaction does afterwards.
+    var condensesIssues = false {
+        didSet { for index in sources.indices { sources[index].issues.condenses = condensesIssues } }
+    }
+
     /// How events are read otherwise than the remotes meant them.
     let rules: ReadingRules
     /// Of the log that is folded.
@@ -97,7 +102,7 @@ public struct Workspace: Sendable {
 
     /// What could not be made sense of, by sequence, then source.
     public var issues: [(source: SourceName, issue: Issue)] {
-        sources.flatMap { source in source.issues.map { (source.name, $0) } }
+        sources.flatMap { source in source.issues.rows.map { (source.name, $0) } }
             .sorted { ($0.1.sequence, $0.0) < ($1.1.sequence, $1.0) }
     }
 
@@ -111,6 +116,7 @@ public struct Workspace: Sendable {
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched
         sources[sources.count - 1].gateway.connections.key = frameKey
+        sources[sources.count - 1].issues.condenses = condensesIssues
         return sources.count - 1
     }
 }

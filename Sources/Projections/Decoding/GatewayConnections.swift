@@ -78,6 +78,11 @@ struct GatewayConnections: Codable, Sendable {
             for dispatch in dispatches { sequences?[dispatch.mark] = dispatch.sequence }
         }
 
+        /// Forgets all dispatches; the next one may have any number.
+        fileprivate mutating func forgetAll() {
+            (dispatches, sequences) = ([], nil)
+        }
+
         private mutating func forget() {
             for dispatch in dispatches.prefix(markCountMax) { sequences?[dispatch.mark] = nil }
             dispatches.removeFirst(markCountMax)
@@ -91,6 +96,9 @@ struct GatewayConnections: Codable, Sendable {
     /// A recorder runs one connection, and for a moment a second one; more are remembered only so that a late frame of a
     /// connection that is gone is still recognised.
     private static let connectionCountMax = 8
+
+    /// A frame that comes later than this after the last one of its connection is no repeat that anybody sends.
+    private static let secondsAfterEnd: Int64 = 86_400
 
     /// In the order in which they started, the newest last.
     private var connections: [Connection] = []
@@ -149,6 +157,14 @@ struct GatewayConnections: Codable, Sendable {
             connections[place].greatest = s
         }
         connections[place].lastAt = now
+    }
+
+    /// Forgets the dispatches of connections that are over: another one came after them, and no dispatch for a day.
+    mutating func forgetEnded(at clock: Timestamp) {
+        for place in connections.indices.dropLast() {
+            let end = connections[place].lastAt.seconds.addingReportingOverflow(Self.secondsAfterEnd)
+            if !end.overflow, end.partialValue <= clock.seconds { connections[place].forgetAll() }
+        }
     }
 
     @discardableResult

@@ -117,7 +117,7 @@ private struct SavedSource: Codable {
     var names: Names
     var clock: Timestamp?
     var remoteClock: Timestamp?
-    var issues: [Issue]
+    var issues: IssueList
     var commits: GitCommitDecoder
     var gateway: GatewayDecoder
     var itemMessages: ItemsDecoder

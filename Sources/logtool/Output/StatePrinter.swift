@@ -97,10 +97,13 @@ struct StatePrinter {
     private func printIssues() throws {
         let issues = rows("issues")
         guard !issues.isEmpty else { return }
-        try heading("issues", counted(issues.count, "event") + " that could not be made sense of")
+        let total = issues.reduce(Int64(0)) { $0 &+ ($1["count"]?.number?.int64 ?? 1) }
+        try heading("issues", counted(Int(clamping: total), "event") + " that could not be made sense of")
         for issue in issues {
             let place = "\(DisplayText.padded(issue.text("sequence"), to: 6))  \(issue.text("source"))"
-            try output.line("  \(quiet(place))  \(DisplayText.escaped(issue.text("reason")))")
+            let count = issue["count"]?.number?.int64 ?? 1
+            let more = count > 1 ? quiet(" (the last of \(count) such events)") : ""
+            try output.line("  \(quiet(place))  \(DisplayText.escaped(issue.text("reason")))\(more)")
         }
     }
 
