@@ -11,7 +11,8 @@ import Testing
     private static func colliding(s: Int) throws -> [[UInt8]] {
         let key: UInt64 = 0x9E37_79B9_7F4A_7C15
         let head = #"{"d":{"content":""#
-        let rest = #"","id":"9","channel_id":"7","author_id":"5","created_at":"2026-03-01T12:00:00Z"},"#
+        let rest =
+            #"","id":"9","channel_id":"7","author_id":"5","created_at":"2026-03-01T12:00:00Z"},"#
             + #""op":0,"s":\#(s),"t":"MESSAGE_CREATE"}"#
         let count = head.utf8.count + 31 + rest.utf8.count
         for number in 0..<100_000 {
@@ -25,7 +26,8 @@ import Testing
             else { continue }
             let contents = [[first, second], [second ^ difference, first ^ difference]]
             return contents.map { words in
-                start + words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } } + Array(rest.utf8)
+                start + words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
+                    + Array(rest.utf8)
             }
         }
         throw NotFound()

@@ -59,7 +59,10 @@ import Testing
         #expect(fold(events, from: condensing).retained(by: policy).isSame(as: retained))
         let kept = retained.neededSequences
         let facts = retained.facts(keeping: kept)
-        let refolded = fold(events.filter { kept.contains($0.envelope.sequence.rawValue) }, from: try Workspace(facts: facts))
+        let refolded = fold(
+            events.filter { kept.contains($0.envelope.sequence.rawValue) },
+            from: try Workspace(facts: facts)
+        )
         #expect(refolded.snapshotBytes == retained.snapshotBytes)
         #expect(refolded.isSame(as: retained))
         let again = refolded.retained(by: policy)
