@@ -5,6 +5,8 @@ public struct StateDifference: Hashable, Sendable {
     /// How it differs.
     public enum Change: String, Hashable, Sendable {
         case added, removed, changed
+        /// A message that the first state shows live and the second among the deleted, and the other way round.
+        case deleted, restored
     }
 
     /// The two values of one member; `nil` where that side has none.
@@ -19,9 +21,10 @@ public struct StateDifference: Hashable, Sendable {
 
     /// What differs.
     public let entity: EntityReference
-    /// `added` where the first state does not have it (a message: does not have it live), `removed` the other way round.
+    /// `added` where the first state does not have it at all, `removed` where the second does not.
     public let change: Change
-    /// The members that differ, in the order of the state document.
+    /// The members that differ, in the order of the state document. Of `deleted` and `restored`, those that a deleted
+    /// message has, and `content` always: a delete shows the last text.
     public let fields: [Field]
 }
 
@@ -138,22 +141,38 @@ private struct Table {
 
     func difference(at reference: EntityReference, from other: Table) -> StateDifference? {
         let (left, right) = (rows[reference], other.rows[reference])
-        let fields = fields(left?.members ?? JSONObject(), right?.members ?? JSONObject())
         switch (left?.isLive, right?.isLive) {
-        case (nil, _), (false, true): return StateDifference(entity: reference, change: .added, fields: fields)
-        case (_, nil), (true, false): return StateDifference(entity: reference, change: .removed, fields: fields)
+        case (true, false): return StateDifference(entity: reference, change: .deleted, fields: ending(left, right))
+        case (false, true): return StateDifference(entity: reference, change: .restored, fields: ending(left, right))
+        case (nil, _): return StateDifference(entity: reference, change: .added, fields: fields(left, right))
+        case (_, nil): return StateDifference(entity: reference, change: .removed, fields: fields(left, right))
         default:
+            let fields = fields(left, right)
             return fields.isEmpty ? nil : StateDifference(entity: reference, change: .changed, fields: fields)
         }
     }
 
-    private func fields(_ a: JSONObject, _ b: JSONObject) -> [StateDifference.Field] {
-        let names = a.members.map(\.name) + b.members.map(\.name).filter { a[$0] == nil }
-        return names.compactMap { name in
-            let (left, right) = (a[name], b[name])
-            if let left, let right, left.canonicalBytes == right.canonicalBytes { return nil }
-            return StateDifference.Field(name: name, a: left, b: right)
+    private func fields(_ a: Row?, _ b: Row?) -> [StateDifference.Field] {
+        names(a, b).compactMap { name in
+            let field = StateDifference.Field(name: name, a: a?.members[name], b: b?.members[name])
+            if let left = field.a, let right = field.b, left.canonicalBytes == right.canonicalBytes { return nil }
+            return field
         }
+    }
+
+    /// What a delete changed. Rows of deleted messages have fewer members; the absence of the others says nothing.
+    private func ending(_ a: Row?, _ b: Row?) -> [StateDifference.Field] {
+        let deleted = a?.isLive == false ? a : b
+        var fields = fields(a, b).filter { $0.name != "content" && deleted?.members[$0.name] != nil }
+        let (left, right) = (a?.members["content"], b?.members["content"])
+        if left != nil || right != nil { fields.insert(.init(name: "content", a: left, b: right), at: 0) }
+        return fields
+    }
+
+    /// In the first row's order, then those that only the second has.
+    private func names(_ a: Row?, _ b: Row?) -> [String] {
+        let first = a?.members.members.map(\.name) ?? []
+        return first + (b?.members.members.map(\.name) ?? []).filter { a?.members[$0] == nil }
     }
 }
 

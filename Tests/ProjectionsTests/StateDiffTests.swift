@@ -42,8 +42,10 @@ import Testing
         let live = ["messages": [message("c", "1", #""content":"x","revisions":1"#)]]
         let dead = ["deletedMessages": [message("c", "1", #""content":"x","cause":"deleted""#)]]
         let gone = ["deletedMessages": [message("c", "1", #""content":"x","cause":"channel_deleted""#)]]
-        #expect(try differences(live, dead) == [#"removed message:s/c/1 revisions 1 -, cause - "deleted""#])
-        #expect(try differences(dead, live) == [#"added message:s/c/1 cause "deleted" -, revisions - 1"#])
+        #expect(try differences(live, dead) == [#"deleted message:s/c/1 content "x" "x", cause - "deleted""#])
+        #expect(try differences(dead, live) == [#"restored message:s/c/1 content "x" "x", cause "deleted" -"#])
+        #expect(try differences([:], dead) == [#"added message:s/c/1 content - "x", cause - "deleted""#])
+        #expect(try differences(dead, [:]) == [#"removed message:s/c/1 content "x" -, cause "deleted" -"#])
         #expect(try differences(dead, gone) == [#"changed message:s/c/1 cause "deleted" "channel_deleted""#])
     }
 

@@ -7,35 +7,91 @@ struct DifferencePrinter {
     /// Prints all of them and a line that counts them.
     func print(_ differences: [JSONValue]) throws {
         for difference in differences { try print(difference) }
-        let counts = ["added", "removed", "changed"].compactMap { change -> String? in
-            let count = differences.filter { $0.text("change") == change }.count
-            return count == 0 ? nil : "\(count) \(change)"
-        }
-        try output.line(counts.isEmpty ? "the states are the same" : counts.joined(separator: ", "))
+        try output.line(differences.isEmpty ? "the states are the same" : Self.counts(of: differences))
+    }
+
+    /// `1 added, 2 deleted`.
+    private static func counts(of differences: [JSONValue]) -> String {
+        let counts = [
+            ("added", differences.count { $0.text("change") == "added" && !isDeleteOfTheUnseen($0) }),
+            ("removed", differences.count { $0.text("change") == "removed" }),
+            ("changed", differences.count { $0.text("change") == "changed" }),
+            ("deleted", differences.count { $0.text("change") == "deleted" }),
+            ("restored", differences.count { $0.text("change") == "restored" }),
+            ("new among the deleted", differences.count(where: isDeleteOfTheUnseen)),
+        ]
+        return counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
     }
 
     /// Prints one difference.
     func print(_ difference: JSONValue) throws {
-        let change = difference.text("change")
-        let (mark, role): (String, Style.Role) =
-            switch change {
-            case "added": ("+", .added)
-            case "removed": ("-", .removed)
-            default: ("~", .changed)
-            }
-        let events = (difference["sequences"]?.array ?? []).compactMap(\.string)
-        let notes =
-            events.isEmpty ? "" : "  " + style.text("(event\(events.count == 1 ? "" : "s") \(listed(events)))", .quiet)
-        try output.line("\(style.text("\(mark) \(DisplayText.escaped(difference.text("entity")))", role))\(notes)")
+        let isEnd = difference.text("change") == "deleted" || Self.isDeleteOfTheUnseen(difference)
+        let (mark, role) = Self.mark(of: isEnd ? "deleted" : difference.text("change"))
+        let name = style.text("\(mark) \(DisplayText.escaped(difference.text("entity")))", role)
+        let notes = [isEnd ? Self.end(in: difference) : nil, events(of: difference)].compactMap { $0 }
+        try output.line(name + notes.map { "  " + style.text("(\(DisplayText.escaped($0)))", .quiet) }.joined())
+        let printer = FieldPrinter(output: output)
         for field in difference["fields"]?.object?.members ?? [] {
-            try FieldPrinter(output: output).printChange(of: field.name, from: field.value["a"], to: field.value["b"])
+            let (a, b) = (field.value["a"], field.value["b"])
+            if isEnd && Self.endMembers.contains(field.name) { continue }
+            // A delete takes the last text away, whether or not the tombstone keeps it.
+            let isLastText = isEnd && field.name == "content" && (a == nil || b == nil || a == b)
+            try printer.printChange(of: field.name, from: isLastText ? b ?? a : a, to: isLastText ? nil : b)
         }
     }
 
-    private func listed(_ events: [String]) -> String {
-        let shown = events.prefix(8).map(DisplayText.escaped).joined(separator: ", ")
-        return events.count > 8 ? "\(shown) and \(events.count - 8) more" : shown
+    private static func mark(of change: String) -> (String, Style.Role) {
+        switch change {
+        case "added", "restored": ("+", .added)
+        case "removed": ("-", .removed)
+        case "deleted": ("×", .removed)
+        default: ("~", .changed)
+        }
+    }
+
+    /// The members that the note beside the name says.
+    private static let endMembers: Set<String> = ["cause", "deletedAt", "deletedBy"]
+
+    /// Whether the second state has a message among the deleted that the first does not know.
+    private static func isDeleteOfTheUnseen(_ difference: JSONValue) -> Bool {
+        difference.text("change") == "added" && difference.text("entity").hasPrefix("message:")
+            && difference["fields"]?["cause"]?["b"] != nil
+    }
+
+    /// `deleted 2026-01-19 09:45 by cyd`, as far as the remote says.
+    private static func end(in difference: JSONValue) -> String {
+        let value = { (name: String) in difference["fields"]?[name]?["b"]?.string }
+        return DeletionText.text(cause: value("cause") ?? "deleted", time: value("deletedAt"), by: value("deletedBy"))
+    }
+
+    private func events(of difference: JSONValue) -> String? {
+        let events = (difference["sequences"]?.array ?? []).compactMap(\.string)
+        if events.isEmpty { return nil }
+        let shown = events.prefix(8).joined(separator: ", ")
+        let more = events.count > 8 ? " and \(events.count - 8) more" : ""
+        return "event\(events.count == 1 ? "" : "s") \(shown)\(more)"
     }
 
     private var style: Style { output.style }
+}
+
+/// How a delete is told: what deleted the message, when and who, as far as the remote says.
+enum DeletionText {
+    /// - Parameters:
+    ///   - cause: `deleted`, `channel_deleted` or `guild_deleted`.
+    ///   - time: The remote's time in RFC 3339.
+    static func text(cause: String, time: String?, by: String?) -> String {
+        let what =
+            switch cause {
+            case "channel_deleted": "deleted with its channel"
+            case "guild_deleted": "deleted with its guild"
+            default: "deleted"
+            }
+        return switch (time.map(TimeText.minute), by) {
+        case (let time?, let by?): "\(what) \(time) by \(by)"
+        case (let time?, nil): "\(what) \(time), by whom is not told"
+        case (nil, let by?): "\(what) by \(by), when is not told"
+        case (nil, nil): "\(what), when and by whom is not told"
+        }
+    }
 }
