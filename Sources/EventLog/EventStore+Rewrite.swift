@@ -12,6 +12,7 @@ extension EventStore {
         proof: (borrowing ReadSession) throws -> Void = { _ in }
     ) throws -> RewriteResult {
         try plan.check(path: path)
+        if let scratch = plan.scratch { return try rehearse(plan, in: scratch, proof: proof) }
         let lock = try FileLock(LogDirectory.rewriteLock, in: core.directory.folder)
         try lock.acquire(wait: options.wait, operation: "rewrite log at", object: path)
         defer { lock.release() }
@@ -37,6 +38,45 @@ extension EventStore {
         proof: (borrowing ReadSession) throws -> Void
     ) throws -> RewriteResult {
         let target = try core.generation(number, creates: true)
+        let copy = try decidedCopy(plan, from: old, to: target)
+        try proof(try session(on: target))
+        return try switchOver(plan, copy, from: old, to: target)
+    }
+
+    /// A rewrite into another folder, without a lock and without a change to the log.
+    private func rehearse(
+        _ plan: RewritePlan,
+        in scratch: String,
+        proof: (borrowing ReadSession) throws -> Void
+    ) throws -> RewriteResult {
+        try EventLogError.wrapping("rewrite log at", path) {
+            let old = core.current
+            let directory = LogDirectory(try Folder(at: scratch))
+            _ = try directory.folder.makeFolder(LogDirectory.generationName(old.number + 1))
+            let target = try Generation(
+                directory: directory,
+                number: old.number + 1,
+                access: .create,
+                pages: .own,
+                lanes: core.interner
+            )
+            let copy = try decidedCopy(plan, from: old, to: target)
+            try proof(try session(on: target))
+            return try old.read { reader in
+                try copy.copyTail(reader)
+                let act = try finish(plan, copy, reader, target)
+                let bytes = (core.directory.dataBytes(old.number), directory.dataBytes(target.number))
+                return try report(plan, act: act, reader, target, bytes: bytes)
+            }
+        }
+    }
+
+    /// A copy of the log in a new generation up to nearly its head.
+    private func decidedCopy(
+        _ plan: RewritePlan,
+        from old: Generation,
+        to target: Generation
+    ) throws -> GenerationCopy {
         let rewrites = try old.read { try $0.acts().count }
         let copy = GenerationCopy(plan: plan, target: target, rewrite: UInt32(rewrites) + 1)
         try old.read { reader in
@@ -51,8 +91,25 @@ extension EventStore {
             try copy.copyDecided(reader)
         }
         try catchUp(copy, old)
-        try proof(try session(on: target))
-        return try switchOver(plan, copy, from: old, to: target)
+        return copy
+    }
+
+    private func report(
+        _ plan: RewritePlan,
+        act: UInt64,
+        _ reader: LogReader,
+        _ target: Generation,
+        bytes: (before: UInt64, after: UInt64)
+    ) throws -> RewriteResult {
+        RewriteResult(
+            act: SequenceNumber(act),
+            generation: target.number,
+            heldBefore: try reader.view.count(of: reader.tables.events),
+            heldAfter: try target.read { try $0.view.count(of: $0.tables.events) } - 1,
+            bytesBefore: bytes.before,
+            bytesAfter: bytes.after,
+            isRefused: plan.mustShrink && bytes.after > bytes.before
+        )
     }
 
     /// Copies what has been appended meanwhile, until the rest is short enough to let writers wait for it.
@@ -77,15 +134,9 @@ extension EventStore {
             let reader = LogReader(transaction.view, of: old)
             try copy.copyTail(reader)
             let act = try finish(plan, copy, reader, target)
-            let result = RewriteResult(
-                act: SequenceNumber(act),
-                generation: target.number,
-                heldBefore: try reader.view.count(of: reader.tables.events),
-                heldAfter: try target.read { try $0.view.count(of: $0.tables.events) } - 1,
-                bytesBefore: core.directory.dataBytes(old.number),
-                bytesAfter: core.directory.dataBytes(target.number)
-            )
-            if plan.isDryRun { return result }
+            let bytes = (core.directory.dataBytes(old.number), core.directory.dataBytes(target.number))
+            let result = try report(plan, act: act, reader, target, bytes: bytes)
+            if plan.isDryRun || result.isRefused { return result }
             try target.folder.sync()
             try core.directory.folder.sync()
             let successor = withKey(target.number) { Array($0) }
@@ -96,7 +147,7 @@ extension EventStore {
             return result
         }
         // What nothing refers to any more is removed now or by the next rewrite.
-        try? core.directory.discard(plan.isDryRun ? target.number : old.number)
+        try? core.directory.discard(plan.isDryRun || result.isRefused ? target.number : old.number)
         return result
     }
 

@@ -22,8 +22,14 @@ public struct CompactionSummary: Sendable {
     public let bytes: (before: UInt64, after: UInt64)
     /// Every channel with messages, by source, then id.
     public let channels: [ChannelCount]
-    /// The digest of the state afterwards.
+    /// What the state holds of messages, before and after.
+    public let counts: (before: CompactionCounts, after: CompactionCounts)
+    /// The digest of the state before.
+    public let digestBefore: Hash256
+    /// The digest of the state afterwards. Where events were dropped it is proved to be that of the retained state.
     public let digest: Hash256
+    /// The events and bytes that a compaction would leave, where it would make the log larger and was not done.
+    public let refused: (events: Int, bytes: UInt64)?
 }
 
 /// Drops what a policy does not keep, after proving that the state stays the same (C15, C16).
@@ -35,6 +41,8 @@ public enum Compaction {
     ///   - policy: What is kept.
     ///   - now: When the act is recorded.
     ///   - isDryRun: Whether to leave the log as it is and only tell what would go, from a real rewrite thrown away.
+    ///   - scratch: Of a dry run, an empty folder for that rewrite; `nil` for the log's own, which must be writable then.
+    ///   - leavesSmall: Whether to leave a log alone that would take more bytes afterwards.
     /// - Throws: `ProjectionError.unproved` where the kept events and facts do not give the retained state (the log is
     ///   left as it is); `EventLogError`.
     /// - Returns: What was done. A log in which every event is still needed is left alone, without an act.
@@ -42,7 +50,9 @@ public enum Compaction {
         _ store: EventStore,
         policy: RetentionPolicy,
         now: Timestamp,
-        isDryRun: Bool = false
+        isDryRun: Bool = false,
+        scratch: String? = nil,
+        leavesSmall: Bool = false
     ) throws -> CompactionSummary {
         let plan = try store.read { try Plan(session: $0, policy: policy) }
         guard !plan.dropped.isEmpty else {
@@ -53,12 +63,19 @@ public enum Compaction {
             dropped: plan.dropped,
             decidedAt: plan.decidedAt,
             act: plan.act(now: now),
-            facts: [Replay.factName: plan.facts]
+            facts: [Replay.factName: plan.facts, DropLedger.factName: plan.ledger.bytes]
         )
         rewrite.isDryRun = isDryRun
+        rewrite.scratch = scratch
+        rewrite.mustShrink = leavesSmall
         let result = try store.rewrite(rewrite) { try plan.prove(on: $0) }
-        return plan.summary(of: plan.state, bytes: (result.bytesBefore, result.bytesAfter))
+        let bytes = (result.bytesBefore, result.bytesAfter)
+        if result.isRefused { return plan.refusal(bytes: bytes) }
+        return plan.summary(of: plan.state, bytes: bytes)
     }
+
+    /// The kind of the act that a compaction appends.
+    static let actKind = EventKind("logtool.compact/1" as StaticString)
 
     /// What is dropped and kept, decided at one head.
     private struct Plan {
@@ -71,6 +88,7 @@ public enum Compaction {
         let heldCount: Int
         let dropped: [SequenceNumber]
         let facts: [UInt8]
+        let ledger: DropLedger
 
         init(session: borrowing ReadSession, policy: RetentionPolicy) throws {
             self.policy = policy
@@ -98,6 +116,8 @@ public enum Compaction {
             dropped = gone
             state = gone.isEmpty ? before : retained
             facts = retained.facts(keeping: kept)
+            let earlier = DropLedger(try session.fact(DropLedger.factName))
+            ledger = DropLedger(before: before, retained: retained, earlier: earlier, decidedAt: decidedAt)
         }
 
         /// The act's payload names the dropped events by the hash of their sorted list.
@@ -111,7 +131,7 @@ public enum Compaction {
             return DraftEvent(
                 recordedAt: now,
                 source: .logtool,
-                kind: EventKind("logtool.compact/1" as StaticString),
+                kind: actKind,
                 payload: payload.canonicalBytes
             )
         }
@@ -137,14 +157,37 @@ public enum Compaction {
             }
         }
 
+        /// What was done, or would be.
         func summary(of outcome: Workspace, bytes: (UInt64, UInt64)) -> CompactionSummary {
-            var digested = outcome
+            summary(of: outcome, events: heldCount - dropped.count, bytes: bytes, refused: nil)
+        }
+
+        /// Of a log that would have grown and was left as it is.
+        func refusal(bytes: (before: UInt64, after: UInt64)) -> CompactionSummary {
+            summary(
+                of: before,
+                events: heldCount,
+                bytes: (bytes.before, bytes.before),
+                refused: (heldCount - dropped.count, bytes.after)
+            )
+        }
+
+        private func summary(
+            of outcome: Workspace,
+            events: Int,
+            bytes: (UInt64, UInt64),
+            refused: (Int, UInt64)?
+        ) -> CompactionSummary {
+            var (digested, digestedBefore) = (outcome, before)
             return CompactionSummary(
                 keep: policy.messagesPerChannel,
-                events: (heldCount, heldCount - dropped.count),
+                events: (heldCount, events),
                 bytes: bytes,
                 channels: channelCounts(after: outcome),
-                digest: digested.digest()
+                counts: (before.compactionCounts, outcome.compactionCounts),
+                digestBefore: digestedBefore.digest(),
+                digest: digested.digest(),
+                refused: refused
             )
         }
 

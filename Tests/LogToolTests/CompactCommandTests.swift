@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        try folder.makeLog(messages: 40)
+        try folder.makeLog(messages: 40, isLarge: true)
     }
 
     @Test func theStateAfterIsTheOneThatWasPromised() throws {
@@ -60,6 +60,87 @@ import Testing
 
     @Test func whereThereIsNoLogTheCodeIs10() throws {
         #expect(try tool("compact", "nowhere").exitCode == 10)
+    }
+
+    /// Messages 1001 to 1010 are deleted, 1011 to 1015 edited.
+    private func recordDeletesAndEdits() throws {
+        let deletes = (1001...1010).map { id in
+            #"{"op":0,"s":9,"t":"MESSAGE_DELETE","d":{"id":"\#(id)","channel_id":"10"}}"#
+        }
+        let edits = (1011...1015).map { id in
+            #"{"op":0,"s":9,"t":"MESSAGE_UPDATE","d":{"id":"\#(id)","channel_id":"10","author_id":"7","#
+                + #""author_username":"ada","content":"edited","edited_at":"2026-01-02T00:00:00Z","#
+                + #""created_at":"2026-01-01T00:00:00Z"}}"#
+        }
+        let lines = (deletes + edits).enumerated().map { SampleCaptures.line(100 + $0.offset, $0.element) }
+        try folder.write(lines.joined(), to: "more.ndjson")
+        let run = try tool("ingest", "L", "capture", "more.ndjson", "--kind", "gateway", "--as", "guild")
+        #expect(run.exitCode == 0, "\(run.errors)")
+    }
+
+    @Test func whatGoesIsCounted() throws {
+        try recordDeletesAndEdits()
+        let before = try tool("replay", "L", "--digest").output.trimmingCharacters(in: .newlines)
+        let planned = try tool("compact", "L", "--keep", "3", "--dry-run").output
+        #expect(planned.contains("would go for good: 27 messages, 7 deleted texts, 5 earlier revisions\n"))
+        #expect(planned.contains("logtool backup L COPY"))
+        let summary = try summary("--keep", "3", "--dry-run")
+        #expect(summary["messages"] as? [String: Int] == ["before": 30, "after": 3])
+        #expect(summary["deletedTexts"] as? [String: Int] == ["before": 10, "after": 3])
+        #expect(summary["revisions"] as? [String: Int] == ["before": 5, "after": 0])
+        #expect(summary["digestBefore"] as? String == before)
+        #expect(summary["proved"] as? Bool == true)
+        let done = try tool("compact", "L", "--keep", "3").output
+        let after = try tool("replay", "L", "--digest").output.trimmingCharacters(in: .newlines)
+        #expect(done.contains("gone for good: 27 messages, 7 deleted texts, 5 earlier revisions\n"))
+        #expect(done.contains("digest before  \(before)\n"))
+        #expect(done.contains("digest after   \(after), proved: the kept events give the retained state\n"))
+        #expect(before != after)
+    }
+
+    @Test func whatWasDroppedSaysWhenAndByWhichAct() throws {
+        _ = try summary("--keep", "20")
+        try recordDeletesAndEdits()
+        _ = try summary("--keep", "3")
+        let acts = try tool("events", "L", "--kind", "logtool.compact", "--jsonl").output.split(separator: "\n").map {
+            try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:]
+        }
+        #expect(acts.map { $0["sequence"] as? String } == ["43", "59"])
+        // The first compaction took 1001 to 1020, the second the older ones of the rest.
+        for (id, act) in [("1012", acts[0]), ("1020", acts[0]), ("1021", acts[1]), ("1037", acts[1])] {
+            let sequence = try #require(act["sequence"] as? String)
+            let day = try #require((act["recordedAt"] as? String)?.prefix(10))
+            for arguments in [["history", "L", "message:\(id)"], ["events", "L", "--entity", "message:\(id)"]] {
+                let run = try ToolRun.run(arguments, in: folder)
+                #expect(run.exitCode == 1)
+                #expect(run.errors.contains("\"message:guild/10/\(id)\": the compaction of \(day) "), "\(run.errors)")
+                #expect(run.errors.contains(", event \(sequence), dropped it; look in a copy"), "\(run.errors)")
+            }
+        }
+        #expect(try tool("history", "L", "message:1040").exitCode == 0)
+        #expect(try tool("history", "L", "message:4711").errors.contains("nothing in the log fits"))
+    }
+
+    @Test func aLogThatWouldGrowIsLeftAlone() throws {
+        try FileManager.default.removeItem(atPath: folder.path("L"))
+        try folder.makeLog(messages: 40)
+        let root = try tool("root", "L").output
+        for options in [["--dry-run"], []] {
+            let run = try ToolRun.run(["compact", "L", "--keep", "5"] + options, in: folder)
+            #expect(run.exitCode == 0)
+            #expect(run.output.hasPrefix("left alone: without 36 of 42 events the log would grow, "), "\(run.output)")
+            let text = try ToolRun.run(["compact", "L", "--keep", "5", "--json"] + options, in: folder).output
+            let document = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            #expect(document?["events"] as? [String: Int] == ["before": 42, "after": 42])
+            #expect((document?["leftAlone"] as? [String: Int])?["events"] == 6)
+            #expect(document?["proved"] as? Bool == false)
+        }
+        #expect(try tool("root", "L").output == root)
+        #expect(try tool("verify", "L").exitCode == 0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path("L")).filter { $0.hasPrefix("gen-") }.count
+                == 1
+        )
     }
 
     private func summary(_ options: String...) throws -> [String: Any] {

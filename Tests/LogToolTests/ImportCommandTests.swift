@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        try folder.makeLog(messages: 40)
+        try folder.makeLog(messages: 40, isLarge: true)
     }
 
     @Test(arguments: [false, true])
@@ -52,7 +52,7 @@ import Testing
     @Test func aLogThatGrewIsBroughtUp() throws {
         let first = try tool("export", "L").output
         #expect(try ToolRun.run(["import", "M", "-"], in: folder, input: Data(first.utf8)).exitCode == 0)
-        try folder.makeLog(messages: 45)
+        try folder.makeLog(messages: 45, isLarge: true)
         let second = try tool("export", "L").output
         let run = try ToolRun.run(["import", "M", "-"], in: folder, input: Data(second.utf8))
         #expect(run.output == "appended 5 events (43 to 47), 42 were there already\n")
@@ -62,7 +62,7 @@ import Testing
     @Test func aForkEndsWith2() throws {
         let first = try tool("export", "L").output
         #expect(try ToolRun.run(["import", "M", "-"], in: folder, input: Data(first.utf8)).exitCode == 0)
-        try folder.makeLog(messages: 45)
+        try folder.makeLog(messages: 45, isLarge: true)
         try folder.write(SampleCaptures.line(99, "{}"), to: "d.ndjson")
         #expect(try tool("ingest", "M", "capture", "d.ndjson", "--kind", "gateway").exitCode == 0)
         let run = try ToolRun.run(["import", "M", "-"], in: folder, input: Data(try tool("export", "L").output.utf8))

@@ -75,6 +75,21 @@ import Testing
         #expect(try data() == before)
     }
 
+    @Test func aDryRunNeedsNoWritePermission() throws {
+        try FileManager.default.removeItem(atPath: folder.path("L"))
+        try folder.makeLog(messages: 40, isLarge: true)
+        let options = ["compact", "L", "--keep", "5", "--dry-run", "--json"]
+        let planned = try ToolRun.run(options, in: folder)
+        #expect(planned.output.contains(#""proved":true"#), "\(planned.output)")
+        try restrict(files: 0o444, folders: 0o555)
+        defer { try? restrict(files: 0o644, folders: 0o755) }
+        let before = try data()
+        guard let run = try tool(options) else { return }
+        #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
+        #expect(run.output == planned.output)
+        #expect(try data() == before)
+    }
+
     @Test func aLogThatMayNotBeEnteredEndsWith2() throws {
         try restrict(files: 0o600, folders: 0o700)
         defer { try? restrict(files: 0o644, folders: 0o755) }

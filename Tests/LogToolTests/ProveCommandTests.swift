@@ -9,7 +9,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        try folder.makeLog(messages: 40)
+        try folder.makeLog(messages: 40, isLarge: true)
     }
 
     @Test func anEventIsProvedAndTheProofHoldsWithoutTheLog() throws {

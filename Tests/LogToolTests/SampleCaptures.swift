@@ -7,7 +7,9 @@ enum SampleCaptures {
     static let start = 1_767_225_600_000
 
     /// Gateway frames: a connection, then messages `m1` … `mN` in channel 10, each answering the one before.
-    static func gateway(messages count: Int) -> String {
+    ///
+    /// - Parameter padding: What each text ends with.
+    static func gateway(messages count: Int, padding: String = "") -> String {
         var lines = [line(0, #"{"op":10,"d":{"heartbeat_interval":45000}}"#)]
         lines.append(
             line(
@@ -16,7 +18,7 @@ enum SampleCaptures {
             )
         )
         for number in 1...max(count, 1) where count > 0 {
-            lines.append(line(number + 1, message(number)))
+            lines.append(line(number + 1, message(number, content: "message \(number)\(padding)")))
         }
         return lines.joined()
     }
@@ -45,8 +47,11 @@ extension TemporaryDirectory {
     }
 
     /// Makes the log `L` of a gateway capture with so many messages.
-    func makeLog(messages count: Int) throws {
-        try write(SampleCaptures.gateway(messages: count), to: "c.ndjson")
+    ///
+    /// - Parameter isLarge: Whether the texts are so long that a compaction makes the log smaller.
+    func makeLog(messages count: Int, isLarge: Bool = false) throws {
+        let padding = isLarge ? String(repeating: " and more", count: 300) : ""
+        try write(SampleCaptures.gateway(messages: count, padding: padding), to: "c.ndjson")
         let run = try ToolRun.run(
             ["ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "guild"],
             in: self

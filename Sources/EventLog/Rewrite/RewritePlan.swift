@@ -17,6 +17,10 @@ public struct RewritePlan: Sendable {
     public var substitutes: [SequenceNumber: [UInt8]]
     /// Whether to leave the log as it is: everything is done but the switch, and the new generation is thrown away.
     public var isDryRun = false
+    /// Of a dry run, an empty folder where the new generation is made; the log's own needs no write permission then.
+    public var scratch: String?
+    /// Whether to leave the log as it is where the new generation would take more bytes.
+    public var mustShrink = false
 
     /// Makes a plan.
     public init(
@@ -59,6 +63,8 @@ public struct RewritePlan: Sendable {
             reason = "the act's payload is no JSON object"
         } else if act.payload.count > EnvelopeLimits.payloadBytesMax - Self.remainsBytesMax {
             reason = "the act has \(act.payload.count) bytes"
+        } else if scratch != nil && !isDryRun {
+            reason = "a folder for dry runs is given, and it is none"
         } else {
             return
         }
@@ -80,4 +86,6 @@ public struct RewriteResult: Hashable, Sendable {
     public let bytesBefore: UInt64
     /// Bytes of the data file on disk after.
     public let bytesAfter: UInt64
+    /// Whether the log was left as it is because it would have grown.
+    public let isRefused: Bool
 }

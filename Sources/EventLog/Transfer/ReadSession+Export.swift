@@ -8,10 +8,15 @@ extension ReadSession {
             size: head.rawValue,
             root: try root(size: head.rawValue),
             decidedAt: decidedAt,
-            acts: try reader.acts().map { SequenceNumber($0) },
+            acts: try acts(),
             facts: try values(of: reader.tables.facts),
             bookmarks: try values(of: reader.tables.bookmarks)
         )
+    }
+
+    /// The acts of the rewrites that dropped or redacted events, in their order.
+    public func acts() throws -> [SequenceNumber] {
+        try reader.acts().map { SequenceNumber($0) }
     }
 
     /// Lends every piece of the log in order, one at a time; each event is checked first.

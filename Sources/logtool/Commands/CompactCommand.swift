@@ -2,6 +2,12 @@ import ArgumentParser
 import EventLog
 import Projections
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// `logtool compact`: drops what the state does not need.
 struct CompactCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
@@ -10,13 +16,16 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
             "Keep the most recent messages of each channel and what the rest of the state needs; drop the other events.",
         usage: "logtool compact LOG [options]",
         discussion: """
-            Before anything takes effect it is proved that the events kept give the same state. Leaf hashes are kept \
-            for ever, so earlier roots can still be proved. States before the compaction can no longer be replayed.
+            Before anything takes effect it is proved that the kept events give the retained state: the state without \
+            the messages, deleted texts and revisions that go. Leaf hashes are kept for ever, so earlier roots can still \
+            be proved. States before the compaction can no longer be replayed. A log that would grow is left alone. \
+            What goes is in no other place: copy the log first with logtool backup.
             """
     )
 
     static let examples = [
-        Example("logtool compact chat.eventlog --dry-run", "what would go"),
+        Example("logtool compact chat.eventlog --dry-run", "what would go; needs no write permission"),
+        Example("logtool backup chat.eventlog before.eventlog", "copy the log before anything goes"),
         Example("logtool compact chat.eventlog", "keep 500 messages of each channel"),
         Example("logtool compact chat.eventlog --keep 100 --json", "keep 100, and report for scripts"),
     ]
@@ -43,18 +52,36 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
     }
 
     func run() throws {
-        var options = EventStore.Options()
-        options.wait = wait
         let progress = output.progress("deciding what stays, and proving it")
-        let summary = try Compaction.run(
-            EventStore.open(at: log.path, options: options),
-            policy: RetentionPolicy(messagesPerChannel: keep),
-            now: SystemClock.now,
-            isDryRun: dryRun
-        )
+        let summary = try summary()
         progress.end()
-        let printer = CompactionPrinter(output: output.standardOutput, summary: summary, isDryRun: dryRun)
+        let printer = CompactionPrinter(
+            output: output.standardOutput,
+            summary: summary,
+            isDryRun: dryRun,
+            path: log.path
+        )
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()
+    }
+    /// A dry run of a log that may not be written makes its copy elsewhere.
+    private func summary() throws -> CompactionSummary {
+        var options = EventStore.Options()
+        options.wait = wait
+        let store = try EventStore.open(at: log.path, options: options)
+        guard dryRun, access(log.path, W_OK) != 0 else { return try compact(store, scratch: nil) }
+        let scratch = try ScratchFolder()
+        return try compact(store, scratch: scratch.path)
+    }
+
+    private func compact(_ store: EventStore, scratch: String?) throws -> CompactionSummary {
+        try Compaction.run(
+            store,
+            policy: RetentionPolicy(messagesPerChannel: keep),
+            now: SystemClock.now,
+            isDryRun: dryRun,
+            scratch: scratch,
+            leavesSmall: true
+        )
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLog
 import Projections
 
 /// Entities as arguments.
@@ -12,10 +13,16 @@ enum EntityArgument {
 
     /// The one thing of a state that a reference means.
     ///
-    /// - Throws: `Failure` with exit code 1 where nothing fits, with 2 and the matches where several do.
-    static func only(_ reference: EntityReference, in state: Workspace) throws -> EntityReference {
+    /// - Throws: `Failure` with exit code 1 where nothing fits (it tells of what a compaction dropped), with 2 and the
+    ///   matches where several do.
+    static func only(
+        _ reference: EntityReference,
+        in state: Workspace,
+        of session: borrowing ReadSession
+    ) throws -> EntityReference {
         let matches = state.find(reference)
         guard let match = matches.first else {
+            if let dropped = try Compaction.dropped(reference, in: state, session).first { throw failure(for: dropped) }
             throw Failure("find \"\(reference)\": nothing in the log fits", exitCode: Outcome.no)
         }
         if matches.count == 1 { return match }
@@ -23,6 +30,17 @@ enum EntityArgument {
         let shown = matches.prefix(10).map(\.description).joined(separator: ", ")
         let more = matches.count > 10 ? " and \(matches.count - 10) more" : ""
         throw Failure("find \"\(reference)\": several things fit: \(shown)\(more)")
+    }
+
+    private static func failure(for dropped: DroppedMessage) -> Failure {
+        let act = dropped.act.map {
+            "the compaction of \(TimeText.full($0.recordedAt)), event \($0.sequence), dropped it"
+        }
+        return Failure(
+            "find \"\(dropped.entity)\": \(act ?? "one of the compactions dropped it"); "
+                + "look in a copy of the log from before",
+            exitCode: Outcome.no
+        )
     }
 }
 

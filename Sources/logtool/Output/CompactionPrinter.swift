@@ -6,24 +6,69 @@ struct CompactionPrinter {
     let output: StandardOutput
     let summary: CompactionSummary
     let isDryRun: Bool
+    /// The log's path as it was given, for the command that copies it.
+    let path: String
 
     /// For people.
     func printText() throws {
+        if let refused = summary.refused { return try printRefusal(refused) }
+        guard summary.events.after < summary.events.before else { return try printNothing() }
         let dropped = summary.events.before - summary.events.after
-        let verb = isDryRun ? "would drop" : "dropped"
+        let (drop, go) = isDryRun ? ("would drop", "would go for good") : ("dropped", "gone for good")
         try output.line(
-            "\(verb) \(dropped) of \(counted(summary.events.before, "event")), keeping \(counted(summary.keep, "message")) a channel"
+            "\(drop) \(dropped) of \(counted(summary.events.before, "event")), keeping \(counted(summary.keep, "message")) a channel"
         )
         for channel in summary.channels where channel.before != channel.after {
             let name = DisplayText.escaped("\(channel.source)/\(channel.id)")
             try output.line("  \(name)  \(counted(channel.before, "message")) → \(channel.after)")
         }
-        let size = "\(ByteCountText.text(summary.bytes.before)) → \(ByteCountText.text(summary.bytes.after))"
-        try output.line(output.style.text("\(size) on disk, digest \(summary.digest)", .quiet))
+        try output.line("\(go): \(losses)")
+        try output.line("\(sizes(summary.bytes.before, summary.bytes.after)) on disk")
+        try output.line(quiet("digest before  \(summary.digestBefore)"))
+        try output.line(quiet("digest after   \(summary.digest), proved: the kept events give the retained state"))
+        try output.line(advice)
     }
+
+    private func printNothing() throws {
+        try output.line("nothing to drop: the state needs each of \(counted(summary.events.before, "event"))")
+        try output.line(quiet("digest \(summary.digest)"))
+    }
+
+    private func printRefusal(_ refused: (events: Int, bytes: UInt64)) throws {
+        let dropped = summary.events.before - refused.events
+        try output.line(
+            "left alone: without \(dropped) of \(counted(summary.events.before, "event")) the log would grow, "
+                + sizes(summary.bytes.before, refused.bytes)
+        )
+        try output.line(quiet("digest \(summary.digest)"))
+    }
+
+    /// `1342 messages, 4337 deleted texts, 867 earlier revisions`.
+    private var losses: String {
+        let (before, after) = summary.counts
+        return [
+            counted(before.messages - after.messages, "message"),
+            counted(before.deletedTexts - after.deletedTexts, "deleted text"),
+            counted(before.revisions - after.revisions, "earlier revision"),
+        ].joined(separator: ", ")
+    }
+
+    private var advice: String {
+        let log = DisplayText.escaped(path)
+        return isDryRun
+            ? "to keep all of it, copy the log first: logtool backup \(log) COPY"
+            : "what was dropped is only in copies made before (logtool backup)"
+    }
+
+    private func sizes(_ before: UInt64, _ after: UInt64) -> String {
+        "\(ByteCountText.text(before)) → \(ByteCountText.text(after))"
+    }
+
+    private func quiet(_ text: String) -> String { output.style.text(text, .quiet) }
 
     /// As one document.
     func printDocument() throws {
+        let (before, after) = summary.counts
         let channels = summary.channels.map { channel in
             JSONValue.object([
                 "source": .string(channel.source.rawValue), "id": .string(channel.id),
@@ -32,11 +77,23 @@ struct CompactionPrinter {
         }
         let document: JSONObject = [
             "keep": .int(summary.keep),
-            "events": .object(["before": .int(summary.events.before), "after": .int(summary.events.after)]),
-            "bytes": .object(["before": .int(summary.bytes.before), "after": .int(summary.bytes.after)]),
+            "events": Self.pair(summary.events.before, summary.events.after),
+            "bytes": Self.pair(summary.bytes.before, summary.bytes.after),
+            "messages": Self.pair(before.messages, after.messages),
+            "deletedTexts": Self.pair(before.deletedTexts, after.deletedTexts),
+            "revisions": Self.pair(before.revisions, after.revisions),
             "channels": .array(channels),
+            "digestBefore": .string(summary.digestBefore.hex),
             "digest": .string(summary.digest.hex),
+            "proved": .bool(summary.events.after < summary.events.before),
+            "leftAlone": summary.refused.map { refused in
+                .object(["events": .int(refused.events), "bytes": .int(refused.bytes)])
+            },
         ]
         try output.line(JSONValue.object(document).lines)
+    }
+
+    private static func pair(_ before: some BinaryInteger, _ after: some BinaryInteger) -> JSONValue {
+        .object(["before": .int(before), "after": .int(after)])
     }
 }

@@ -90,7 +90,7 @@ struct EventSelection {
             },
             progress: progress
         )
-        return touched[try EntityArgument.only(wanted, in: state)] ?? []
+        return touched[try EntityArgument.only(wanted, in: state, of: session)] ?? []
     }
 }
 

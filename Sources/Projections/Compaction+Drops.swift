@@ -1,0 +1,68 @@
+public import EventLog
+
+/// A message that a compaction dropped.
+public struct DroppedMessage: Hashable, Sendable {
+    /// Which message.
+    public let entity: EntityReference
+    /// The act of the compaction: its place in the log and when it was done; `nil` where the log does not tell which of
+    /// several compactions it was.
+    public let act: (sequence: SequenceNumber, recordedAt: Timestamp)?
+
+    /// Whether both tell the same.
+    public static func == (left: DroppedMessage, right: DroppedMessage) -> Bool {
+        left.entity == right.entity && left.act?.sequence == right.act?.sequence
+    }
+
+    /// Feeds the value to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(entity)
+        hasher.combine(act?.sequence)
+    }
+}
+
+extension Compaction {
+    /// The dropped messages that a reference can mean, by source, channel and id.
+    ///
+    /// - Parameter state: A state of the session's log.
+    /// - Throws: `EventLogError` where the log cannot be read.
+    public static func dropped(
+        _ reference: EntityReference,
+        in state: Workspace,
+        _ session: borrowing ReadSession
+    ) throws -> [DroppedMessage] {
+        guard reference.kind == .message else { return [] }
+        let ledger = DropLedger(try session.fact(DropLedger.factName))
+        let acts = try acts(of: session)
+        return state.sources.sorted { $0.name < $1.name }.flatMap { source in
+            let names = source.context.names
+            let keys = source.messages.compacted.filter { reference.fits(source.parts(of: $0.entityKey)) }
+            return keys.sorted { $0.precedes($1, names) }.map { key in
+                let decidedAt = ledger.decision(of: key, in: source)
+                let act = acts.first { $0.decidedAt == decidedAt } ?? (acts.count == 1 ? acts.first : nil)
+                return DroppedMessage(
+                    entity: EntityReference(kind: .message, parts: source.parts(of: key.entityKey)),
+                    act: act.map { ($0.sequence, $0.recordedAt) }
+                )
+            }
+        }
+    }
+
+    private typealias Act = (sequence: SequenceNumber, recordedAt: Timestamp, decidedAt: SequenceNumber)
+
+    /// The acts of compactions, in the order of the log.
+    private static func acts(of session: borrowing ReadSession) throws -> [Act] {
+        var acts: [Act] = []
+        for sequence in try session.acts() {
+            guard let event = try session.event(at: sequence), event.envelope.kind == actKind,
+                let payload = try? JSONValue.parse(event.payload),
+                let decidedAt = payload["decidedAt"]?.string.flatMap({ UInt64($0) })
+            else { continue }
+            acts.append((sequence, event.envelope.recordedAt, SequenceNumber(decidedAt)))
+        }
+        return acts
+    }
+}
+
+extension MessageKey {
+    fileprivate var entityKey: EntityKey { EntityKey(.messages, channel, id) }
+}

@@ -1,0 +1,29 @@
+/// What a compaction takes out of the state and its history for good, counted before and after.
+public struct CompactionCounts: Hashable, Sendable {
+    /// Live messages.
+    public internal(set) var messages = 0
+    /// Deleted messages whose last text is known.
+    public internal(set) var deletedTexts = 0
+    /// Versions of messages other than the last.
+    public internal(set) var revisions = 0
+}
+
+extension Workspace {
+    /// What a compaction may drop of this state.
+    var compactionCounts: CompactionCounts {
+        var counts = CompactionCounts()
+        for source in sources {
+            let messages = source.messages
+            for place in 0..<messages.store.count {
+                let record = messages.store.record(at: place)
+                switch messages.state(at: place) {
+                case .live: counts.messages += 1
+                case .deleted where record.current != nil: counts.deletedTexts += 1
+                case .deleted, .unknown, .compacted: break
+                }
+                counts.revisions += max(0, record.revisionCount - 1)
+            }
+        }
+        return counts
+    }
+}

@@ -1,0 +1,88 @@
+internal import EventLog
+
+/// Which compaction dropped which message: stored beside the facts, which name the messages alone.
+struct DropLedger {
+    /// The name of the value that a rewrite stores.
+    static let factName = "drops/1"
+    private static let format = "eventlog.drops/1"
+
+    /// By source: along its dropped messages, sorted, how many the compaction decided at a head took; zero is unknown.
+    private var runs: [SourceName: [(decidedAt: UInt64, count: Int)]] = [:]
+
+    /// Reads what `bytes` gave. Anything else knows of no message.
+    init(_ bytes: [UInt8]?) {
+        guard let bytes, let document = try? JSONValue.parse(bytes), document["format"]?.string == Self.format else {
+            return
+        }
+        for value in document["sources"]?.array ?? [] {
+            guard let name = value["source"]?.string.flatMap({ try? SourceName($0) }) else { continue }
+            runs[name] = (value["runs"]?.array ?? []).compactMap { run in
+                guard let pair = run.array, pair.count == 2, let decidedAt = pair[0].string.flatMap({ UInt64($0) }),
+                    let count = pair[1].number?.int64.flatMap(Int.init(exactly:))
+                else { return nil }
+                return (decidedAt, count)
+            }
+        }
+    }
+
+    /// The ledger after a compaction.
+    ///
+    /// - Parameters:
+    ///   - earlier: The ledger of the compactions before, which dropped what `before` lacks.
+    ///   - decidedAt: The head when this compaction was decided.
+    init(before: Workspace, retained: Workspace, earlier: DropLedger, decidedAt: SequenceNumber) {
+        for source in retained.sources {
+            let known = before.state(of: source.name).map(earlier.decisions(of:)) ?? [:]
+            let keys = source.messages.sortedCompacted(source.context.names)
+            let wasDropped = before.state(of: source.name)?.messages.compacted ?? []
+            runs[source.name] = Self.runs(
+                of: keys.map { wasDropped.contains($0) ? known[$0] ?? 0 : decidedAt.rawValue }
+            )
+        }
+    }
+
+    /// At which head the compaction was decided that dropped a message; `nil` where that is not known.
+    func decision(of key: MessageKey, in source: SourceState) -> SequenceNumber? {
+        decisions(of: source)[key].flatMap { $0 == 0 ? nil : SequenceNumber($0) }
+    }
+
+    /// As canonical JSON.
+    var bytes: [UInt8] {
+        let sources = runs.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { name, runs in
+            JSONValue.object([
+                "source": .string(name.rawValue),
+                "runs": .array(runs.map { .array([.string(String($0.decidedAt)), .int($0.count)]) }),
+            ])
+        }
+        return JSONValue.object(["format": .string(Self.format), "sources": .array(sources)]).canonicalBytes
+    }
+
+    /// Nothing where the ledger does not fit the state, as in a log that another program compacted.
+    private func decisions(of source: SourceState) -> [MessageKey: UInt64] {
+        let keys = source.messages.sortedCompacted(source.context.names)
+        guard let runs = runs[source.name], runs.allSatisfy({ (0...keys.count).contains($0.count) }),
+            runs.reduce(0, { $0 + $1.count }) == keys.count
+        else { return [:] }
+        let decisions = runs.flatMap { Array(repeating: $0.decidedAt, count: $0.count) }
+        return Dictionary(zip(keys, decisions), uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func runs(of decisions: [UInt64]) -> [(decidedAt: UInt64, count: Int)] {
+        var runs: [(decidedAt: UInt64, count: Int)] = []
+        for decision in decisions {
+            if runs.last?.decidedAt == decision {
+                runs[runs.count - 1].count += 1
+            } else {
+                runs.append((decision, 1))
+            }
+        }
+        return runs
+    }
+}
+
+extension Messages {
+    /// What compactions dropped, by channel, then id.
+    fileprivate func sortedCompacted(_ names: Names) -> [MessageKey] {
+        compacted.sorted { $0.precedes($1, names) }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// A folder of one run's own among the system's temporary ones (`TMPDIR`).
+struct ScratchFolder: ~Copyable {
+    let path: String
+
+    /// Makes one.
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "logtool-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        } catch {
+            throw Failure(
+                "make the folder \"\(url.path)\" for a dry run: it cannot be made; set TMPDIR to one that can"
+            )
+        }
+        path = url.path
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
