@@ -11,17 +11,22 @@ public enum Point: Hashable, Sendable {
     /// The longest prefix whose remote clock, the greatest time the remotes stated so far, is at or before the instant.
     case remoteTime(Timestamp)
 
-    /// Reads `4711`, `head`, `head~10`, `2026-01-19T08:30:00Z` or `remote:2026-01-19T08:30:00Z`; `nil` for other text.
+    /// Reads `4711`, `head`, `head~10` (or `-10`), a time or `remote:` and a time; `nil` for other text.
+    ///
+    /// A time is `2026-01-19T08:30:00Z`, `2026-01-19 08:30:00`, `2026-01-19 08:30` or `2026-01-19`: UTC where no zone is
+    /// given, midnight where no hour is.
     public init?(_ text: String) {
         if text == "head" {
             self = .belowHead(0)
         } else if text.hasPrefix("head~"), let count = Self.number(text.dropFirst(5)) {
             self = .belowHead(count)
-        } else if text.hasPrefix("remote:"), let time = Timestamp(rfc3339: text.dropFirst(7)) {
+        } else if text.hasPrefix("-"), let count = Self.number(text.dropFirst()) {
+            self = .belowHead(count)
+        } else if text.hasPrefix("remote:"), let time = Timestamp(written: text.dropFirst(7)) {
             self = .remoteTime(time)
         } else if let number = Self.number(text[...]) {
             self = .sequence(SequenceNumber(number))
-        } else if let time = Timestamp(rfc3339: text) {
+        } else if let time = Timestamp(written: text) {
             self = .time(time)
         } else {
             return nil
@@ -68,6 +73,19 @@ public enum Point: Hashable, Sendable {
             return true
         }
         return last
+    }
+}
+
+extension Timestamp {
+    /// Reads a time as people write one: RFC 3339, or without zone (UTC), seconds or hour, with a space in place of `T`.
+    public init?(written text: some StringProtocol) {
+        var text = String(text)
+        if let space = text.firstIndex(of: " "), text.utf8.distance(from: text.startIndex, to: space) == 10 {
+            text.replaceSubrange(space...space, with: "T")
+        }
+        let forms = [text, text + "Z", text + ":00Z", text + "T00:00:00Z"]
+        guard let time = forms.lazy.compactMap({ Timestamp(rfc3339: $0) }).first else { return nil }
+        self = time
     }
 }
 

@@ -22,6 +22,27 @@ extension Workspace {
         throw ProjectionError(.notFound, "history of \(reference): nothing is known of it")
     }
 
+    /// Lends the history of each thing that has one, kind by kind, in the order of sources and rows.
+    ///
+    /// - Parameter reference: Only what this can mean; everything for `nil`.
+    public func forEachHistory(
+        of reference: EntityReference? = nil,
+        _ body: (EntityReference, [HistoryEntry]) throws -> Void
+    ) rethrows {
+        let kinds = reference.map { [$0.kind] } ?? EntityReference.Kind.allCases
+        for kind in kinds {
+            try forEachPlace(of: kind) { place in
+                guard reference?.fits(place.reference.parts) ?? true else { return }
+                let source = sources[place.source]
+                let fold = source.fold(for: place.key.section)
+                guard let entries = fold?.history(of: place.key, context: source.rowContext(asOf: clock)) else {
+                    return
+                }
+                try body(place.reference, entries)
+            }
+        }
+    }
+
     /// The full name of what a row is about.
     func reference(to key: EntityKey, source: Int) -> EntityReference? {
         guard let kind = EntityReference.Kind(section: key.section) else { return nil }
@@ -46,17 +67,22 @@ extension Workspace {
     private func places(of reference: EntityReference) -> [Place] {
         var seen: Set<EntityReference> = []
         var found: [Place] = []
+        forEachPlace(of: reference.kind) { place in
+            guard reference.fits(place.reference.parts), seen.insert(place.reference).inserted else { return }
+            found.append(place)
+        }
+        return found
+    }
+
+    private func forEachPlace(of kind: EntityReference.Kind, _ body: (Place) throws -> Void) rethrows {
         for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
-            for section in reference.kind.sections {
+            for section in kind.sections {
                 for key in sources[index].knownKeys(in: section) {
-                    let parts = sources[index].parts(of: key)
-                    let full = EntityReference(kind: reference.kind, parts: parts)
-                    guard reference.fits(parts), seen.insert(full).inserted else { continue }
-                    found.append(Place(source: index, key: key, reference: full))
+                    let full = EntityReference(kind: kind, parts: sources[index].parts(of: key))
+                    try body(Place(source: index, key: key, reference: full))
                 }
             }
         }
-        return found
     }
 }
 

@@ -75,6 +75,105 @@ import Testing
         #expect(text.contains("after 9s") && text.contains("after 36s") && text.contains("after 45s"))
     }
 
+    /// Message 1001 is edited to other texts, one a second.
+    private func edit(to texts: [String]) throws {
+        let lines = texts.enumerated().map { number, text in
+            SampleCaptures.line(
+                50 + number,
+                #"{"op":0,"s":9,"t":"MESSAGE_UPDATE","d":{"id":"1001","channel_id":"10","author_id":"7","#
+                    + #""author_username":"ada","content":"\#(text)","created_at":"2026-01-01T00:00:00Z","#
+                    + #""edited_at":"2026-01-02T00:00:\#(10 + number)Z"}}"#
+            )
+        }
+        try folder.write(lines.joined(), to: "edits.ndjson")
+        let run = try ToolRun.run(
+            ["ingest", "L", "capture", "edits.ndjson", "--kind", "gateway", "--as", "guild"],
+            in: folder
+        )
+        #expect(run.exitCode == 0, "\(run.errors)")
+    }
+
+    @Test func anEditIsShownWordByWord() throws {
+        try edit(to: ["message one is here", "message two is here"])
+        #expect(try history("message:1001").output.contains(#"content: "message [-one-]{+two+} is here""#))
+    }
+
+    /// One letter in ten thousand.
+    @Test func ofALongTextOnlyTheSurroundingsAreShown() throws {
+        let text = (1...2_000).map { "word\($0)" }
+        var other = text
+        other[1_000] = "wird1001"
+        let letters = String(repeating: "x", count: 9_000)
+        try edit(to: [
+            text.joined(separator: " "), other.joined(separator: " "), letters + "ay" + letters,
+            letters + "by" + letters,
+        ])
+        let entries = try history("message:1001").output.split(separator: "\n").filter { $0.contains("[-") }
+        #expect(entries.count == 2)
+        #expect(entries.allSatisfy { $0.utf8.count < 300 }, "\(entries)")
+        #expect(entries.first?.contains("word1000 [-word1001-]{+wird1001+} word1002") == true)
+        #expect(entries.last?.contains("x[-a-]{+b+}yx") == true)
+    }
+
+    @Test(arguments: [
+        ("fo\u{200B}o bar", "[-foo-]{+fo\\u{200b}o+} bar"), ("foo\u{A0}bar", "foo[- -]{+\\u{a0}+}bar"),
+        ("foo \u{202E}bar", "foo {+\\u{202e}+}bar"), ("foo bar ", "foo bar{+\\u{20}+}"),
+        ("foo\u{2060} bar", "foo{+\\u{2060}+} bar"), ("foo\u{200D} bar", "[-foo-]{+foo\\u{200d}+} bar"),
+    ])
+    func whatNobodySeesIsWrittenOutWhereItChanged(text: String, shown: String) throws {
+        try edit(to: ["foo bar", text])
+        let output = try history("message:1001").output
+        #expect(output.contains("content: \"\(shown)\"\n"), "\(output)")
+    }
+
+    @Test func aTextFindsWhatHoldsOrHeldIt() throws {
+        try edit(to: ["a needle in hay", "only hay"])
+        let run = try history("--match", "needle")
+        #expect(run.exitCode == 0)
+        #expect(run.output == "message:guild/10/1001  held it: event 5 edited\n  content: \"a needle in hay\"\n")
+        #expect(
+            try history("--match", "hay").output.hasPrefix("message:guild/10/1001  holds it: event 5 edited, event 6")
+        )
+        #expect(try history("message:1002", "--match", "message").output.hasPrefix("message:guild/10/1002  holds it"))
+        let text = try history("--match", "NEEDLE", "-i", "--json").output
+        let found = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
+        #expect(found?.count == 1)
+        #expect(found?.first?["entity"] as? String == "message:guild/10/1001")
+        #expect(found?.first?["holds"] as? Bool == false)
+        #expect((found?.first?["events"] as? [[String: Any]])?.map { $0["sequence"] as? String } == ["5"])
+    }
+
+    @Test(arguments: [["--match", "nowhere"], ["--match", "MESSAGE"], ["message:1002", "--match", "message 1"]])
+    func aTextThatNothingHoldsEndsWith1(arguments: [String]) throws {
+        let run = try ToolRun.run(["history", "L"] + arguments, in: folder)
+        #expect(run.exitCode == 1)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains("holds or held it"))
+    }
+
+    @Test(arguments: [[], ["--match", ""], ["message:1001", "-i"]])
+    func withoutEntityOrTextItEndsWith2(arguments: [String]) throws {
+        #expect(try ToolRun.run(["history", "L"] + arguments, in: folder).exitCode == 2)
+    }
+
+    @Test func eachTimeSaysWhoseClockItIs() throws {
+        try edit(to: ["changed"])
+        let lines = try history("message:1001").output.split(separator: "\n").map(String.init)
+        #expect(lines[1] == "event   remote time (UTC)        recorded (UTC)           what")
+        #expect(lines[2].hasPrefix("3       2026-01-01 00:00:00.000  2026-01-01 00:00:02.000  created  by 7"))
+    }
+
+    @Test func whoDidItIsSaidToBeUntold() throws {
+        let delete = #"{"op":0,"s":9,"t":"MESSAGE_DELETE","d":{"id":"1001","channel_id":"10"}}"#
+        try folder.write(SampleCaptures.line(60, delete), to: "delete.ndjson")
+        _ = try ToolRun.run(
+            ["ingest", "L", "capture", "delete.ndjson", "--kind", "gateway", "--as", "guild"],
+            in: folder
+        )
+        let last = try history("message:1001").output.split(separator: "\n").first { $0.contains("deleted") }
+        #expect(last == "5       not told                 2026-01-01 00:01:00.000  deleted  by whom is not told")
+    }
+
     private func history(_ arguments: String...) throws -> ToolRun {
         try ToolRun.run(["history", "L"] + arguments, in: folder)
     }

@@ -13,13 +13,21 @@ import Testing
         ("2026-01-19T08:30:00Z", .time(Timestamp(seconds: 1_768_811_400))),
         ("2026-01-19T10:30:00+02:00", .time(Timestamp(seconds: 1_768_811_400))),
         ("remote:2026-01-19T08:30:00Z", .remoteTime(Timestamp(seconds: 1_768_811_400))),
+        ("-1", .belowHead(1)),
+        ("2026-01-19", .time(Timestamp(seconds: 1_768_780_800))),
+        ("2026-01-19 08:30", .time(Timestamp(seconds: 1_768_811_400))),
+        ("2026-01-19T08:30", .time(Timestamp(seconds: 1_768_811_400))),
+        ("2026-01-19 08:30:00", .time(Timestamp(seconds: 1_768_811_400))),
+        ("2026-01-19 10:30:00+02:00", .time(Timestamp(seconds: 1_768_811_400))),
+        ("remote:2026-01-19 08:30", .remoteTime(Timestamp(seconds: 1_768_811_400))),
     ])
     func everyFormIsRead(text: String, point: Point) throws {
         #expect(try PointArgument.parse(text) == point)
     }
 
     @Test(arguments: [
-        "", "head~", "head~-1", "head+1", "-1", "1.5", "HEAD", "2026-01-19", "remote:", "remote:5",
+        "", "head~", "head~-1", "head+1", "-", "-x", "1.5", "HEAD", "2026-01", "2026-13-19", "2026-01-19 ",
+        "2026-01-19 8:30", "2026-01-19 24:00", "2026 01-19", "remote:", "remote:5", "remote:-1",
         "18446744073709551616",
         "١",
     ])

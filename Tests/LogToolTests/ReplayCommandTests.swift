@@ -22,6 +22,94 @@ import Testing
         #expect(!run.output.contains("\u{1B}"))
     }
 
+    @Test func idsAreShownWhenAskedFor() throws {
+        let text = try replay("--ids").output
+        #expect(text.contains("general  10  3 messages, text in guild\n"))
+        #expect(text.contains("  2026-01-01 00:00  └─ 1002  ada: message 2\n"))
+    }
+
+    @Test func textsAreShownWholeWhenAskedFor() throws {
+        let update =
+            #"{"op":0,"s":9,"t":"MESSAGE_UPDATE","d":{"id":"1002","channel_id":"10","author_id":"7","#
+            + #""author_username":"ada","content":"one\n\ntwo","created_at":"2026-01-01T00:00:00Z","#
+            + #""edited_at":"2026-01-02T00:00:00Z","message_reference":{"message_id":"1001"}}}"#
+        try folder.write(SampleCaptures.line(60, update), to: "more.ndjson")
+        _ = try ToolRun.run(
+            ["ingest", "L", "capture", "more.ndjson", "--kind", "gateway", "--as", "guild"],
+            in: folder
+        )
+        #expect(try replay().output.contains("└─ ada: one …  (edited)\n"))
+        let margin = String(repeating: " ", count: 23)
+        #expect(try replay("--full").output.contains("└─ ada: one\n\n\(margin)two  (edited)\n"))
+    }
+
+    @Test func theLastMessagesOfAChannelAreEnough() throws {
+        let text = try replay("--tail", "1").output
+        #expect(text.contains("  … 2 earlier messages\n"))
+        #expect(text.contains("earlier message: message 2\n"))
+        #expect(text.contains("└─ ada: message 3\n"))
+        #expect(!text.contains("ada: message 2") && !text.contains("message 1"))
+        #expect(try replay("--tail", "0").output.contains("  … 3 earlier messages\n"))
+        #expect(try replay("--tail", "9").output == replay().output)
+    }
+
+    @Test(arguments: [
+        ["--tail", "-1"], ["--tail", "x"], ["--ids", "--json"], ["--full", "--digest"], ["--tail", "1", "--step"],
+    ])
+    func viewsAreForTextOnly(options: [String]) throws {
+        let run = try ToolRun.run(["replay", "L"] + options, in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.output.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("L@4", ["--at", "4"]), ("L@-1", ["--at", "-1"]), ("L@head~1", ["--at=-1"]),
+        ("L@4", ["--at", "2026-01-01 00:00:03"]),
+        ("L@remote:2026-01-01", ["--at", "remote:2026-01-01 00:00"]), ("L#canonical", ["--profile", "canonical"]),
+        ("L@4#retrocast-ios", ["--at", "4", "--profile", "retrocast-ios"]),
+    ])
+    func aPointAndAProfileMayFollowTheLog(reference: String, options: [String]) throws {
+        let run = try ToolRun.run(["replay", reference, "--json"], in: folder)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(try run.output == ToolRun.run(["replay", "L", "--json"] + options, in: folder).output)
+    }
+
+    @Test func aLogWithAMarkInItsNameIsThatLog() throws {
+        try FileManager.default.moveItem(atPath: folder.path("L"), toPath: folder.path("me@home"))
+        #expect(try ToolRun.run(["replay", "me@home", "--digest"], in: folder).exitCode == 0)
+        #expect(try ToolRun.run(["replay", "me@home@4", "--digest"], in: folder).exitCode == 0)
+    }
+
+    @Test(arguments: [
+        ["L@4", "--at", "3"], ["L@4", "--step"], ["L@x"], ["L", "--at", "-x"], ["L", "--at", "--json"],
+    ])
+    func pointsThatCannotBeMeantEndWith2(arguments: [String]) throws {
+        let run = try ToolRun.run(["replay"] + arguments, in: folder)
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains("point") || run.errors.contains("POINT"))
+    }
+
+    @Test func aTimeBeforeTheRecordingSaysWhenItBegan() throws {
+        for arguments in [["replay", "L", "--at", "2025-12-31"], ["diff", "L@2025-12-31", "L@0"]] {
+            let run = try ToolRun.run(arguments, in: folder)
+            #expect(run.exitCode == 0)
+            #expect(run.errors.contains("recording began at 2026-01-01 00:00:00.000"), "\(run.errors)")
+            #expect(run.errors.contains("remote:2025-12-31T00:00:00Z"))
+            #expect(!run.output.contains("1970"))
+            #expect(try ToolRun.run(arguments + ["--quiet"], in: folder).errors.isEmpty)
+        }
+        #expect(try replay("--at", "2026-01-01").errors.isEmpty)
+        #expect(try replay("--at", "remote:2025-12-31").errors.isEmpty)
+    }
+
+    @Test func theTimesSayWhoseClockTheyAre() throws {
+        #expect(
+            try replay().output.contains(
+                "\ntimes above: the remote's; below: the recorder's; all in UTC\nsequence 5, as of "
+            )
+        )
+    }
+
     @Test func colourComesWhenItIsAskedForOnly() throws {
         #expect(try replay("--color", "always").output.contains("\u{1B}[36mada: \u{1B}[0m"))
         #expect(try !replay("--color", "never").output.contains("\u{1B}"))

@@ -6,7 +6,7 @@ import Projections
 struct DiffCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Compare two states: what was added, removed and changed, field by field.",
+        abstract: "Compare two states: what was added, removed, changed and deleted, field by field.",
         usage: "logtool diff A B [options]",
         discussion: """
             A state is LOG, LOG@POINT, LOG#PROFILE, LOG@POINT#PROFILE, a state document (*.json) or - for one on \
@@ -46,8 +46,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let progress = output.progress("replaying")
         let states = try (
-            first.document(source: selectors.source, progress: progress),
-            second.document(source: selectors.source, progress: progress)
+            first.document(source: selectors.source, progress: progress, isQuiet: output.quiet),
+            second.document(source: selectors.source, progress: progress, isQuiet: output.quiet)
         )
         let differences = selectors.chosen(StateDiff.differences(states.0, states.1))
         if differences.isEmpty { try selectors.checkThatSomethingFits(in: [states.0, states.1]) }

@@ -15,11 +15,14 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool events chat.eventlog --source guild --kind gateway.frame/1", "the frames of one recorder"),
         Example("logtool events chat.eventlog --from 17 --to 17 --payload", "one event with its bytes"),
         Example("logtool events chat.eventlog --entity message:0903-bob", "the events behind one message"),
+        Example("logtool events chat.eventlog --match 'reconnect' --payload", "the events whose bytes hold a text"),
         Example("logtool events chat.eventlog --follow --jsonl", "every event as it arrives, one object a line"),
     ]
 
     @OptionGroup var log: LogOptions
     @OptionGroup var selectors: SelectorOptions
+
+    @OptionGroup var match: MatchOptions
 
     @Flag(help: "Show the bytes too.")
     var payload = false
@@ -73,8 +76,11 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         if let sequences = try selection.range(in: session) {
             try print(sequences, of: session, selection, with: printer)
         }
-        guard printer.isEmpty, !follow, let failure = selection.nothingFits("events", in: session) else { return }
-        throw failure
+        guard printer.isEmpty, !follow else { return }
+        if let text = match.match {
+            throw Failure("find \"\(text)\": no event that is asked for holds it", exitCode: Outcome.no)
+        }
+        if let failure = selection.nothingFits("events", in: session) { throw failure }
     }
 
     private func listNew(
@@ -98,10 +104,18 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     ) throws {
         try session.forEachEvent(in: sequences) { event in
             let envelope = event.envelope
-            guard selection.includes(envelope) else { return true }
+            guard selection.includes(envelope), event.withPayload({ isMatch(envelope, $0) }) else { return true }
             if payload { try session.check(event) }
             try event.withPayload { try printer.print(envelope, payload: $0) }
             return true
         }
+    }
+
+    /// Whether the bytes, the key or an attribute hold the text that is asked for.
+    private func isMatch(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> Bool {
+        guard let text = match.text else { return true }
+        if text.isFound(in: payload) { return true }
+        let others = envelope.attributes.pairs.map(\.value) + [envelope.key?.rawValue].compactMap { $0 }
+        return others.contains { text.range(in: $0) != nil }
     }
 }

@@ -7,9 +7,10 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "Show every revision, delete and move of one message, item, session or row.",
-        usage: "logtool history LOG ENTITY [options]",
+        usage: "logtool history LOG (ENTITY | --match TEXT) [options]",
         discussion: """
-            An entity is message:SOURCE/CHANNEL/ID, channel:SOURCE/ID, item:SOURCE/LIST/ID, session:SOURCE/FILE, \
+            With --match the things that hold or held a text are listed, with the events that brought it; ENTITY then \
+            narrows the search. An entity is message:SOURCE/CHANNEL/ID, channel:SOURCE/ID, item:SOURCE/LIST/ID, session:SOURCE/FILE, \
             row:SOURCE/TABLE/ID and so on. Parts may be left out from the left, as long as one thing fits.
             """
     )
@@ -20,6 +21,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             "who changed it, when, and what it said"
         ),
         Example("logtool history chat.eventlog message:0903-bob", "the same, as long as one message fits"),
+        Example("logtool history chat.eventlog --match 'reconnect'", "which messages say or said that"),
         Example(
             "logtool history status.eventlog session:vibestatus-1.json --json",
             "a session's transitions, and how long each status lasted"
@@ -29,26 +31,63 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var log: LogOptions
 
     @Argument(help: ArgumentHelp("What to look at.", valueName: "entity"), transform: EntityArgument.parse)
-    var entity: EntityReference
+    var entity: EntityReference?
 
+    @OptionGroup var match: MatchOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if entity == nil && match.match == nil {
+            throw ValidationError("name an entity, or look for one by --match TEXT")
+        }
+    }
 
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         let state = try loader.workspace(for: StateQuery())
-        let reference = try EntityArgument.only(entity, in: state)
-        let entries = try state.history(of: reference)
-        try store.read { session in for entry in entries { try session.checkEvent(at: entry.sequence) } }
-        let printer = HistoryPrinter(output: output.paged(unless: lists.form), entity: reference, entries: entries)
-        if lists.json {
-            try printer.printDocument()
-        } else if lists.jsonl {
-            try printer.printLines()
-        } else {
-            try printer.printText()
+        let output = output.paged(unless: lists.form)
+        if let text = match.text {
+            try printMatches(of: text, in: state, store, to: output)
+        } else if let entity {
+            let reference = try store.read { try EntityArgument.only(entity, in: state, of: $0) }
+            let entries = try state.history(of: reference)
+            try store.read { session in for entry in entries { try session.checkEvent(at: entry.sequence) } }
+            try print(HistoryPrinter(output: output, entity: reference, entries: entries))
         }
-        try printer.output.flush()
+        try output.flush()
+    }
+
+    private func print(_ printer: HistoryPrinter) throws {
+        switch lists.form {
+        case .document: try printer.printDocument()
+        case .lines: try printer.printLines()
+        case .text: try printer.printText()
+        }
+    }
+
+    private func printMatches(of text: TextMatch, in state: Workspace, _ store: EventStore, to output: StandardOutput)
+        throws
+    {
+        let printer = MatchPrinter(output: output, match: text)
+        var documents: [JSONValue] = []
+        var count = 0
+        try state.forEachHistory(of: entity) { reference, history in
+            guard let found = printer.found(reference, history) else { return }
+            try store.read { session in for entry in found.entries { try session.checkEvent(at: entry.sequence) } }
+            count += 1
+            switch lists.form {
+            case .text: try printer.printText(found)
+            case .document: documents.append(printer.document(found))
+            case .lines: try output.line(printer.document(found).text)
+            }
+        }
+        if lists.form == .document { try output.line(JSONValue.array(documents).lines) }
+        guard count == 0 else { return }
+        try output.flush()
+        let place = entity.map { "of what \"\($0)\" can mean" } ?? "in the log"
+        let dropped = try store.read { $0.decidedAt } > .zero ? "; what compactions dropped cannot be searched" : ""
+        throw Failure("find \"\(text.text)\": nothing \(place) holds or held it\(dropped)", exitCode: Outcome.no)
     }
 }

@@ -48,7 +48,8 @@ struct RebuildCommand: ParsableCommand, ExplainedCommand {
             )
         }
         let progress = output.progress("replaying")
-        let state = try StateLoader(store: store, progress: progress).document(for: StateQuery(point: point.at))
+        let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
+        let state = try loader.document(for: StateQuery(point: point.at))
         progress.begin("writing the cache")
         let meta = [
             ("format", "eventlog.cache/\(CacheSchema.version)"),

@@ -7,12 +7,19 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Show the state that the events give: now, or at any point.",
-        usage: "logtool replay LOG [options]"
+        usage: "logtool replay LOG[@POINT][#PROFILE] [options]",
+        discussion: """
+            A point is a sequence (4711), head, head~10, a time or remote:TIME. A time is when the recorder received \
+            something; a git ingest receives all commits in one moment, and remote:TIME goes by their own times. Times are \
+            2026-01-19T08:30:00Z, '2026-01-19 08:30' or 2026-01-19, in UTC where no zone is given.
+            """
     )
 
     static let examples = [
         Example("logtool replay chat.eventlog", "channels, threads, items and sessions as they are now"),
-        Example("logtool replay chat.eventlog --at 2026-01-19T08:30:00Z --only messages", "the messages at a time"),
+        Example("logtool replay chat.eventlog --at '2026-01-19 08:30' --only messages", "the messages at a time"),
+        Example("logtool replay chat.eventlog@remote:2026-01-19", "the state by the remote's own times"),
+        Example("logtool replay chat.eventlog --tail 20 --full --ids", "the last messages, whole, with their ids"),
         Example("logtool replay chat.eventlog --channel general --at head~100", "one channel, as it was"),
         Example("logtool replay chat.eventlog --json > state.json", "the state document"),
         Example("logtool replay chat.eventlog --digest --each", "one digest for each event"),
@@ -22,7 +29,13 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         Example("logtool replay chat.eventlog --step --changed --channel general", "the changes of a channel"),
     ]
 
-    @OptionGroup var log: LogOptions
+    @Argument(
+        help: ArgumentHelp("The log's directory; a point and a profile may follow, as in diff.", valueName: "log"),
+        completion: .directory,
+        transform: LogReference.parse
+    )
+    var log: LogReference
+
     @OptionGroup var point: PointOptions
     @OptionGroup var state: StateOptions
 
@@ -41,13 +54,23 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "With --step: leave out the events that changed nothing.")
     var changed = false
 
+    @OptionGroup(title: "What people see") var view: ViewOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if each && !digest { throw ValidationError("--each goes with --digest") }
         if step && digest { throw ValidationError("--step and --digest exclude each other") }
-        if step && point.at != nil { throw ValidationError("--step takes --from and --to instead of --at") }
+        if point.at != nil && log.point != nil { throw ValidationError("--at and LOG@POINT exclude each other") }
+        if let profile = log.profile, state.profile != .canonical, state.profile != profile {
+            throw ValidationError("--profile and LOG#PROFILE exclude each other")
+        }
+        if step && (point.at ?? log.point) != nil {
+            throw ValidationError("--step takes --from and --to instead of a point")
+        }
+        if let option = view.given, step || digest || lists.form != .text {
+            throw ValidationError("\(option) is for the state as text; the document holds everything")
+        }
         if changed && !step { throw ValidationError("--changed goes with --step") }
         if !step {
             try selectors.refuse(["--entity", "--kind", "--from", "--to", "-n"], because: "it goes with --step")
@@ -57,7 +80,11 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     func run() throws {
-        let loader = StateLoader(store: try log.open(isQuiet: output.quiet), progress: output.progress("replaying"))
+        let loader = StateLoader(
+            store: try EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet)),
+            progress: output.progress("replaying"),
+            isQuiet: output.quiet
+        )
         let last = try state.checked ? loader.store.read { try lastPoint(in: $0) } : nil
         let query = query(through: last)
         let output = output.paged(unless: digest ? .lines : lists.form)
@@ -80,13 +107,16 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     private func lastPoint(in session: borrowing ReadSession) throws -> SequenceNumber {
-        try (step ? selectors.to : point.at)?.resolve(in: session) ?? session.head
+        try (step ? selectors.to : point.at ?? log.point)?.resolve(in: session) ?? session.head
     }
 
     /// What is said to be checked is what is folded, also where the log grows meanwhile.
     private func query(through last: SequenceNumber?) -> StateQuery {
         let source = selectors.source
-        return state.query(at: point.at ?? (source == nil ? last.map { .sequence($0) } : nil), source: source)
+        let given = point.at ?? log.point
+        var query = state.query(at: given ?? (source == nil ? last.map { .sequence($0) } : nil), source: source)
+        if let profile = log.profile { query.profile = profile }
+        return query
     }
 
     private func printState(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
@@ -105,7 +135,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             if output.style.width != nil, selectors.channel == nil {
                 try ChannelTable(output: output, log: log.path, document: document)?.print()
             }
-            try StatePrinter(output: output, document: document).print()
+            try StatePrinter(output: output, document: document, view: view).print()
         }
     }
 

@@ -9,7 +9,7 @@ enum PointArgument {
     static func parse(_ text: String) throws -> Point {
         if let point = Point(text) { return point }
         throw ValidationError(
-            "\"\(text)\" is no point: write a sequence (4711), head, head~10, a time (2026-01-19T08:30:00Z)"
+            "\"\(text)\" is no point: write a sequence (4711), head, head~10, a time (2026-01-19T08:30:00Z, 2026-01-19)"
                 + " or remote:TIME"
         )
     }

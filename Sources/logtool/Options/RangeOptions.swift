@@ -5,12 +5,14 @@ import Projections
 /// A run of sequences, both ends included.
 struct RangeOptions: ParsableArguments {
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The first event: 4711, head~10, a time, remote:TIME.", valueName: "point"),
         transform: PointArgument.parse
     )
     var from: Point?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("The last event.", valueName: "point"),
         transform: PointArgument.parse
     )

@@ -71,11 +71,13 @@ enum ProfileArgument {
     }
 }
 
-/// Times as options: RFC 3339.
+/// Times as options.
 enum TimeArgument {
     static func parse(_ text: String) throws -> Timestamp {
-        guard let time = Timestamp(rfc3339: text) else {
-            throw ValidationError("\"\(text)\" is no time: write 2026-01-19T08:30:00Z")
+        guard let time = Timestamp(written: text) else {
+            throw ValidationError(
+                "\"\(text)\" is no time: write 2026-01-19T08:30:00Z, '2026-01-19 08:30' or 2026-01-19"
+            )
         }
         return time
     }

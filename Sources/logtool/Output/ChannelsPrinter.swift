@@ -3,6 +3,7 @@ import Projections
 /// Prints the channels of a state document: messages as reply trees, then what was deleted.
 struct ChannelsPrinter {
     let output: StandardOutput
+    let view: ViewOptions
     private let channels: [ChannelContents]
     /// Whether the document tells of channels at all: if not, one that it does not name need not be gone.
     private let tellsOfChannels: Bool
@@ -16,8 +17,9 @@ struct ChannelsPrinter {
         var deleted: [JSONValue] = []
     }
 
-    init(output: StandardOutput, document: JSONValue) {
+    init(output: StandardOutput, document: JSONValue, view: ViewOptions) {
         self.output = output
+        self.view = view
         channels = Self.contents(of: document)
         tellsOfChannels = document["channels"] != nil
     }
@@ -64,12 +66,17 @@ struct ChannelsPrinter {
         if let topic = contents.channel?["topic"]?.string, !topic.isEmpty {
             notes.append(DisplayText.firstLine(of: topic).line)
         }
+        let id = view.ids && name != contents.id ? "\(contents.id)  " : ""
+        let heading = style.text(DisplayText.escaped(name), .heading)
         try output.line()
-        try output.line("\(style.text(DisplayText.escaped(name), .heading))  \(quiet(notes.joined(separator: ", ")))")
+        try output.line("\(heading)  \(quiet(id))\(quiet(notes.joined(separator: ", ")))")
     }
 
     private func printThreads(of contents: ChannelContents) throws {
-        let nodes = contents.messages.map {
+        let shown = Array(contents.messages.suffix(view.tail ?? contents.messages.count))
+        let earlier = contents.messages.dropLast(shown.count)
+        if !earlier.isEmpty { try output.line(quiet("  … \(counted(earlier.count, "earlier message"))")) }
+        let nodes = shown.map {
             ThreadTree.Node(
                 id: $0.text("id"),
                 replyTo: $0["replyTo"]?["id"]?.string,
@@ -77,15 +84,16 @@ struct ChannelsPrinter {
             )
         }
         let lastWords = Dictionary(
-            contents.deleted.map { ($0.text("id"), $0) },
+            (contents.deleted + earlier).map { ($0.text("id"), $0) },
             uniquingKeysWith: { first, _ in first }
         )
         for line in ThreadTree.lines(of: nodes) {
             switch line.content {
             case .message(let index):
-                try printMessage(contents.messages[index], prefix: line.prefix, opensCircle: line.opensCircle)
+                try printMessage(shown[index], prefix: line.prefix, opensCircle: line.opensCircle)
             case .lostParent(let id, let state):
-                try printLostParent(id: id, state: state, lastWords: lastWords[id])
+                let word = state == "live" ? "earlier" : state
+                try printLostParent(id: id, state: word, lastWords: lastWords[id])
             }
         }
     }
@@ -96,18 +104,13 @@ struct ChannelsPrinter {
         if let reactions = message["reactions"]?.array, !reactions.isEmpty { marks.append(Self.summary(of: reactions)) }
         let attached = ["files", "images", "attachments"].reduce(0) { $0 + (message[$1]?.array?.count ?? 0) }
         if attached > 0 { marks.append(counted(attached, "attachment")) }
-        try printLine(
-            time: message["createdAt"]?.string,
-            prefix: prefix,
-            author: Self.author(of: message),
-            text: message.text("content"),
-            marks: marks
-        )
+        try printLine(of: message, prefix: prefix, text: message.text("content"), marks: marks)
     }
 
     private func printLostParent(id: String, state: String, lastWords: JSONValue?) throws {
         let said = lastWords.flatMap { $0["content"]?.string }.map { DisplayText.firstLine(of: $0).line }
-        let what = said.map { "\(state) message: \($0)" } ?? "\(state) message \(id)"
+        let name = view.ids || said == nil ? " \(id)" : ""
+        let what = "\(state) message\(name)" + (said.map { ": \($0)" } ?? "")
         let time = lastWords?["createdAt"]?.string.map(TimeText.minute) ?? ""
         try output.line(
             "  \(quiet(DisplayText.padded(time, to: 16)))  \(style.text(style.fitted(what, used: 20), .quiet))"
@@ -115,33 +118,45 @@ struct ChannelsPrinter {
     }
 
     private func printDeleted(of contents: ChannelContents) throws {
-        for message in contents.deleted {
+        let shown = newest(contents.deleted)
+        let earlier = contents.deleted.count - shown.count
+        if earlier > 0 { try output.line(quiet("  … \(earlier) deleted earlier")) }
+        for message in shown {
             var end = message.text("cause") == "deleted" ? "deleted" : message.text("cause")
             if let time = message["deletedAt"]?.string { end += " \(TimeText.minute(time))" }
             if let by = message["deletedBy"]?.string { end += " by \(by)" }
-            let text = message["content"]?.string ?? message.text("id")
-            try printLine(
-                time: message["createdAt"]?.string,
-                prefix: "× ",
-                author: Self.author(of: message),
-                text: text,
-                marks: [end]
-            )
+            let text = message["content"]?.string ?? (view.ids ? "" : message.text("id"))
+            try printLine(of: message, prefix: "× ", text: text, marks: [end])
         }
     }
 
-    private func printLine(time: String?, prefix: String, author: String, text: String, marks: [String]) throws {
-        let (line, isCut) = DisplayText.firstLine(of: text)
-        let clock = DisplayText.padded(DisplayText.escaped(time.map(TimeText.minute) ?? ""), to: 16)
+    /// Those deleted last, as many as are asked for, in the document's order.
+    private func newest(_ deleted: [JSONValue]) -> [JSONValue] {
+        guard let tail = view.tail, tail < deleted.count else { return deleted }
+        let sequences = deleted.map { UInt64($0.text("sequence")) ?? 0 }
+        let places = deleted.indices.sorted { (sequences[$0], $0) < (sequences[$1], $1) }.suffix(tail)
+        return places.sorted().map { deleted[$0] }
+    }
+
+    private func printLine(of message: JSONValue, prefix: String, text: String, marks: [String]) throws {
+        let time = message["createdAt"]?.string.map(TimeText.minute) ?? ""
+        let clock = DisplayText.padded(DisplayText.escaped(time), to: 16)
+        let id = view.ids ? DisplayText.escaped(message.text("id")) + "  " : ""
+        let author = Self.author(of: message)
         let speaker = author.isEmpty ? "" : DisplayText.escaped(author) + ": "
         let end = marks.isEmpty ? "" : "  (" + DisplayText.escaped(marks.joined(separator: ", ")) + ")"
-        let used = 20 + [prefix, speaker, end].reduce(0) { $0 + DisplayText.width(of: $1) }
-        let words = style.fitted(line + (isCut ? " …" : ""), used: used)
-        let isGone = prefix == "× "
-        try output.line(
-            "  \(style.text(clock, .quiet))  \(style.text(prefix, .quiet))\(style.text(speaker, .author))"
-                + (isGone ? style.text(words, .quiet) : words) + style.text(end, .quiet)
-        )
+        let used = 20 + [prefix, id, speaker, end].reduce(0) { $0 + DisplayText.width(of: $1) }
+        let lines = view.lines(of: text, style: style, used: used)
+        let role: Style.Role? = prefix == "× " ? .quiet : nil
+        let words = lines.map { line in role.map { style.text(line, $0) } ?? line }
+        let start = style.text(clock, .quiet) + "  " + style.text(prefix, .quiet) + style.text(id, .quiet)
+        let margin = String(repeating: " ", count: 20) + style.text(ThreadTree.stem(below: prefix), .quiet)
+        for (index, line) in words.enumerated() {
+            let isLast = index == words.count - 1
+            let mark = isLast ? style.text(end, .quiet) : ""
+            let begin = index == 0 ? "  \(start)\(style.text(speaker, .author))" : margin
+            try output.line((begin + line + mark).trimmingTrailingSpaces())
+        }
     }
 
     private static func author(of message: JSONValue) -> String {

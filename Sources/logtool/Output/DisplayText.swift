@@ -8,12 +8,55 @@ enum DisplayText {
         var result = ""
         for scalar in text.unicodeScalars {
             if isUnsafe(scalar) {
-                result += "\\u{\(String(scalar.value, radix: 16))}"
+                result += written(scalar)
             } else {
                 result.unicodeScalars.append(scalar)
             }
         }
         return result
+    }
+
+    /// As `escaped`, with whatever else nobody sees written out: spaces other than the usual one, spaces at the end,
+    /// characters of no width.
+    ///
+    /// - Parameters:
+    ///   - keepsEmoji: Whether what joins the parts of an emoji stays as it is.
+    ///   - isLineEnd: Whether nothing follows on the line.
+    static func revealed(_ text: String, keepsEmoji: Bool = true, isLineEnd: Bool = true) -> String {
+        let last = text.lastIndex { $0 != " " }.map { text.index(after: $0) } ?? text.startIndex
+        let end = isLineEnd ? last : text.endIndex
+        var result = ""
+        for character in text[..<end] {
+            let isEmoji = keepsEmoji && isEmoji(character)
+            for scalar in character.unicodeScalars {
+                let isHidden = !isEmoji && isInvisible(scalar)
+                if isUnsafe(scalar) || isHidden {
+                    result += written(scalar)
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + text[end...].map { _ in written(" ") }.joined()
+    }
+
+    /// The text with everything beyond ASCII written out.
+    static func spelledOut(_ text: String) -> String {
+        text.unicodeScalars.map { $0.isASCII && !isUnsafe($0) ? String($0) : written($0) }.joined()
+    }
+
+    private static func written(_ scalar: Unicode.Scalar) -> String {
+        "\\u{\(String(scalar.value, radix: 16))}"
+    }
+
+    private static func isEmoji(_ character: Character) -> Bool {
+        character.unicodeScalars.contains { !$0.isASCII && $0.properties.isEmoji }
+    }
+
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == " " { return false }
+        return scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.generalCategory == .format
+            || scalar.properties.generalCategory == .spaceSeparator
     }
 
     /// The first line that says something, and whether there is more than it.

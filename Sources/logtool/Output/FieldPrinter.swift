@@ -4,37 +4,148 @@ import Projections
 struct FieldPrinter {
     let output: StandardOutput
 
+    /// From this length on values that are no sentences are compared by words too.
+    private static let longValue = 60
+
     /// One field from one value to another; a side that is `nil` does not have it.
     func printChange(of name: String, from old: JSONValue?, to new: JSONValue?) throws {
-        if case .string(let before)? = old, case .string(let after)? = new,
-            before.contains(where: \.isNewline) || after.contains(where: \.isNewline)
-        {
-            try output.line("  \(DisplayText.escaped(name)):")
-            try print(TextDiff.lines(from: before, to: after))
-        } else {
-            let sides = [old.map { style.text(shown($0), .removed) }, new.map { style.text(shown($0), .added) }]
-            let arrow = old != nil && new != nil ? " → " : ""
-            let mark = old == nil ? "+ " : (new == nil ? "- " : "")
-            try output.line(
-                "  \(DisplayText.escaped(name)): \(mark)\(sides.compactMap { $0 }.joined(separator: arrow))"
-            )
+        if let old = old?.object, let new = new?.object { return try printMembers(of: name, from: old, to: new) }
+        if let pieces = Self.pieces(from: old, to: new) {
+            let quotes = old?.string != nil && new?.string != nil
+            return try print(name, WordDiffText(style: style).lines(of: pieces), isQuoted: quotes)
+        }
+        let texts = [old?.string, new?.string]
+        if texts.contains(where: { $0?.contains(where: \.isNewline) == true }) {
+            for (text, isAdded) in zip(texts, [false, true]) { try printLines(of: name, text, isAdded: isAdded) }
+            return
+        }
+        let sides = [old.map { style.text(shown($0), .removed) }, new.map { style.text(shown($0), .added) }]
+        let arrow = old != nil && new != nil ? " → " : ""
+        let mark = old == nil ? "+ " : (new == nil ? "- " : "")
+        try output.line("  \(DisplayText.escaped(name)): \(mark)\(sides.compactMap { $0 }.joined(separator: arrow))")
+    }
+
+    /// Only the members that changed, by their path.
+    private func printMembers(of name: String, from old: JSONObject, to new: JSONObject) throws {
+        let names = old.members.map(\.name) + new.members.map(\.name).filter { old[$0] == nil }
+        for member in names where old[member] != new[member] {
+            try printChange(of: "\(name).\(member)", from: old[member], to: new[member])
         }
     }
 
-    private func print(_ lines: [TextDiff.Line]) throws {
-        for line in lines {
-            switch line {
-            case .kept(let text): try output.line("      " + DisplayText.escaped(text))
-            case .removed(let text): try output.line("    " + style.text("- " + DisplayText.escaped(text), .removed))
-            case .added(let text): try output.line("    " + style.text("+ " + DisplayText.escaped(text), .added))
-            }
+    /// The change by words where the two have words in common and are no mere ids or times.
+    private static func pieces(from old: JSONValue?, to new: JSONValue?) -> [WordDiff.Piece]? {
+        guard let old, let new else { return nil }
+        let (before, after) = (old.string ?? old.text, new.string ?? new.text)
+        let isLong = max(before.utf8.count, after.utf8.count) > longValue
+        let isSentence = [before, after].allSatisfy { $0.contains(where: \.isWhitespace) }
+        guard isLong || (isSentence && old.string != nil && new.string != nil) else { return nil }
+        let pieces = WordDiff.pieces(from: before, to: after)
+        let hasCommonWord = pieces.contains { $0.isKept && $0.text.contains { $0.isLetter || $0.isNumber } }
+        return hasCommonWord ? pieces : nil
+    }
+
+    /// A text of several lines, or one in place of such a text.
+    private func printLines(of name: String, _ text: String?, isAdded: Bool) throws {
+        guard let text else { return }
+        try output.line("  \(DisplayText.escaped(name)): \(isAdded ? "+" : "-")")
+        for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+            let shown = style.text(DisplayText.revealed(String(line)), isAdded ? .added : .removed)
+            try output.line("      " + shown)
         }
+    }
+
+    private func print(_ name: String, _ lines: [String], isQuoted: Bool) throws {
+        let quote = isQuoted ? "\"" : ""
+        guard lines.count > 1 else {
+            return try output.line("  \(DisplayText.escaped(name)): \(quote)\(lines.joined())\(quote)")
+        }
+        try output.line("  \(DisplayText.escaped(name)):")
+        for line in lines { try output.line("      " + line) }
     }
 
     private var style: Style { output.style }
 
     private func shown(_ value: JSONValue) -> String {
-        if case .string(let text) = value { return "\"\(DisplayText.escaped(text))\"" }
-        return DisplayText.escaped(value.text)
+        if case .string(let text) = value { return "\"\(DisplayText.revealed(text))\"" }
+        return DisplayText.revealed(value.text)
+    }
+}
+
+/// Writes a change by words: `Yes, [-an edit is-]{+two edits are+} gone`, as `git diff --word-diff` does.
+struct WordDiffText {
+    let style: Style
+
+    /// How many characters of what stayed are shown on each side of a change.
+    private static let context = 40
+
+    /// The lines, safe for a terminal. Characters that nobody sees are written out where they changed.
+    func lines(of pieces: [WordDiff.Piece]) -> [String] {
+        var lines = [""]
+        for (index, piece) in pieces.enumerated() {
+            let parts = parts(of: piece, at: index, in: pieces)
+            for (place, part) in parts.enumerated() {
+                if place > 0 { lines.append("") }
+                lines[lines.count - 1] += part
+            }
+        }
+        return lines
+    }
+
+    private func parts(of piece: WordDiff.Piece, at index: Int, in pieces: [WordDiff.Piece]) -> [String] {
+        let isLast = index == pieces.count - 1
+        switch piece {
+        case .kept(let text):
+            let shown = Self.shortened(text, keepsStart: index > 0, keepsEnd: !isLast)
+            return Self.split(shown).map { DisplayText.escaped($0) }
+        case .removed(let text):
+            let isLookalike = Self.twin(of: index, in: pieces) == text
+            return changed(text, "[-", "-]", .removed, isLookalike: isLookalike, isLast: isLast)
+        case .added(let text):
+            let isLookalike = Self.twin(of: index, in: pieces) == text
+            return changed(text, "{+", "+}", .added, isLookalike: isLookalike, isLast: isLast)
+        }
+    }
+
+    /// - Parameter isLookalike: Whether the two halves differ only in how their letters are encoded.
+    private func changed(
+        _ text: String,
+        _ open: String,
+        _ close: String,
+        _ role: Style.Role,
+        isLookalike: Bool,
+        isLast: Bool
+    ) -> [String] {
+        let lines = Self.split(text)
+        return lines.enumerated().map { place, line in
+            let hasBreak = place < lines.count - 1
+            let words =
+                isLookalike
+                ? DisplayText.spelledOut(line)
+                : DisplayText.revealed(line, keepsEmoji: false, isLineEnd: hasBreak || isLast)
+            return style.text((place == 0 ? open : "") + words + (hasBreak ? "⏎" : close), role)
+        }
+    }
+
+    /// The other half of a change.
+    private static func twin(of index: Int, in pieces: [WordDiff.Piece]) -> String? {
+        switch pieces[index] {
+        case .kept: nil
+        case .removed:
+            if index + 1 < pieces.count, case .added(let text) = pieces[index + 1] { text } else { nil }
+        case .added: if index > 0, case .removed(let text) = pieces[index - 1] { text } else { nil }
+        }
+    }
+
+    /// What stayed, without its middle, or without the side on which nothing changed.
+    private static func shortened(_ text: String, keepsStart: Bool, keepsEnd: Bool) -> String {
+        let start = keepsStart ? context : 0
+        let end = keepsEnd ? context : 0
+        guard text.count > max(start + end, context) + 20 else { return text }
+        return text.prefix(start) + "…" + text.suffix(end)
+    }
+
+    private static func split(_ text: String) -> [String] {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
     }
 }

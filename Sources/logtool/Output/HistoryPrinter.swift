@@ -19,9 +19,11 @@ struct HistoryPrinter {
     /// As text: an entry a paragraph, each field that changed since the entry before it.
     func printText() throws {
         try output.line(style.text(DisplayText.escaped(entity), .heading))
+        try output.line()
+        try output.line(style.text(Self.columns, .quiet))
         var known = JSONObject()
-        for (entry, dwell) in zip(entries, dwellTimes) {
-            try output.line()
+        for (index, (entry, dwell)) in zip(entries, dwellTimes).enumerated() {
+            if index > 0 { try output.line() }
             try output.line(headline(of: entry, after: dwell))
             try printChanges(from: known, to: entry.fields)
             if !entry.fields.members.isEmpty { known = entry.fields }
@@ -45,16 +47,21 @@ struct HistoryPrinter {
         }
     }
 
-    private var objects: [JSONObject] { zip(entries, dwellTimes).map(Self.json) }
+    /// Each entry as scripts read it.
+    var objects: [JSONObject] { zip(entries, dwellTimes).map(Self.json) }
+
+    private static let columns = "event   remote time (UTC)        recorded (UTC)           what"
 
     private func headline(of entry: HistoryEntry, after dwell: Duration?) -> String {
         var words = [DisplayText.padded(entry.sequence.description, to: 6)]
-        words.append(style.text(TimeText.full(entry.remoteTime ?? entry.recordedAt), .quiet))
+        let remote = entry.remoteTime.map(TimeText.full) ?? "not told"
+        words.append(style.text(DisplayText.padded(remote, to: 23), .quiet))
+        words.append(style.text(TimeText.full(entry.recordedAt), .quiet))
         words.append(style.text(DisplayText.escaped(entry.change), role(of: entry.change)))
-        if let by = entry.by { words.append("by " + style.text(DisplayText.escaped(by), .author)) }
+        let by = entry.by.map { "by " + style.text(DisplayText.escaped($0), .author) }
+        words.append(by ?? style.text("by whom is not told", .quiet))
         if let dwell { words.append("after " + TimeText.duration(dwell)) }
         if !entry.kinds.isEmpty { words.append("(" + DisplayText.escaped(entry.kinds.joined(separator: ", ")) + ")") }
-        if entry.remoteTime != nil { words.append(style.text("recorded \(TimeText.full(entry.recordedAt))", .quiet)) }
         return words.joined(separator: "  ")
     }
 

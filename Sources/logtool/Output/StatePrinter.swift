@@ -4,12 +4,13 @@ import Projections
 struct StatePrinter {
     let output: StandardOutput
     let document: JSONValue
+    let view: ViewOptions
 
     var style: Style { output.style }
 
     /// Prints everything that the document has.
     func print() throws {
-        try ChannelsPrinter(output: output, document: document).print()
+        try ChannelsPrinter(output: output, document: document, view: view).print()
         try printItems()
         try printSessions()
         try printPrompts()
@@ -25,8 +26,12 @@ struct StatePrinter {
             for item in list {
                 let mark = item["done"]?.bool == true ? "[x]" : "[ ]"
                 let status = item["status"]?.string.map { "  (\($0))" } ?? ""
-                let text = style.fitted(DisplayText.firstLine(of: item.text("text")).line, used: 6 + status.count)
-                try output.line("  \(mark) \(text)\(style.text(DisplayText.escaped(status), .quiet))")
+                let id = view.ids ? "\(DisplayText.escaped(item.text("id")))  " : ""
+                let used = 6 + DisplayText.width(of: id) + status.count
+                let lines = view.lines(of: item.text("text"), style: style, used: used)
+                let end = style.text(DisplayText.escaped(status), .quiet)
+                try output.line("  \(mark) \(style.text(id, .quiet))\(lines[0])\(end)")
+                for line in lines.dropFirst() { try output.line("      " + line) }
             }
         }
     }
@@ -54,8 +59,11 @@ struct StatePrinter {
             for prompt in prompts {
                 let state = DisplayText.padded(DisplayText.escaped(prompt.text("state")), to: 10)
                 let answer = prompt["answer"]?.string.map { " → \($0)" } ?? ""
-                let text = DisplayText.firstLine(of: prompt.text("text") + answer).line
-                try output.line("  \(state)  \(style.fitted(text, used: 14))")
+                let id = view.ids ? "\(DisplayText.escaped(prompt.text("id")))  " : ""
+                let used = 14 + DisplayText.width(of: id)
+                let lines = view.lines(of: prompt.text("text") + answer, style: style, used: used)
+                try output.line("  \(state)  \(style.text(id, .quiet))\(lines[0])")
+                for line in lines.dropFirst() { try output.line("              " + line) }
             }
         }
     }
@@ -66,9 +74,9 @@ struct StatePrinter {
             for row in table {
                 let mark = row.text("state") == "soft_deleted" ? "× " : ""
                 let line = "\(mark)\(row.text("id"))  \(row["record"]?.text ?? "")"
-                try output.line(
-                    "  " + DisplayText.cut(DisplayText.escaped(line), to: max((style.width ?? 100) - 2, 20))
-                )
+                let escaped = DisplayText.escaped(line)
+                let shown = view.full ? escaped : DisplayText.cut(escaped, to: max((style.width ?? 100) - 2, 20))
+                try output.line("  " + shown)
             }
         }
     }
@@ -85,7 +93,8 @@ struct StatePrinter {
             let joined = guild["joined"]?.bool == false ? ", left" : ""
             let name = guild["name"]?.string ?? guild.text("id")
             let notes = "\(counted(members, "member")), \(counted(roles, "role")), \(guild.text("source"))\(joined)"
-            try output.line("  \(style.text(DisplayText.escaped(name), .author))  \(quiet(notes))")
+            let id = view.ids ? "\(guild.text("id"))  " : ""
+            try output.line("  \(quiet(id))\(style.text(DisplayText.escaped(name), .author))  \(quiet(notes))")
         }
         let others = ["bans", "presences", "typing", "voiceStates", "readStates"]
             .map { (name: $0, count: rows($0).count) }.filter { $0.count > 0 }
@@ -108,12 +117,17 @@ struct StatePrinter {
     }
 
     private func printFooter() throws {
-        let time = document["asOf"]?.string.map { ", as of \(TimeText.minute($0)) UTC" } ?? ""
+        let sequence = document.text("sequence")
+        let asOf = document["asOf"]?.string.map { ", as of \(TimeText.minute($0)) UTC" } ?? ""
+        let time = sequence == "0" ? ", before the first event" : asOf
         let profile = document.text("profile")
         let reading = profile.isEmpty || profile == "canonical" ? "" : ", as \(profile) reads it"
         let digest = document["digest"]?.string.map { ", digest \($0)" } ?? ""
         try output.line()
-        try output.line(quiet("sequence \(document.text("sequence"))\(time)\(reading)\(digest)"))
+        if ["messages", "deletedMessages", "sessions"].contains(where: { !rows($0).isEmpty }) {
+            try output.line(quiet("times above: the remote's; below: the recorder's; all in UTC"))
+        }
+        try output.line(quiet("sequence \(sequence)\(time)\(reading)\(digest)"))
     }
 
     private func heading(_ title: String, _ notes: String) throws {
@@ -127,6 +141,18 @@ struct StatePrinter {
 
     private func rows(_ section: String) -> [JSONValue] {
         document[section]?.array ?? []
+    }
+}
+
+extension ViewOptions {
+    /// The lines of a text that are shown, escaped: the first, cut to fit, or all of them. Never none.
+    func lines(of text: String, style: Style, used: Int) -> [String] {
+        guard full else {
+            let (line, isCut) = DisplayText.firstLine(of: text)
+            return [style.fitted(line + (isCut ? " …" : ""), used: used)]
+        }
+        return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .map { DisplayText.escaped(String($0)) }
     }
 }
 

@@ -40,7 +40,8 @@ final class StepPrinter {
 
     private func printText(_ event: Envelope, _ title: String?, _ changes: [JSONValue]) throws {
         let frame = title.map { "  " + DisplayText.firstLine(of: $0).line } ?? ""
-        let place = "\(event.sequence)  \(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)\(frame)"
+        let place =
+            "\(event.sequence)  recorded \(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)\(frame)"
         try output.line(output.style.text(DisplayText.escaped(place), .heading))
         let printer = DifferencePrinter(output: output)
         for change in changes { try printer.print(change) }

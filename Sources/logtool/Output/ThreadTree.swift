@@ -45,6 +45,13 @@ struct ThreadTree {
         return tree.lines
     }
 
+    /// What stands before the second and later lines of a message whose first line has this prefix.
+    static func stem(below prefix: String) -> String {
+        guard let branch = prefix.lastIndex(where: { "├└×".contains($0) }) else { return prefix }
+        let rest = prefix[branch...]
+        return prefix[..<branch] + (rest.first == "├" ? "│" : " ") + String(repeating: " ", count: rest.count - 1)
+    }
+
     private init(forest: ReplyForest) {
         self.forest = forest
     }

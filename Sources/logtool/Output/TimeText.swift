@@ -8,6 +8,12 @@ enum TimeText {
         spaced(time.description, fractionDigits: 3)
     }
 
+    /// `2026-01-19T08:30:00Z`, with a fraction where there is one: a point that can be typed again.
+    static func short(_ time: Timestamp) -> String {
+        let text = time.description
+        return text.hasSuffix(".000000Z") ? text.dropLast(8) + "Z" : text
+    }
+
     /// `2026-01-19 08:30` of an RFC 3339 text of ours; the text itself where it is none.
     static func minute(_ text: String) -> String {
         guard let time = Timestamp(rfc3339: text) else { return text }

@@ -55,6 +55,8 @@ struct StateLoader {
     let store: EventStore
     /// Where to tell how far a long replay is; `nil` to say nothing.
     var progress: Progress?
+    /// Whether people want no warnings.
+    var isQuiet = false
 
     /// The state document of a query.
     func document(for query: StateQuery) throws -> JSONValue {
@@ -67,8 +69,7 @@ struct StateLoader {
     /// - Throws: `Failure` with exit code 1 where the log has no such source, or no event to leave out.
     func workspace(for query: StateQuery) throws -> Workspace {
         try store.read { session in
-            try query.checkNames(in: session)
-            let last = try query.point?.resolve(in: session) ?? session.head
+            let last = try sequence(of: query, in: session)
             return try Replay.workspace(
                 of: session,
                 through: last,
@@ -84,8 +85,7 @@ struct StateLoader {
     ///   several fit.
     func channel(_ name: EntityReference, for query: StateQuery) throws -> ChannelState {
         let states = try store.read { session in
-            try query.checkNames(in: session)
-            let last = try query.point?.resolve(in: session) ?? session.head
+            let last = try sequence(of: query, in: session)
             return try Replay.channels(
                 named: name,
                 of: session,
@@ -102,6 +102,16 @@ struct StateLoader {
         throw Failure("find \"\(name)\": several channels fit: \(shown)")
     }
 
+    /// The last event of the state, with a word to people where a time lies before the first.
+    private func sequence(of query: StateQuery, in session: borrowing ReadSession) throws -> SequenceNumber {
+        try query.checkNames(in: session)
+        let sequence = try query.point?.resolve(in: session) ?? session.head
+        if !isQuiet, let notice = try PointNotice.text(for: query.point, resolvedTo: sequence, in: session) {
+            StandardError.line("logtool: \(notice)")
+        }
+        return sequence
+    }
+
     private func reporter(until last: SequenceNumber) -> ((SequenceNumber) -> Void)? {
         progress?.replayReporter(until: last)
     }
@@ -109,8 +119,7 @@ struct StateLoader {
     /// The digest after every event, one after another. Events that the query leaves out are passed over.
     func forEachDigest(for query: StateQuery, _ body: @escaping (Envelope, Hash256) throws -> Void) throws {
         try store.read { session in
-            try query.checkNames(in: session)
-            let last = try query.point?.resolve(in: session)
+            let last = try sequence(of: query, in: session)
             try Replay.digests(of: session, through: last, options: query.replayOptions) { event, digest in
                 try body(event, digest)
                 return true

@@ -11,11 +11,12 @@ extension StateReference {
     /// The state document that the reference names.
     ///
     /// - Throws: `Failure` where a document cannot be read or is none; what opening and replaying a log throw.
-    func document(source: SourceName?, progress: Progress? = nil) throws -> JSONValue {
+    func document(source: SourceName?, progress: Progress? = nil, isQuiet: Bool = false) throws -> JSONValue {
         switch self {
         case .log(let path, let point, let profile):
             let query = StateQuery(point: point, profile: profile, source: source)
-            return try StateLoader(store: EventStore.open(at: path), progress: progress).document(for: query)
+            let loader = StateLoader(store: try EventStore.open(at: path), progress: progress, isQuiet: isQuiet)
+            return try loader.document(for: query)
         case .document(let path):
             return try Self.parse(try InputFile.bytes(at: path), name: path).only(source)
         case .standardInput:

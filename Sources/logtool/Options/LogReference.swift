@@ -1,0 +1,24 @@
+import ArgumentParser
+import Projections
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The log of a command that shows one state: its directory, or `LOG[@POINT][#PROFILE]` as in `diff`.
+struct LogReference: Hashable {
+    let path: String
+    var point: Point?
+    var profile: Profile?
+
+    /// Reads a reference. A directory that exists under the whole text is the log, whatever marks its name has.
+    static func parse(_ text: String) throws -> LogReference {
+        guard text != "-", !text.hasSuffix(".json"), access(text, F_OK) != 0 else { return LogReference(path: text) }
+        guard case .log(let path, let point, let profile) = try StateReference.parse(text) else {
+            return LogReference(path: text)
+        }
+        return LogReference(path: path, point: point, profile: profile == .canonical ? nil : profile)
+    }
+}

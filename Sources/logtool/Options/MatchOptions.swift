@@ -1,0 +1,18 @@
+import ArgumentParser
+
+/// Looking for a text as an option.
+struct MatchOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only what holds or held this text.", valueName: "text"))
+    var match: String?
+
+    @Flag(name: .shortAndLong, help: "With --match: take large and small letters for the same.")
+    var ignoreCase = false
+
+    /// The text, if one is asked for.
+    var text: TextMatch? { match.map { TextMatch($0, ignoresCase: ignoreCase) } }
+
+    func validate() throws {
+        if match?.isEmpty == true { throw ValidationError("--match \"\" fits everything: give a text") }
+        if ignoreCase && match == nil { throw ValidationError("--ignore-case goes with --match") }
+    }
+}

@@ -1,0 +1,88 @@
+/// The shortest way from one sequence to another (Myers, "An O(ND) difference algorithm", 1986).
+enum EditScript {
+    typealias Token = WordTokens.Token
+
+    /// What is removed and added at one place, and what both have behind it.
+    struct Block {
+        var removed: ArraySlice<Token>
+        var added: ArraySlice<Token>
+        var kept: ArraySlice<Token>
+    }
+
+    /// Texts that differ in more tokens count as replaced whole: the search takes time and space by the square of this.
+    private static let editsMax = 1_000
+
+    /// The blocks in order; only the first may have nothing removed and added.
+    static func blocks(from old: [Token], to new: [Token]) -> [Block] {
+        let prefix = zip(old, new).prefix { $0 == $1 }.count
+        let (left, right) = (old[prefix...], new[prefix...])
+        let suffix = zip(left.reversed(), right.reversed()).prefix { $0 == $1 }.count
+        let (before, after) = (left.dropLast(suffix), right.dropLast(suffix))
+        var blocks = [Block(removed: [], added: [], kept: old[..<prefix])]
+        if !before.isEmpty || !after.isEmpty { blocks += middle(before, after) }
+        // What both end with follows the last change.
+        let end = old.count - suffix
+        if suffix > 0 {
+            let last = blocks.count - 1
+            blocks[last].kept = blocks[last].kept.isEmpty ? old[end...] : old[blocks[last].kept.startIndex...]
+        }
+        return blocks
+    }
+
+    private static func middle(_ old: ArraySlice<Token>, _ new: ArraySlice<Token>) -> [Block] {
+        guard let matches = matches(Array(old), Array(new)) else {
+            return [Block(removed: old, added: new, kept: old[old.endIndex...])]
+        }
+        var blocks: [Block] = []
+        var (x, y) = (old.startIndex, new.startIndex)
+        for run in matches + [(old.count, new.count, 0)] {
+            let (left, right) = (old.startIndex + run.0, new.startIndex + run.1)
+            let kept = old[left..<left + run.2]
+            if x < left || y < right { blocks.append(Block(removed: old[x..<left], added: new[y..<right], kept: kept)) }
+            (x, y) = (left + run.2, right + run.2)
+        }
+        return blocks
+    }
+
+    /// The runs that both have, as (place in the old, place in the new, length), ascending; `nil` beyond `editsMax`.
+    private static func matches(_ old: [Token], _ new: [Token]) -> [(Int, Int, Int)]? {
+        var reached = [Int](repeating: 0, count: 2 * editsMax + 3)
+        let middle = editsMax + 1
+        var history: [ArraySlice<Int>] = []
+        for edits in 0...editsMax {
+            history.append(reached[(middle - edits - 1)...(middle + edits + 1)])
+            for diagonal in stride(from: -edits, through: edits, by: 2) {
+                let goesDown =
+                    diagonal == -edits
+                    || (diagonal != edits && reached[middle + diagonal - 1] < reached[middle + diagonal + 1])
+                var x = goesDown ? reached[middle + diagonal + 1] : reached[middle + diagonal - 1] + 1
+                while x < old.count, x - diagonal < new.count, x - diagonal >= 0, old[x] == new[x - diagonal] { x += 1 }
+                reached[middle + diagonal] = x
+                if x >= old.count, x - diagonal >= new.count {
+                    return walk(back: history, from: (old.count, new.count), middle)
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func walk(back history: [ArraySlice<Int>], from end: (Int, Int), _ middle: Int) -> [(Int, Int, Int)]
+    {
+        var runs: [(Int, Int, Int)] = []
+        var (x, y) = end
+        for (edits, reached) in history.enumerated().reversed() {
+            let diagonal = x - y
+            let goesDown =
+                diagonal == -edits
+                || (diagonal != edits && reached[middle + diagonal - 1] < reached[middle + diagonal + 1])
+            let previous = goesDown ? diagonal + 1 : diagonal - 1
+            let fromX = edits == 0 ? 0 : reached[middle + previous]
+            let fromY = edits == 0 ? 0 : fromX - previous
+            // Behind the one edit, as far as both agree.
+            let startX = edits == 0 ? 0 : (goesDown ? fromX : fromX + 1)
+            if x > startX { runs.append((startX, startX - diagonal, x - startX)) }
+            (x, y) = (fromX, fromY)
+        }
+        return runs.reversed()
+    }
+}

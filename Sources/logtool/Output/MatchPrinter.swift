@@ -1,0 +1,59 @@
+import EventLog
+import Projections
+
+/// Prints the things that hold or held a text.
+struct MatchPrinter {
+    /// One thing, and those of its entries that hold the text.
+    struct Found {
+        let entity: EntityReference
+        /// Whether the thing is there and holds the text now.
+        let holds: Bool
+        let entries: [HistoryEntry]
+    }
+
+    let output: StandardOutput
+    let match: TextMatch
+
+    /// How many characters are shown on each side of what was found.
+    private static let context = 40
+
+    /// What a history tells of the text; `nil` where no entry holds it.
+    func found(_ entity: EntityReference, _ history: [HistoryEntry]) -> Found? {
+        let holding = history.filter { excerpt(of: $0) != nil }
+        guard !holding.isEmpty else { return nil }
+        let last = history.last { !$0.fields.members.isEmpty }
+        let isGone = ["deleted", "removed", "ended"].contains(history.last?.change)
+        return Found(entity: entity, holds: !isGone && last.map { excerpt(of: $0) != nil } == true, entries: holding)
+    }
+
+    /// For people: the name, since when, and the text around what was found.
+    func printText(_ found: Found) throws {
+        let style = output.style
+        let name = style.text(DisplayText.escaped(found.entity.description), .heading)
+        let events = found.entries.map { "event \($0.sequence) \($0.change)" }.joined(separator: ", ")
+        let note = "\(found.holds ? "holds" : "held") it: \(DisplayText.escaped(events))"
+        try output.line("\(name)  \(style.text(note, .quiet))")
+        if let excerpt = found.entries.last.flatMap({ self.excerpt(of: $0) }) { try output.line("  " + excerpt) }
+    }
+
+    /// For scripts.
+    func document(_ found: Found) -> JSONValue {
+        let entries = HistoryPrinter(output: output, entity: found.entity, entries: found.entries).objects
+        return .object([
+            "entity": .string(found.entity.description), "holds": .bool(found.holds),
+            "events": .array(entries.map { .object($0) }),
+        ])
+    }
+
+    private func excerpt(of entry: HistoryEntry) -> String? {
+        for (name, text) in EntryTexts.texts(of: entry) {
+            guard let range = match.range(in: text) else { continue }
+            let (before, after) = (text[..<range.lowerBound], text[range.upperBound...])
+            let start = before.count > Self.context ? "…" + before.suffix(Self.context) : String(before)
+            let end = after.count > Self.context ? after.prefix(Self.context) + "…" : String(after)
+            let hit = output.style.text(DisplayText.revealed(String(text[range]), isLineEnd: false), .changed)
+            return "\(DisplayText.escaped(name)): \"\(DisplayText.escaped(start))\(hit)\(DisplayText.escaped(end))\""
+        }
+        return nil
+    }
+}

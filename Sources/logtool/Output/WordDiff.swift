@@ -1,0 +1,141 @@
+/// What changed between two texts, word by word.
+enum WordDiff {
+    /// A run of words and what became of it.
+    enum Piece: Equatable {
+        case kept(String)
+        case removed(String)
+        case added(String)
+    }
+
+    /// A word longer than this is compared letter by letter: base64, or a text without spaces.
+    private static let wordMax = 40
+
+    /// Both texts in pieces, in order; of each change what was removed comes first. Equal neighbours are one piece.
+    static func pieces(from old: String, to new: String) -> [Piece] {
+        let (before, after) = (WordTokens.split(old), WordTokens.split(new))
+        let blocks = EditScript.blocks(from: before, to: after)
+        let pieces = joined(blocks).flatMap { block -> [Piece] in
+            switch block {
+            case .kept(let text): [.kept(text)]
+            case .changed(let removed, let added): refined(removed, added)
+            }
+        }
+        return pieces.reduce(into: []) { result, piece in
+            guard case .kept(let text) = piece, case .kept(let earlier)? = result.last else {
+                return result.append(piece)
+            }
+            result[result.count - 1] = .kept(earlier + text)
+        }
+    }
+
+    /// A stretch that both texts have, or one in place of another.
+    private enum Block {
+        case kept(String)
+        case changed(removed: String, added: String)
+    }
+
+    /// The blocks as texts. A single space between two changes is part of one change.
+    private static func joined(_ blocks: [EditScript.Block]) -> [Block] {
+        var result: [Block] = []
+        for (index, block) in blocks.enumerated() {
+            let removed = block.removed.map(\.text).joined()
+            let added = block.added.map(\.text).joined()
+            let kept = block.kept.map(\.text).joined()
+            if !removed.isEmpty || !added.isEmpty { append(.changed(removed: removed, added: added), to: &result) }
+            guard !kept.isEmpty else { continue }
+            let isBetween = index + 1 < blocks.count && !(removed.isEmpty && added.isEmpty)
+            let isBlank = isBetween && kept.allSatisfy { $0 == " " }
+            append(isBlank ? .changed(removed: kept, added: kept) : .kept(kept), to: &result)
+        }
+        return result
+    }
+
+    private static func append(_ block: Block, to blocks: inout [Block]) {
+        guard case .changed(let removed, let added) = block, case .changed(let earlier, let later)? = blocks.last else {
+            return blocks.append(block)
+        }
+        blocks[blocks.count - 1] = .changed(removed: earlier + removed, added: later + added)
+    }
+
+    /// Long runs lose what both begin and end with.
+    private static func refined(_ removed: String, _ added: String) -> [Piece] {
+        var (left, right) = (Array(removed.unicodeScalars)[...], Array(added.unicodeScalars)[...])
+        var (start, end) = ("", "")
+        if !removed.isEmpty, !added.isEmpty, max(left.count, right.count) > wordMax {
+            let prefix = zip(left, right).prefix { $0 == $1 }.count
+            start = text(left.prefix(prefix))
+            (left, right) = (left.dropFirst(prefix), right.dropFirst(prefix))
+            let suffix = zip(left.reversed(), right.reversed()).prefix { $0 == $1 }.count
+            end = text(left.suffix(suffix))
+            (left, right) = (left.dropLast(suffix), right.dropLast(suffix))
+        }
+        let pieces: [Piece] = [.kept(start), .removed(text(left)), .added(text(right)), .kept(end)]
+        return pieces.filter { !$0.text.isEmpty }
+    }
+
+    private static func text(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: scalars)
+        return String(text)
+    }
+}
+
+extension WordDiff.Piece {
+    /// The words themselves.
+    var text: String {
+        switch self {
+        case .kept(let text), .removed(let text), .added(let text): text
+        }
+    }
+
+    /// Whether both texts have it.
+    var isKept: Bool { if case .kept = self { true } else { false } }
+}
+
+/// A text as words, runs of spaces and single marks.
+enum WordTokens {
+    /// One token; equal are tokens of equal bytes, since an accent may be composed or not.
+    struct Token: Hashable {
+        let text: Substring
+
+        static func == (left: Token, right: Token) -> Bool {
+            left.text.utf8.elementsEqual(right.text.utf8)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in text.utf8 { hasher.combine(byte) }
+        }
+    }
+
+    private enum Kind {
+        case word, space, mark
+    }
+
+    /// All of the text, in order.
+    static func split(_ text: String) -> [Token] {
+        var tokens: [Token] = []
+        var start = text.startIndex
+        var last = Kind.mark
+        for index in text.indices {
+            let kind = kind(of: text[index])
+            if index > start, kind == .mark || kind != last {
+                tokens.append(Token(text: text[start..<index]))
+                start = index
+            }
+            last = kind
+        }
+        if start < text.endIndex { tokens.append(Token(text: text[start...])) }
+        return tokens
+    }
+
+    /// Writing without spaces between words is taken character by character.
+    private static func kind(of character: Character) -> Kind {
+        if character.isNewline { return .mark }
+        if character.isWhitespace { return .space }
+        guard character.isLetter || character.isNumber || character == "_" else { return .mark }
+        let isUnspaced = character.unicodeScalars.contains {
+            $0.properties.isIdeographic || (0x0E00...0x0EFF).contains($0.value) || (0x3041...0x30FF).contains($0.value)
+        }
+        return isUnspaced ? .mark : .word
+    }
+}

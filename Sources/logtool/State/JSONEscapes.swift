@@ -1,0 +1,51 @@
+/// The escapes of JSON (RFC 8259, section 7) in bytes that need not be JSON as a whole.
+enum JSONEscapes {
+    /// The bytes with each escape replaced by what it is for; what is no escape stays.
+    static func undone(in payload: UnsafeRawBufferPointer) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(payload.count)
+        var index = 0
+        while index < payload.count {
+            guard payload[index] == UInt8(ascii: "\\"), index + 1 < payload.count else {
+                result.append(payload[index])
+                index += 1
+                continue
+            }
+            index = undo(at: index, in: payload, into: &result)
+        }
+        return result
+    }
+
+    /// Undoes the escape at a backslash and gives the place behind it.
+    private static func undo(at index: Int, in payload: UnsafeRawBufferPointer, into result: inout [UInt8]) -> Int {
+        let plain: [UInt8: UInt8] = [
+            UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
+            UInt8(ascii: "/"): UInt8(ascii: "/"), UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12,
+            UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
+        ]
+        if let byte = plain[payload[index + 1]] {
+            result.append(byte)
+            return index + 2
+        }
+        guard let unit = unit(at: index, in: payload) else {
+            result.append(payload[index])
+            return index + 1
+        }
+        if UTF16.isLeadSurrogate(unit), let second = self.unit(at: index + 6, in: payload),
+            UTF16.isTrailSurrogate(second)
+        {
+            result += String(decoding: [unit, second], as: UTF16.self).utf8
+            return index + 12
+        }
+        result += String(decoding: [unit], as: UTF16.self).utf8
+        return index + 6
+    }
+
+    /// The code unit of `\uXXXX`.
+    private static func unit(at index: Int, in payload: UnsafeRawBufferPointer) -> UInt16? {
+        guard index + 6 <= payload.count, payload[index] == UInt8(ascii: "\\"), payload[index + 1] == UInt8(ascii: "u")
+        else { return nil }
+        let digits = String(decoding: payload[index + 2..<index + 6], as: UTF8.self)
+        return digits.utf8.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit } ? UInt16(digits, radix: 16) : nil
+    }
+}

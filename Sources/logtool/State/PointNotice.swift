@@ -1,0 +1,16 @@
+import EventLog
+import Projections
+
+/// What people are told where a time lies before the first event: git logs record years of a remote in one moment.
+enum PointNotice {
+    /// The sentence; `nil` where the point is none that surprises.
+    static func text(for point: Point?, resolvedTo sequence: SequenceNumber, in session: borrowing ReadSession) throws
+        -> String?
+    {
+        guard case .time(let time)? = point, sequence == .zero, session.head > .zero,
+            let first = try session.clock(at: SequenceNumber(1))
+        else { return nil }
+        return "nothing was recorded by \(TimeText.full(time)): recording began at \(TimeText.full(first)); "
+            + "for the remote's own times write remote:\(TimeText.short(time))"
+    }
+}

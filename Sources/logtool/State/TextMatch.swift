@@ -1,0 +1,64 @@
+import Foundation
+import Projections
+
+/// A text that people look for.
+struct TextMatch {
+    let text: String
+    let ignoresCase: Bool
+    private let bytes: [UInt8]
+
+    init(_ text: String, ignoresCase: Bool) {
+        self.text = text
+        self.ignoresCase = ignoresCase
+        bytes = Array(text.utf8)
+    }
+
+    /// Where a text has it first, to the character as it is encoded.
+    func range(in other: String) -> Range<String.Index>? {
+        other.range(of: text, options: ignoresCase ? [.literal, .caseInsensitive] : .literal)
+    }
+
+    /// Whether bytes hold it, as they are or with the escapes of JSON undone.
+    func isFound(in payload: UnsafeRawBufferPointer) -> Bool {
+        if isFoundAsItIs(in: payload) { return true }
+        guard payload.contains(UInt8(ascii: "\\")) else { return false }
+        return JSONEscapes.undone(in: payload).withUnsafeBytes(isFoundAsItIs)
+    }
+
+    private func isFoundAsItIs(in payload: UnsafeRawBufferPointer) -> Bool {
+        if ignoresCase { return range(in: String(decoding: payload, as: UTF8.self)) != nil }
+        guard let start = payload.baseAddress, let first = bytes.first, payload.count >= bytes.count else {
+            return false
+        }
+        let end = payload.count - bytes.count
+        var place = 0
+        while place <= end, let hit = memchr(start + place, Int32(first), end - place + 1) {
+            if memcmp(hit, bytes, bytes.count) == 0 { return true }
+            place = UnsafeRawPointer(hit) - start + 1
+        }
+        return false
+    }
+}
+
+/// The texts that an entry of a history holds of its thing: not who wrote it, when, or what it answers.
+enum EntryTexts {
+    private static let others: Set<String> = [
+        "author", "authorName", "createdAt", "editedAt", "replyTo", "cause", "from", "to", "by",
+    ]
+
+    /// All of them, with the names of the members that they stand in.
+    static func texts(of entry: HistoryEntry) -> [(name: String, text: String)] {
+        entry.fields.members.filter { !others.contains($0.name) }.flatMap { member in
+            texts(in: member.value).map { (member.name, $0) }
+        }
+    }
+
+    private static func texts(in value: JSONValue) -> [String] {
+        switch value {
+        case .string(let text): [text]
+        case .array(let elements): elements.flatMap(texts(in:))
+        case .object(let object): object.members.flatMap { texts(in: $0.value) }
+        case .null, .bool, .number: []
+        }
+    }
+}
