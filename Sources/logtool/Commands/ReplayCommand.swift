@@ -107,7 +107,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     private func lastPoint(in session: borrowing ReadSession) throws -> SequenceNumber {
-        try (step ? selectors.to : point.at ?? log.point)?.resolve(in: session) ?? session.head
+        try (step ? selectors.range.to : point.at ?? log.point)?.resolve(in: session) ?? session.head
     }
 
     /// What is said to be checked is what is folded, also where the log grows meanwhile.

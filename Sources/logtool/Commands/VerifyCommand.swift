@@ -75,7 +75,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     }
 
     private func checkDeep(_ report: inout VerifyReport) throws -> DerivedCheck {
-        let progress = Progress(isQuiet: output.quiet)
+        let progress = output.progress("folding anew")
         defer { progress.end() }
         let check = try DerivedCheck.run(on: log.open(), build: ProgramIdentity.build) { done, total in
             let (done, total) = (Int(clamping: done.rawValue), Int(clamping: total.rawValue))

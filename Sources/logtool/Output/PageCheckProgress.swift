@@ -6,7 +6,7 @@ final class PageCheckProgress: Sendable {
     private let progress: Mutex<Progress>
 
     init(isQuiet: Bool) {
-        progress = Mutex(Progress(isQuiet: isQuiet))
+        progress = Mutex(Progress("checking the log's pages", isQuiet: isQuiet))
     }
 
     /// Shows how many bytes were checked; takes the line away at the end.
