@@ -85,6 +85,8 @@ public enum Compaction {
         let state: Workspace
         /// How many live messages each channel had.
         let countsBefore: [ChannelPlace: Int]
+        let totalsBefore: CompactionCounts
+        let digestBefore: Hash256
         let heldCount: Int
         let dropped: [SequenceNumber]
         let facts: [UInt8]
@@ -95,8 +97,10 @@ public enum Compaction {
             decidedAt = session.head
             var options = ReplayOptions()
             options.condensesIssues = true
-            let before = try Replay.workspace(of: session, options: options)
+            var before = try Replay.workspace(of: session, options: options)
             countsBefore = Self.counts(of: before)
+            totalsBefore = before.compactionCounts
+            digestBefore = before.digest()
             let retained = before.retained(by: policy)
             let needed = retained.neededSequences
             var kept: Set<UInt64> = []
@@ -159,42 +163,35 @@ public enum Compaction {
 
         /// What was done, or would be.
         func summary(of outcome: Workspace, bytes: (UInt64, UInt64)) -> CompactionSummary {
-            summary(of: outcome, events: heldCount - dropped.count, bytes: bytes, refused: nil)
+            var outcome = outcome
+            return CompactionSummary(
+                keep: policy.messagesPerChannel,
+                events: (heldCount, heldCount - dropped.count),
+                bytes: bytes,
+                channels: channelCounts(after: Self.counts(of: outcome)),
+                counts: (totalsBefore, outcome.compactionCounts),
+                digestBefore: digestBefore,
+                digest: outcome.digest(),
+                refused: nil
+            )
         }
 
         /// Of a log that would have grown and was left as it is.
         func refusal(bytes: (before: UInt64, after: UInt64)) -> CompactionSummary {
-            summary(
-                of: before,
-                events: heldCount,
+            CompactionSummary(
+                keep: policy.messagesPerChannel,
+                events: (heldCount, heldCount),
                 bytes: (bytes.before, bytes.before),
+                channels: channelCounts(after: countsBefore),
+                counts: (totalsBefore, totalsBefore),
+                digestBefore: digestBefore,
+                digest: digestBefore,
                 refused: (heldCount - dropped.count, bytes.after)
             )
         }
 
-        private func summary(
-            of outcome: Workspace,
-            events: Int,
-            bytes: (UInt64, UInt64),
-            refused: (Int, UInt64)?
-        ) -> CompactionSummary {
-            var (digested, digestedBefore) = (outcome, before)
-            return CompactionSummary(
-                keep: policy.messagesPerChannel,
-                events: (heldCount, events),
-                bytes: bytes,
-                channels: channelCounts(after: outcome),
-                counts: (before.compactionCounts, outcome.compactionCounts),
-                digestBefore: digestedBefore.digest(),
-                digest: digested.digest(),
-                refused: refused
-            )
-        }
-
-        private func channelCounts(after outcome: Workspace) -> [CompactionSummary.ChannelCount] {
-            let after = Self.counts(of: outcome)
-            return
-                countsBefore
+        private func channelCounts(after: [ChannelPlace: Int]) -> [CompactionSummary.ChannelCount] {
+            countsBefore
                 .map { place, count in
                     CompactionSummary.ChannelCount(
                         source: place.source,

@@ -1,4 +1,5 @@
 #if Recorders
+import Dispatch
 import EventLog
 import Foundation
 import TestSupport
