@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func actsAreLeftToTheirLog() throws {
-        try folder.makeLog(messages: 5)
+        try folder.makeLog(messages: 40, isLarge: true)
         _ = try ToolRun.run(["compact", "L", "--keep", "1"], in: folder)
         let listed = try ToolRun.run(["events", "L", "--jsonl", "--payload"], in: folder).output
         try folder.write(listed, to: "listed.ndjson")

@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [
         ["events", "L", "--jsonl", "--payload"], ["status", "L", "--jsonl"],
         ["history", "L", "message:1002", "--jsonl"],
-        ["stats", "L", "--json"], ["gaps", "L", "--jsonl"], ["diff", "L@5", "L", "--explain", "--jsonl"],
+        ["stats", "L", "--json"], ["gaps", "L", "--jsonl"], ["diff", "L@3", "L", "--explain", "--jsonl"],
         ["compact", "L", "--dry-run", "--json"], ["verify", "L", "--json"], ["root", "L", "--json"],
         ["backup", "L", "B", "--json"], ["rebuild", "L", "--to", "c.sqlite", "--json"],
         ["salvage", "L", "-o", "S", "--json"], ["import", "I", "listed.ndjson", "--json"],

@@ -115,7 +115,9 @@ import Testing
         try makeDerivedData(of: store)
         let check = try DerivedCheck.run(on: store, build: "test")
         #expect(check.damage == nil)
-        #expect(check.states > 3 && check.journals > 1 && check.keys > 0)
+        #expect(check.states > 3)
+        #expect(check.journals > 0)
+        #expect(check.keys > 0)
         #expect(try DerivedCheck.run(on: store, build: "test").states == check.states)
     }
 

@@ -175,7 +175,7 @@ import Testing
         #expect(try replay("--source", "guild", "--digest").exitCode == 0)
         let run = try replay("--source", "gild", "--digest")
         #expect(run.exitCode == 1)
-        #expect(run.errors.contains("no source \"gild\""))
+        #expect(run.errors.contains("find source \"gild\": the log has none"))
     }
 
     @Test func digestsComeForEachEvent() throws {

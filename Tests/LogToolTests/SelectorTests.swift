@@ -41,7 +41,7 @@ import Testing
 
     @Test(arguments: [
         (["--channel", "101"], ["channel:guild/101", "message:guild/101/1001"]),
-        (["--entity", "message:1002"], ["message:guild/102/1002"]), (["-n", "1"], ["message:guild/102/1002"]),
+        (["--entity", "message:1002"], ["message:guild/102/1002"]), (["-n", "1"], ["guild:guild/1"]),
         (["--source", "guild", "--channel", "guild/100"], ["channel:guild/100", "message:guild/100/1000"]),
     ])
     func differencesAreChosenToo(arguments: [String], entities: [String]) throws {

@@ -103,7 +103,8 @@ import Testing
     @Test func manyChannelsBeginWithATable() throws {
         try folder.write(SampleCaptures.channels(9), to: "many.ndjson")
         _ = try ToolRun.run(["ingest", "many", "capture", "many.ndjson", "--as", "guild"], in: folder)
-        let screen = try TerminalRun.run(["replay", "many"], in: folder, environment: ["PAGER": ""]).screen
+        let plain = ["PAGER": "", "NO_COLOR": "1"]
+        let screen = try TerminalRun.run(["replay", "many"], in: folder, environment: plain).screen
         #expect(screen.contains("9 channels  see one with: logtool replay many --channel guild/100"))
         let lines = screen.split(separator: "\n").map(String.init)
         #expect(lines.contains { $0.hasPrefix("  room-104  1 message") && $0.hasSuffix("guild/104") })

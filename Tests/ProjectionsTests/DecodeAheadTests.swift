@@ -89,6 +89,7 @@ import Testing
             let half = try Replay.workspace(of: session, through: SequenceNumber(700))
             var loaded = try SavedState([half.pieces(whole: true)]).workspace()
             #expect(loaded.snapshotBytes == half.snapshotBytes)
+            try loaded.begin(session)
             try session.forEachEvent(in: SequenceNumber(701)...session.head) { event in
                 event.withPayload { loaded.apply(event.envelope, payload: $0) }
                 return true

@@ -47,6 +47,25 @@ long write_trace_count(void) { return count; }
 
 static int is_below(const char *path) { return root && strncmp(path, root, strlen(root)) == 0; }
 
+// The path of an entry of an open directory, and of one that is named by way of /proc/self/fd; in `room`, or as it is given.
+static const char *resolved(int directory, const char *path, char room[4096]) {
+    static const char by_descriptor[] = "/proc/self/fd/";
+    char link[64], *rest;
+    if (strncmp(path, by_descriptor, sizeof by_descriptor - 1) == 0) {
+        directory = strtol(path + sizeof by_descriptor - 1, &rest, 10);
+        if (*rest != '/') return path;
+        path = rest + 1;
+    } else if (path[0] == '/' || directory == AT_FDCWD) {
+        return path;
+    }
+    snprintf(link, sizeof link, "%s%d", by_descriptor, directory);
+    ssize_t length = readlink(link, room, 2048);
+    if (length <= 0 || strlen(path) > 2000) return path;
+    room[length] = '/';
+    strcpy(room + length + 1, path);
+    return room;
+}
+
 // A record: what, inode, offset, two lengths, then two blocks of bytes. Numbers are those of this machine.
 static void note(char what, uint64_t inode, uint64_t offset, const void *first, uint32_t firstCount, const void *second,
                  uint32_t secondCount) {
@@ -92,16 +111,37 @@ static int opened(int descriptor, const char *path, int flags, int was_there) {
         va_start(arguments, flags);                                                                                    \
         mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;                                                 \
         va_end(arguments);                                                                                             \
+        char room[4096];                                                                                               \
+        const char *whole = resolved(AT_FDCWD, path, room);                                                            \
         pthread_mutex_lock(&lock);                                                                                     \
-        int was_there = access(path, F_OK) == 0;                                                                       \
-        int result = is_below(path) && flags & O_CREAT && !was_there && fails()                                        \
+        int was_there = access(whole, F_OK) == 0;                                                                      \
+        int result = is_below(whole) && flags & O_CREAT && !was_there && fails()                                       \
                          ? -1                                                                                          \
-                         : opened(REAL(name)(path, flags, mode), path, flags, was_there);                              \
+                         : opened(REAL(name)(path, flags, mode), whole, flags, was_there);                             \
         pthread_mutex_unlock(&lock);                                                                                   \
         return result;                                                                                                 \
     }
 OPEN(open)
 OPEN(open64)
+
+#define OPENAT(name)                                                                                                   \
+    int name(int directory, const char *path, int flags, ...) {                                                        \
+        va_list arguments;                                                                                             \
+        va_start(arguments, flags);                                                                                    \
+        mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;                                                 \
+        va_end(arguments);                                                                                             \
+        char room[4096];                                                                                               \
+        const char *whole = resolved(directory, path, room);                                                           \
+        pthread_mutex_lock(&lock);                                                                                     \
+        int was_there = access(whole, F_OK) == 0;                                                                      \
+        int result = is_below(whole) && flags & O_CREAT && !was_there && fails()                                       \
+                         ? -1                                                                                          \
+                         : opened(REAL(name)(directory, path, flags, mode), whole, flags, was_there);                  \
+        pthread_mutex_unlock(&lock);                                                                                   \
+        return result;                                                                                                 \
+    }
+OPENAT(openat)
+OPENAT(openat64)
 
 int close(int descriptor) {
     pthread_mutex_lock(&lock);
@@ -210,6 +250,22 @@ int rename(const char *path, const char *other) { CHANGE('r', path, other, REAL(
 int unlink(const char *path) { CHANGE('u', path, NULL, REAL(unlink)(path)) }
 int rmdir(const char *path) { CHANGE('d', path, NULL, REAL(rmdir)(path)) }
 int mkdir(const char *path, mode_t mode) { CHANGE('m', path, NULL, REAL(mkdir)(path, mode)) }
+
+int renameat(int from, const char *path, int to, const char *other) {
+    char rooms[2][4096];
+    const char *whole = resolved(from, path, rooms[0]), *target = resolved(to, other, rooms[1]);
+    CHANGE('r', whole, target, REAL(renameat)(from, path, to, other))
+}
+int unlinkat(int directory, const char *path, int flags) {
+    char room[4096];
+    const char *whole = resolved(directory, path, room);
+    CHANGE(flags & AT_REMOVEDIR ? 'd' : 'u', whole, NULL, REAL(unlinkat)(directory, path, flags))
+}
+int mkdirat(int directory, const char *path, mode_t mode) {
+    char room[4096];
+    const char *whole = resolved(directory, path, room);
+    CHANGE('m', whole, NULL, REAL(mkdirat)(directory, path, mode))
+}
 
 #else
 

@@ -76,7 +76,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     }
 
     func run() throws {
-        let store = try log.open()
+        let store = try log.open(isQuiet: output.quiet)
         let range = try store.read { try ends(in: $0) }
         var query = StateQuery(profile: profile)
         query.sections = test.only

@@ -67,7 +67,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.refused
             )
         }
-        let store = try log.open()
+        let store = try log.open(isQuiet: output.quiet)
         let last = try store.read { try point.at?.resolve(in: $0) ?? $0.head }
         let fixture = try Fixture.freeze(store, through: last, profile: profile, to: folder, about: about(last))
         let output = output.standardOutput

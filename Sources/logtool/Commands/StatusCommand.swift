@@ -22,7 +22,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let now = SystemClock.now
         let progress = output.progress("reading what the recorders say")
-        let sources = try RecorderStatus.all(in: log.open())
+        let sources = try RecorderStatus.all(in: log.open(isQuiet: output.quiet))
         progress.end()
         let output = output.standardOutput
         let documents = sources.map { JSONValue.object(Self.json($0, now: now)) }

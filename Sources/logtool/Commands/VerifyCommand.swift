@@ -71,13 +71,13 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.damaged
             )
         }
-        if let kept { try check(kept, in: log.open()) }
+        if let kept { try check(kept, in: log.open(isQuiet: self.output.quiet)) }
     }
 
     private func checkDeep(_ report: inout VerifyReport) throws -> DerivedCheck {
         let progress = output.progress("folding anew")
         defer { progress.end() }
-        let check = try DerivedCheck.run(on: log.open(), build: ProgramIdentity.build) { done, total in
+        let check = try DerivedCheck.run(on: log.open(isQuiet: output.quiet), build: ProgramIdentity.build) { done, total in
             let (done, total) = (Int(clamping: done.rawValue), Int(clamping: total.rawValue))
             progress.report("folded \(done) of \(total)", done: done, total: total)
         }
