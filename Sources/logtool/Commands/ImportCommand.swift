@@ -50,7 +50,11 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         }
         var header = try read(first, lines) { try ExportedLog.header($0) }
         if !bookmarks { header.bookmarks = [:] }
-        let result = try EventStore.importLog(at: log, header: header, options: write.storeOptions(isQuiet: output.quiet)) { log in
+        let result = try EventStore.importLog(
+            at: log,
+            header: header,
+            options: write.storeOptions(isQuiet: output.quiet)
+        ) { log in
             while let line = try lines.next() {
                 try log.add(read(line, lines) { try ExportedLog.piece($0) })
                 progress.report("read \(lines.number) lines", done: lines.number)

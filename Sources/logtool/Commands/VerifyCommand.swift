@@ -77,7 +77,9 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     private func checkDeep(_ report: inout VerifyReport) throws -> DerivedCheck {
         let progress = output.progress("folding anew")
         defer { progress.end() }
-        let check = try DerivedCheck.run(on: log.open(isQuiet: output.quiet), build: ProgramIdentity.build) { done, total in
+        let check = try DerivedCheck.run(on: log.open(isQuiet: output.quiet), build: ProgramIdentity.build) {
+            done,
+            total in
             let (done, total) = (Int(clamping: done.rawValue), Int(clamping: total.rawValue))
             progress.report("folded \(done) of \(total)", done: done, total: total)
         }

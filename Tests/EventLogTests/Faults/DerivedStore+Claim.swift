@@ -10,7 +10,12 @@ extension DerivedStore {
         }
         let folder = try Folder(at: path)
         let place = try PlaceStamp.make(in: folder)
-        let environment = try Environment(folder: folder, tables: ["tables", "values"], access: .readWrite, pages: .own)
+        let environment = try Environment(
+            folder: folder,
+            tables: ["tables", "values"],
+            access: .readWrite,
+            pages: .own
+        )
         let transaction = try environment.beginWrite()
         let key: [UInt8] = [0]
         let owner = try key.withUnsafeBytes { key in
