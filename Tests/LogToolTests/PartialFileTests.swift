@@ -52,8 +52,7 @@ import Testing
     }
 
     @Test func anExportRemovesWhatADeadOneLeft() throws {
-        // This process would make its own draft under its own number.
-        let (dead, alive) = (try deadProcess(), getppid())
+        let (dead, alive) = (try deadProcess(), ProcessInfo.processInfo.processIdentifier)
         try makeFile("x.ndjson.partial-\(dead)")
         try makeFile("x.ndjson.partial-\(alive)")
         try makeFile("y.ndjson.partial-\(dead)")
@@ -104,7 +103,8 @@ import Testing
     }
 
     @Test func derivedDataThatWasHalfMadeGoesToo() throws {
-        let (dead, alive) = (try deadProcess(), ProcessInfo.processInfo.processIdentifier)
+        // This process would make its own draft under its own number.
+        let (dead, alive) = (try deadProcess(), getppid())
         let manager = FileManager.default
         let names = ["birth-cache-\(dead)-1", "birth-cache-\(alive)-1", "gone-cache-000001-\(dead)"]
         for name in names {
