@@ -29,7 +29,7 @@ package enum Directory {
         return (slash == trimmed.startIndex ? "/" : String(trimmed[..<slash]), name)
     }
 
-    /// What stands at a path.
+    /// What kind of entry a path names.
     enum Kind {
         case nothing, directory, file
     }

@@ -54,7 +54,7 @@ extension Folder {
         case foreign(String)
     }
 
-    /// What stands under a name.
+    /// The kind of the entry with this name.
     package func kind(of name: String) throws -> Kind {
         try status(of: name).map { Self.kind($0) } ?? .nothing
     }

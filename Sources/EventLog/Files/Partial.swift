@@ -10,8 +10,8 @@ import Darwin
 
 /// The name under which something is made beside its place, `NAME.partial-PID`, until it is whole.
 ///
-/// Whoever makes it holds its lock (`flock`). What a process has left that is gone is removed by the next that makes the same
-/// thing: a file or folder of this user, closed to others, whose process does not live and whose lock nobody holds.
+/// Its maker holds its lock (`flock`). The next process that makes the same thing removes leftovers: files and folders of this
+/// user, closed to others, whose process has ended and whose lock is free.
 package enum Partial {
     private static let mark = ".partial-"
     /// Two threads would take each other's new file for a leftover before its lock is taken.

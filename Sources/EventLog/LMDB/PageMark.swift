@@ -14,7 +14,7 @@ import Darwin
 /// A received mark proves nothing: it names the device, the inode and the nanosecond of the data file's last change,
 /// and the file that was received has others. A mark that another user owns is not read.
 ///
-/// Whoever commits holds an exclusive `flock` on the mark for as long as the data file and the mark disagree, and takes
+/// A committing process holds an exclusive `flock` on the mark for as long as the data file and the mark disagree, and takes
 /// it only where they agreed before. So a mark that disagrees while the lock is held means a commit under way, and one
 /// that disagrees while nobody holds the lock means that something else wrote to the file, or that a commit was cut off.
 final class PageMark: Sendable {

@@ -18,7 +18,7 @@ struct LogDirectory: Sendable {
         self.folder = folder
     }
 
-    /// What stands at a path; `nil` where no directory is.
+    /// The log at a path; `nil` where no directory is.
     init?(existingAt path: String) throws {
         guard let folder = try Folder.existing(at: path) else { return nil }
         self.folder = folder

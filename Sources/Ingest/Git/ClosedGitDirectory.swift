@@ -93,7 +93,7 @@ extension ClosedGitDirectory {
                 try makeFolder(folder, repository)
                 alternates += "\(path)/\(folder)\n"
             }
-            // What is beside these (`info`) names alternates and commit graphs.
+            // The folder `info` is left out: it names alternates and commit graphs.
             for name in GitStore.folders { try link("\(store)/\(name)", "\(folder)/\(name)", repository) }
         }
         if !alternates.isEmpty { try write(alternates, to: "objects/info/alternates", repository) }
