@@ -46,6 +46,11 @@ let package = Package(
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]
         ),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CLibYAML",
+            pkgConfig: "yaml-0.1",
+            providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]
+        ),
         .target(
             name: "EventLog",
             dependencies: ["CLMDB", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
@@ -53,10 +58,7 @@ let package = Package(
         ),
         .target(
             name: "Projections",
-            dependencies: [
-                "EventLog",
-                .product(name: "Yams", package: "Yams"),
-            ],
+            dependencies: ["CLibYAML", "EventLog"],
             swiftSettings: settings
         ),
         .target(
@@ -93,7 +95,6 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: recorders),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: recorders),
-                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings
         ),

@@ -115,12 +115,24 @@ import Yams
         }
     }
 
-    @Test func onlyAShapeThatCostsTooMuchIsAFault() {
-        #expect(YAMLShape.fault(in: "logs:\n  - path: a\n    sources:\n      - {kind: sse, address: x}\n") == nil)
-        #expect(YAMLShape.fault(in: "a: &a {b: c}\nd: *a\n") == "has an anchor on a list or map")
-        #expect(YAMLShape.fault(in: Self.doubled(by: "\u{85}")) == "has an anchor on a list or map")
-        #expect(YAMLShape.fault(in: "a: [") == nil)
-        #expect(YAMLShape.fault(in: String(repeating: "# a\n", count: 300_000)) == "has more than 1048576 bytes")
+    @Test func aFileOfSettingsNamesTheLineAtFault() throws {
+        func fault(_ text: String) -> YAMLDocument.Fault? {
+            do throws(YAMLDocument.Fault) {
+                _ = try YAMLDocument.members(of: text)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let settings = "logs:\n  - path: a\n    sources:\n      - {kind: sse, address: ~}\n"
+        let source = try YAMLDocument.members(of: settings)["logs"]?.array?.first?["sources"]?.array?.first
+        #expect(source == .object(["kind": .string("sse"), "address": .null]))
+        #expect(fault("a: &a {b: c}\nd: *a\n")?.reason == "has an anchor on a list or map")
+        #expect(fault(Self.doubled(by: "\u{85}"))?.reason == "has an anchor on a list or map")
+        #expect(fault("a: b\nc: [\nd: e\n")?.reason == "is no valid YAML")
+        #expect(fault("a: b\n\tc: d\n")?.line == 2)
+        #expect(fault("- a\n")?.reason == "is no mapping")
+        #expect(fault(String(repeating: "# a\n", count: 300_000))?.reason == "has more than 1048576 bytes")
     }
 
     @Test func eventsAreNoMoreThanTheTextIsLong() {

@@ -3,7 +3,6 @@ import EventLog
 import Foundation
 import Ingest
 import Projections
-import Yams
 
 /// What `logtool record` is told by its file (docs/recording.md): logs, the sources of each, and whether metrics are
 /// given. It holds no token, only where tokens are.
@@ -40,14 +39,10 @@ struct RecordConfiguration: Equatable, Sendable {
     /// Reads a text; paths in it are relative to a folder.
     init(text: String, path: String, folder: URL) throws {
         let reader = ConfigurationReader(path: path, folder: folder)
-        do {
-            try read(try reader.root(text), reader)
-        } catch let error as YamlError {
-            throw reader.failure("it is no YAML: \(error)")
-        }
+        try read(try reader.root(text), reader)
     }
 
-    private mutating func read(_ root: Node.Mapping, _ reader: ConfigurationReader) throws {
+    private mutating func read(_ root: JSONObject, _ reader: ConfigurationReader) throws {
         try reader.check(root, knows: ["metrics", "ca-file", "logs"], place: "the file")
         metrics = try reader.text(root, "metrics", place: "the file")
         trustFile = try reader.path(root, "ca-file", place: "the file")
@@ -93,18 +88,16 @@ struct ConfigurationReader {
         Failure("read configuration \"\(path)\": \(reason)")
     }
 
-    func root(_ text: String) throws -> Node.Mapping {
-        // Building what hostile text holds may take for ever, so its events are looked at first.
-        if let fault = YAMLShape.fault(in: text) { throw failure("it \(fault)") }
-        guard let mapping = try Yams.compose(yaml: text)?.mapping else {
-            throw failure("it is no mapping; see docs/recording.md")
+    func root(_ text: String) throws -> JSONObject {
+        do throws(YAMLDocument.Fault) {
+            return try YAMLDocument.members(of: text)
+        } catch {
+            throw failure("\(error.line.map { "line \($0): " } ?? "")it \(error.reason); see docs/recording.md")
         }
-        return mapping
     }
 
-    func check(_ mapping: Node.Mapping, knows names: Set<String>, place: String) throws {
-        for (key, _) in mapping {
-            let name = key.string ?? ""
+    func check(_ mapping: JSONObject, knows names: Set<String>, place: String) throws {
+        for name in mapping.members.map(\.name) {
             if name.hasPrefix("token") && !names.contains(name) || name == "password" {
                 throw failure("\(place) holds a secret; name where it is with token-env or token-file")
             }
@@ -112,39 +105,39 @@ struct ConfigurationReader {
         }
     }
 
-    func text(_ mapping: Node.Mapping, _ name: String, place: String) throws -> String? {
-        guard let node = mapping[Node(name)] else { return nil }
-        guard let text = node.scalar?.string else { throw failure("\(place): \(name) is no text") }
+    func text(_ mapping: JSONObject, _ name: String, place: String) throws -> String? {
+        guard let value = mapping[name], !value.isNull else { return nil }
+        guard let text = value.string else { throw failure("\(place): \(name) is no text") }
         return text
     }
 
     /// A path, relative to the file's folder; a leading `~` is the home.
-    func path(_ mapping: Node.Mapping, _ name: String, place: String) throws -> String? {
+    func path(_ mapping: JSONObject, _ name: String, place: String) throws -> String? {
         guard let text = try text(mapping, name, place: place) else { return nil }
         let expanded = (text as NSString).expandingTildeInPath
         return expanded.hasPrefix("/") ? expanded : folder.appendingPathComponent(expanded).path
     }
 
-    func mappings(_ mapping: Node.Mapping, _ name: String, place: String) throws -> [Node.Mapping] {
-        guard let node = mapping[Node(name)] else { throw failure("\(place) has no \(name)") }
-        guard let sequence = node.sequence else { throw failure("\(place): \(name) is no list") }
+    func mappings(_ mapping: JSONObject, _ name: String, place: String) throws -> [JSONObject] {
+        guard let value = mapping[name], !value.isNull else { throw failure("\(place) has no \(name)") }
+        guard let sequence = value.array else { throw failure("\(place): \(name) is no list") }
         return try sequence.map { element in
-            guard let mapping = element.mapping else { throw failure("\(place): an element of \(name) is no mapping") }
+            guard let mapping = element.object else { throw failure("\(place): an element of \(name) is no mapping") }
             return mapping
         }
     }
 
-    private func texts(_ mapping: Node.Mapping, _ name: String, place: String) throws -> [String] {
-        guard let node = mapping[Node(name)] else { return [] }
-        if let text = node.scalar?.string { return [text] }
-        guard let sequence = node.sequence else { throw failure("\(place): \(name) is no list") }
+    private func texts(_ mapping: JSONObject, _ name: String, place: String) throws -> [String] {
+        guard let value = mapping[name], !value.isNull else { return [] }
+        if let text = value.string { return [text] }
+        guard let sequence = value.array else { throw failure("\(place): \(name) is no list") }
         return try sequence.map { element in
-            guard let text = element.scalar?.string else { throw failure("\(place): an element of \(name) is no text") }
+            guard let text = element.string else { throw failure("\(place): an element of \(name) is no text") }
             return text
         }
     }
 
-    func settings(_ mapping: Node.Mapping, place: String) throws -> SourceSettings {
+    func settings(_ mapping: JSONObject, place: String) throws -> SourceSettings {
         try check(mapping, knows: Self.known, place: place)
         guard let kind = try text(mapping, "kind", place: place).flatMap({ SourceSettings.Kind(rawValue: $0) }) else {
             let kinds = SourceSettings.Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -172,13 +165,13 @@ struct ConfigurationReader {
         return settings
     }
 
-    private func truth(_ mapping: Node.Mapping, _ name: String, place: String) throws -> Bool? {
+    private func truth(_ mapping: JSONObject, _ name: String, place: String) throws -> Bool? {
         guard let text = try text(mapping, name, place: place) else { return nil }
         guard text == "true" || text == "false" else { throw failure("\(place): \(name) is neither true nor false") }
         return text == "true"
     }
 
-    private func readNumbers(_ mapping: Node.Mapping, _ settings: inout SourceSettings, place: String) throws {
+    private func readNumbers(_ mapping: JSONObject, _ settings: inout SourceSettings, place: String) throws {
         if let text = try text(mapping, "intents", place: place) {
             guard let number = UInt64(text) else { throw failure("\(place): intents is no number") }
             settings.intents = number

@@ -1,4 +1,4 @@
-import CYaml
+import CLibYAML
 
 /// The events of one YAML document, as libyaml finds them: what a text holds, before anything is built of it.
 ///
@@ -39,6 +39,12 @@ final class YAMLEvents {
     private var isOpen = false
     /// How many events libyaml has made so far.
     private(set) var eventCount = 0
+
+    /// The line that libyaml has come to, or names as the faulty one; the first is 1.
+    var line: Int {
+        let state = parser.pointee
+        return Int(state.error == YAML_NO_ERROR ? state.mark.line : state.problem_mark.line) + 1
+    }
 
     /// Looks at a text without reading it as YAML yet.
     ///
@@ -180,59 +186,6 @@ enum YAMLFault: Error {
         case .anchorOnCollection: "has an anchor on a list or map"
         case .unknownTag: "has a tag that YAML does not define"
         case .mergesNoMap: "merges something that is no map"
-        }
-    }
-}
-
-/// The shapes of text for which libyaml's own scanner is not linear.
-enum YAMLCost {
-    /// The longest run of spaces, tabs and line breaks. libyaml keeps a run in a buffer and clears the whole buffer for
-    /// each word of the scalar.
-    static let blankRunMax = 1_024
-    /// The most lines that begin with `%`. libyaml compares each directive with all before it.
-    static let directivesMax = 8
-
-    /// Whether libyaml reads a text in linear time. Looks at each byte once.
-    static func isLinear(_ text: String.UTF8View) -> Bool {
-        var run = 0
-        var directives = 0
-        var isLineStart = true
-        // The two bytes before, for the breaks that are longer than a byte: U+0085, U+2028, U+2029.
-        var before: (UInt8, UInt8) = (0, 0)
-        for byte in text {
-            let isBreak = byte == 0x0A || byte == 0x0D || isLongBreak(before, byte)
-            let beginsBreak = byte == 0xC2 || byte == 0xE2 || (before.1 == 0xE2 && byte == 0x80)
-            if byte == 0x25, isLineStart { directives += 1 }
-            run = isBreak || beginsBreak || byte == 0x20 || byte == 0x09 ? run + 1 : 0
-            isLineStart = isBreak || (isLineStart && (byte == 0xEF || byte == 0xBB || byte == 0xBF))
-            before = (before.1, byte)
-            guard run <= blankRunMax, directives <= directivesMax else { return false }
-        }
-        return true
-    }
-
-    private static func isLongBreak(_ before: (UInt8, UInt8), _ byte: UInt8) -> Bool {
-        (before.1 == 0xC2 && byte == 0x85) || (before == (0xE2, 0x80) && (byte == 0xA8 || byte == 0xA9))
-    }
-}
-
-/// Tells whether YAML text may be given to a reader that builds everything it holds.
-package enum YAMLShape {
-    /// The longest text, in bytes.
-    package static let bytesMax = 1 << 20
-
-    /// What is wrong with the shape of a text, as a predicate; `nil` where there is nothing, and where a text is no valid
-    /// YAML, which the reader says better.
-    package static func fault(in text: String) -> String? {
-        guard text.utf8.count <= bytesMax else { return "has more than \(bytesMax) bytes" }
-        do throws(YAMLFault) {
-            let events = try YAMLEvents(text)
-            while try events.next() != nil {}
-            return nil
-        } catch .invalid {
-            return nil
-        } catch {
-            return error.reason
         }
     }
 }
