@@ -1,6 +1,6 @@
 /// Finds the one kind that a capture's lines speak for.
 ///
-/// A line speaks for a kind by its members, or by what its frame begins with; a frame that is malformed speaks for none.
+/// A line speaks for a kind by its members, or by what its frame begins with; a frame that is malformed before them speaks for none.
 struct CaptureKindGuess {
     /// Frames that are looked into; more would not change the answer of an honest capture.
     private static let frameCountMax = 256
@@ -51,7 +51,7 @@ struct CaptureKindGuess {
         return ["data:", "id:", "event:", "retry:", ":"].contains { first.starts(with: $0.utf8) }
     }
 
-    /// What a frame's own members say it is.
+    /// What a frame's own members say it is. Reads no further than to the member that decides.
     static func kind(ofFrame bytes: UnsafeBufferPointer<UInt8>) -> CaptureKind? {
         var scanner = JSONScanner(bytes)
         do throws(JSONFault) {
@@ -70,26 +70,62 @@ struct CaptureKindGuess {
         ofObject bytes: UnsafeBufferPointer<UInt8>,
         _ scanner: inout JSONScanner
     ) throws(JSONFault) -> CaptureKind? {
-        var names: Set<String> = []
+        var members: Members = []
         while let token = try scanner.next() {
             guard token.kind == .name, scanner.depth == 1 else { continue }
-            names.insert(String(decoding: bytes[token.range], as: UTF8.self))
+            members.insert(Members(name: UnsafeBufferPointer(rebasing: bytes[token.range])))
+            if members.contains(.op) { return .gateway }
+            if members.isSuperset(of: [.topic, .event]) { return .realtime }
+            if members.isSuperset(of: [.project, .items]) { return .items }
         }
-        if names.contains("op") { return .gateway }
-        if names.isSuperset(of: ["topic", "event"]) { return .realtime }
-        return names.isSuperset(of: ["project", "items"]) || names == ["project"] ? .items : nil
+        return members == .project ? .items : nil
     }
 
-    /// An array of objects is an item list; one of five of which the last is an object is a Phoenix frame.
+    /// An array that begins with an object is an item list; one of five whose third and fourth are texts is a Phoenix frame.
     private static func kind(ofArray scanner: inout JSONScanner) throws(JSONFault) -> CaptureKind? {
-        var elements: [JSONScanner.Kind] = []
+        var count = 0
         while let token = try scanner.next() {
-            let isElement = token.kind == .beginObject || token.kind == .beginArray ? 2 : 1
-            if scanner.depth == isElement, token.kind != .endArray, token.kind != .endObject {
-                elements.append(token.kind)
+            if token.kind == .endArray, scanner.depth == 0 { return count == 0 ? .items : count == 5 ? .realtime : nil }
+            let depth = token.kind == .beginObject || token.kind == .beginArray ? 2 : 1
+            guard scanner.depth == depth, token.kind != .endArray, token.kind != .endObject else { continue }
+            count += 1
+            if count == 1, token.kind == .beginObject { return .items }
+            if (3...4).contains(count), token.kind != .string { return nil }
+            if count > 5 { return nil }
+        }
+        return nil
+    }
+
+    /// The members by which frames are told apart.
+    private struct Members: OptionSet {
+        let rawValue: UInt8
+        static let op = Self(rawValue: 1)
+        static let topic = Self(rawValue: 2)
+        static let event = Self(rawValue: 4)
+        static let project = Self(rawValue: 8)
+        static let items = Self(rawValue: 16)
+        /// A member that tells nothing.
+        static let other = Self(rawValue: 32)
+
+        init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        init(name: UnsafeBufferPointer<UInt8>) {
+            func isName(_ text: StaticString) -> Bool {
+                text.withUTF8Buffer { $0.elementsEqual(name) }
+            }
+            if isName("op") {
+                self = .op
+            } else if isName("topic") {
+                self = .topic
+            } else if isName("event") {
+                self = .event
+            } else if isName("project") {
+                self = .project
+            } else {
+                self = isName("items") ? .items : .other
             }
         }
-        if elements.allSatisfy({ $0 == .beginObject }) { return .items }
-        return elements.count == 5 && elements[2] == .string && elements[3] == .string ? .realtime : nil
     }
 }

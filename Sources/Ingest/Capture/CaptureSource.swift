@@ -37,7 +37,7 @@ public struct CaptureSource: EventSource, Sendable {
     /// - Throws: `IngestError` with code `io`, `invalidCapture` naming file and line, or `unknownKind`.
     public func drafts(after history: RecordedHistory) throws -> CaptureDrafts {
         let file = try CaptureFile(path: path)
-        let check = try CaptureCheck(file, kind: kind, keepGoing: keepGoing)
+        let check = try CaptureCheck(file, kind: kind, keepGoing: keepGoing, isFitAsked: doubt != nil)
         if let text = check.fit?.doubt(file.name) { doubt?(text) }
         return CaptureDrafts(file, kind: check.kind, firstTime: check.firstTime, source: name)
     }
@@ -48,12 +48,12 @@ struct CaptureCheck {
     let kind: CaptureKind
     /// The first line's `t_ms`.
     let firstTime: Int64
-    /// How the frames fit the kind that was given; `nil` where none was.
+    /// How the frames fit the kind that was given; `nil` where none was, or nobody asks.
     let fit: CaptureFit?
 
-    init(_ file: CaptureFile, kind: CaptureKind?, keepGoing: Bool) throws {
+    init(_ file: CaptureFile, kind: CaptureKind?, keepGoing: Bool, isFitAsked: Bool) throws {
         var guess = CaptureKindGuess()
-        var fit = kind.map(CaptureFit.init)
+        var fit = isFitAsked ? kind.map(CaptureFit.init) : nil
         var firstTime: Int64?
         var lines = file.lines()
         while let line = try lines.next() {

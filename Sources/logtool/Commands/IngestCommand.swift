@@ -106,13 +106,15 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
         case .capture:
-            let isQuiet = output.quiet
+            let warn: @Sendable (String) -> Void = {
+                StandardError.line(DisplayText.escaped("logtool: warning: \($0)"))
+            }
             let source = CaptureSource(
                 path: address,
                 kind: capture.kind,
                 name: try sourceName(),
                 keepGoing: capture.keepGoing,
-                doubt: { if !isQuiet { StandardError.line(DisplayText.escaped("logtool: warning: \($0)")) } }
+                doubt: output.quiet ? nil : warn
             )
             summary = try record(source, progress: progress)
         case .gateway, .realtime, .github, .sse, .status, .cloudkit:
