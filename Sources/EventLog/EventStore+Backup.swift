@@ -51,7 +51,8 @@ extension EventStore {
     private func finish(_ draft: LogDirectory, _ copy: Generation) throws -> VerifyReport {
         let file = try DataFile(in: copy.folder)
         let report = try copy.read { reader in
-            var verification = Verification(reader, generation: copy.number)
+            let progress = StoreWork.Activity.verifying.reporter(to: options.progress)
+            var verification = Verification(reader, generation: copy.number, progress: progress)
             return verification.run(identity: identity, file: file)
         }
         try draft.write(LogFormat(identity: identity))

@@ -78,7 +78,12 @@ extension EventStore {
         to target: Generation
     ) throws -> GenerationCopy {
         let rewrites = try old.read { try $0.acts().count }
-        let copy = GenerationCopy(plan: plan, target: target, rewrite: UInt32(rewrites) + 1)
+        let copy = GenerationCopy(
+            plan: plan,
+            target: target,
+            rewrite: UInt32(rewrites) + 1,
+            progress: StoreWork.Activity.copying.reporter(to: options.progress)
+        )
         try old.read { reader in
             guard try reader.head() >= plan.decidedAt.rawValue else {
                 throw EventLogError(

@@ -13,10 +13,9 @@ public final class EventStore: Sendable {
         /// How large the map is at first; of the first store that opens the log in this process.
         package var mapBytes = 64 << 30
 
-        /// Is told, by the first store that opens the log in this process, how many bytes of the data file have been checked
-        /// and how many there are, at the end too. Only a file that this program did not leave as it is gets checked; else
-        /// nothing is told.
-        public var pageCheckProgress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
+        /// Is told how far `verify`, `backup` and `rewrite` are, and the check of pages as the log is opened. That check is
+        /// made by the first store that opens the log in this process, of a file that this program did not leave as it is.
+        public var progress: StoreWorkReporter?
         /// Whether the caller looks at each page before LMDB reads it.
         var believesPages = false
 
@@ -65,7 +64,7 @@ public final class EventStore: Sendable {
     public static func open(at path: String, options: Options = .init()) throws -> EventStore {
         let pages = PageTrust(
             reason: options.believesPages ? .believed : .checked,
-            progress: options.pageCheckProgress
+            progress: StoreWork.Activity.checkingPages.reporter(to: options.progress)
         )
         let core = try LogCore.shared(at: path, mapBytes: options.mapBytes, pages: pages)
         return EventStore(core: core, path: path, options: options)

@@ -43,6 +43,8 @@ public enum Compaction {
     ///   - isDryRun: Whether to leave the log as it is and only tell what would go, from a real rewrite thrown away.
     ///   - scratch: Of a dry run, an empty folder for that rewrite; `nil` for the log's own, which must be writable then.
     ///   - leavesSmall: Whether to leave a log alone that would take more bytes afterwards.
+    ///   - progress: Called now and then with the last event that was folded, and of how many: once over the log, to
+    ///     decide, and once over what is kept, to prove it. The copying in between the store's own `progress` tells of.
     /// - Throws: `ProjectionError.unproved` where the kept events and facts do not give the retained state (the log is
     ///   left as it is); `EventLogError`.
     /// - Returns: What was done. A log in which every event is still needed is left alone, without an act.
@@ -52,9 +54,10 @@ public enum Compaction {
         now: Timestamp,
         isDryRun: Bool = false,
         scratch: String? = nil,
-        leavesSmall: Bool = false
+        leavesSmall: Bool = false,
+        progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
-        let plan = try store.read { try Plan(session: $0, policy: policy) }
+        let plan = try store.read { try Plan(session: $0, policy: policy, progress: progress) }
         guard !plan.dropped.isEmpty else {
             let bytes = try store.statistics().bytesOnDisk
             return plan.summary(of: plan.state, bytes: (bytes, bytes))
@@ -68,7 +71,7 @@ public enum Compaction {
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
         rewrite.mustShrink = leavesSmall
-        let result = try store.rewrite(rewrite) { try plan.prove(on: $0) }
+        let result = try store.rewrite(rewrite) { try plan.prove(on: $0, progress: progress) }
         let bytes = (result.bytesBefore, result.bytesAfter)
         if result.isRefused { return plan.refusal(bytes: bytes) }
         return plan.summary(of: plan.state, bytes: bytes)
@@ -92,12 +95,18 @@ public enum Compaction {
         let facts: [UInt8]
         let ledger: DropLedger
 
-        init(session: borrowing ReadSession, policy: RetentionPolicy) throws {
+        init(
+            session: borrowing ReadSession,
+            policy: RetentionPolicy,
+            progress: ((SequenceNumber, SequenceNumber) -> Void)?
+        ) throws {
             self.policy = policy
-            decidedAt = session.head
+            let head = session.head
+            decidedAt = head
             var options = ReplayOptions()
             options.condensesIssues = true
-            var before = try Replay.workspace(of: session, options: options)
+            let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
+            var before = try Replay.workspace(of: session, options: options, progress: report)
             countsBefore = Self.counts(of: before)
             totalsBefore = before.compactionCounts
             digestBefore = before.digest()
@@ -141,7 +150,11 @@ public enum Compaction {
         }
 
         /// Folds the new generation and compares whole states; events appended meanwhile are folded on both sides.
-        func prove(on session: borrowing ReadSession) throws {
+        func prove(
+            on session: borrowing ReadSession,
+            progress: ((SequenceNumber, SequenceNumber) -> Void)?
+        ) throws {
+            let head = session.head
             var expected = state
             if session.head > decidedAt {
                 try session.forEachEvent(in: decidedAt.next...session.head) { event in
@@ -152,7 +165,8 @@ public enum Compaction {
             }
             var options = ReplayOptions()
             options.retained = true
-            let found = try Replay.workspace(of: session, options: options)
+            let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
+            let found = try Replay.workspace(of: session, options: options, progress: report)
             guard found.isSame(as: expected) else {
                 throw ProjectionError(
                     .unproved,

@@ -161,7 +161,7 @@ import Darwin
         try FileManager.default.copyItem(atPath: path, toPath: copy)
         let reports = Mutex<[(UInt64, UInt64)]>([])
         var options = EventStore.Options()
-        options.pageCheckProgress = { done, total in reports.withLock { $0.append((done, total)) } }
+        options.progress = { work in reports.withLock { $0.append((work.done, work.total)) } }
         _ = try EventStore.open(at: copy, options: options)
         let (first, last) = try reports.withLock { (try #require($0.first), try #require($0.last)) }
         #expect(first == (32 << 20, last.1) && last.0 == last.1 && last.1 > 48 << 20)

@@ -14,7 +14,8 @@ extension EventStore {
                     // While others commit, the two meta pages may have moved on before they are read here.
                     let isSettled = file.metaPages().contains { $0?.transaction == reader.view.transaction }
                     guard isSettled || attempt == 9 else { return nil as VerifyReport? }
-                    var verification = Verification(reader, generation: generation.number)
+                    let progress = StoreWork.Activity.verifying.reporter(to: options.progress)
+                    var verification = Verification(reader, generation: generation.number, progress: progress)
                     let stamp = file.stamp()
                     let report = verification.run(identity: identity, file: file)
                     if report.isIntact {
@@ -34,10 +35,10 @@ extension EventStore {
     /// does.
     ///
     /// - Throws: `EventLogError` with code `noLog`, `newerFormat` or `io`; damage is what the report says.
-    public static func verify(at path: String) throws -> VerifyReport {
+    public static func verify(at path: String, options: Options = .init()) throws -> VerifyReport {
         guard let directory = try LogDirectory(existingAt: Directory.resolved(path) ?? path),
             try directory.format() != nil
-        else { return try open(at: path).verify() }
+        else { return try open(at: path, options: options).verify() }
         try directory.checkEntries()
         for number in try directory.generations() {
             do {
@@ -49,7 +50,7 @@ extension EventStore {
                 return report
             }
         }
-        var options = Options()
+        var options = options
         options.believesPages = true
         return try open(at: path, options: options).verify()
     }

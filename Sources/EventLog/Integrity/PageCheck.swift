@@ -12,7 +12,7 @@ struct PageCheck {
     typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
 
     /// Is told how many bytes have been looked at, and of how many.
-    typealias Progress = (_ done: UInt64, _ total: UInt64) -> Void
+    typealias Progress = @Sendable (_ done: UInt64, _ total: UInt64) -> Void
 
     /// So many pages are looked at between two reports: a power of two.
     private static let pagesBetweenReports: UInt64 = 1 << 13
@@ -24,7 +24,8 @@ struct PageCheck {
     private let isGrown: Bool
     private var seen = PageSet()
     private var claimed: UInt64 = 0
-    private var progress: Progress?
+    /// Is told how many bytes were looked at, and of how many.
+    var progress: Progress?
     /// The table that comes last, and the page that names it, once that is known.
     private var deferred: (name: String, tree: TreeHeader?, page: UInt64)?
 

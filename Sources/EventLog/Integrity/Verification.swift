@@ -12,8 +12,11 @@ struct Verification {
     private var expected: UInt64 = 1
     private var isAmongEvents = false
 
-    init(_ reader: LogReader, generation: UInt32) {
+    private let progress: PageCheck.Progress?
+
+    init(_ reader: LogReader, generation: UInt32, progress: PageCheck.Progress?) {
         self.reader = reader
+        self.progress = progress
         report.generation = generation
     }
 
@@ -26,6 +29,7 @@ struct Verification {
     mutating func run(identity: [UInt8], file: DataFile) -> VerifyReport {
         do {
             var pages = try PageCheck(file, transaction: reader.view.transaction, isGrown: true)
+            pages.progress = progress
             try pages.begin(deferring: LogTables.events)
             try checkSmallTables(identity: identity)
             isAmongEvents = true

@@ -6,6 +6,8 @@ final class GenerationCopy {
     private let target: Generation
     /// Counts the rewrites that dropped or redacted events, this one included.
     private let rewrite: UInt32
+    /// Is told how many sequences were copied, and of how many.
+    private let progress: PageCheck.Progress?
     private(set) var copiedHead: UInt64 = 0
     private var nextDropped = 0
     private var openRun: GapRun?
@@ -17,10 +19,11 @@ final class GenerationCopy {
     private static let batchEvents = 10_000
     private static let batchBytes = 16 << 20
 
-    init(plan: RewritePlan, target: Generation, rewrite: UInt32) {
+    init(plan: RewritePlan, target: Generation, rewrite: UInt32, progress: PageCheck.Progress?) {
         self.plan = plan
         self.target = target
         self.rewrite = rewrite
+        self.progress = progress
     }
 
     /// Copies everything up to the plan's decision: what is not in the plan may still change.
@@ -47,6 +50,7 @@ final class GenerationCopy {
                 try copyEvents(reader, head: head, transaction, tables)
                 try copyNodes(reader, transaction, tables)
             }
+            progress?(copiedHead, head)
         }
     }
 

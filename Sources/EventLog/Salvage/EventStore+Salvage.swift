@@ -8,10 +8,17 @@ extension EventStore {
     ///   - path: The damaged log.
     ///   - target: Where the new one goes; nothing may be there.
     ///   - now: When the act is recorded that names what is lost.
+    ///   - progress: Is told how far the reading of a data file is.
     /// - Throws: `EventLogError` with code `noLog` where no generation is, `io` where the files cannot be read,
     ///   `invalidArgument` where something is at the target.
-    public static func salvage(_ path: String, to target: String, now: Timestamp) throws -> SalvageReport {
-        try EventLogError.wrapping("salvage", path) {
+    public static func salvage(
+        _ path: String,
+        to target: String,
+        now: Timestamp,
+        progress: StoreWorkReporter? = nil
+    ) throws -> SalvageReport {
+        let progress = StoreWork.Activity.salvaging.reporter(to: progress)
+        return try EventLogError.wrapping("salvage", path) {
             guard let directory = try LogDirectory(existingAt: path), let first = try directory.generations().first,
                 var folder = try directory.generation(first)
             else {
@@ -25,12 +32,12 @@ extension EventStore {
             }
             var number = first
             guard try folder.kind(of: Folder.dataFileName) != .nothing else { throw directory.isMissing(number) }
-            var parts = try SalvagedParts(DataFile(in: folder))
+            var parts = try SalvagedParts(DataFile(in: folder), progress: progress)
             while let successor = parts.meta[MetaName.successor], successor.count == 4 {
                 let next = successor.reduce(0) { $0 << 8 | UInt32($1) }
                 guard next > number, let found = try directory.generation(next) else { break }
                 (number, folder) = (next, found)
-                parts = try SalvagedParts(DataFile(in: folder))
+                parts = try SalvagedParts(DataFile(in: folder), progress: progress)
             }
             let format = try? directory.format()
             let identity = parts.meta[MetaName.identity] ?? format?.identity ?? systemRandomBytes(16)

@@ -3,6 +3,7 @@
 struct PageScan {
     private static let headerBytes = 16
     private static let nodeHeaderBytes = 8
+    private static let pagesBetweenReports: UInt64 = 4_096
     private let file: DataFile
     private let pageBytes: Int
     private let fileBytes: UInt64
@@ -14,9 +15,15 @@ struct PageScan {
     }
 
     /// Hands out every entry. Whether it is one, and what of, is for the caller to find out.
-    func forEachEntry(_ body: (_ key: [UInt8], _ value: [UInt8]) -> Void) {
+    ///
+    /// - Parameter progress: Is told now and then how many bytes were passed, and of how many.
+    func forEachEntry(
+        progress: (_ done: UInt64, _ total: UInt64) -> Void,
+        _ body: (_ key: [UInt8], _ value: [UInt8]) -> Void
+    ) {
         var page = [UInt8](repeating: 0, count: pageBytes)
         forEachPage { number in
+            if number.isMultiple(of: Self.pagesBetweenReports) { progress(number * UInt64(pageBytes), fileBytes) }
             guard page.withUnsafeMutableBytes({ file.read($0, at: number * UInt64(pageBytes)) }) else { return false }
             // A leaf page; of a damaged header nothing else is asked.
             guard word(page, 10) == 2 else { return true }

@@ -20,10 +20,12 @@ struct SalvagedParts {
     private(set) var events: [UInt64: [Event]] = [:]
 
     /// Reads a data file twice: lanes have to be known before events can be judged.
-    init(_ file: DataFile) throws {
+    ///
+    /// - Parameter progress: Is told how many bytes were read, and of how many, both readings together.
+    init(_ file: DataFile, progress: PageCheck.Progress? = nil) throws {
         let scan = try PageScan(file)
-        scan.forEachEntry { key, value in takeSmall(key, value) }
-        scan.forEachEntry { key, value in takeEvent(key, value) }
+        scan.forEachEntry(progress: { progress?($0, 2 * $1) }) { key, value in takeSmall(key, value) }
+        scan.forEachEntry(progress: { progress?($1 + $0, 2 * $1) }) { key, value in takeEvent(key, value) }
         dropStrayEvents()
     }
 

@@ -11,7 +11,7 @@ struct PageTrust: Sendable {
 
     var reason = Reason.checked
     /// Is told how many bytes have been looked at, and of how many.
-    var progress: (@Sendable (_ done: UInt64, _ total: UInt64) -> Void)?
+    var progress: PageCheck.Progress?
 
     /// The same, in terms of the environment.
     var inEnvironment: Environment.PageTrust {

@@ -48,7 +48,7 @@ final class ImportWriter: @unchecked Sendable {
             throw invalid("\(edge.head) events came, the header says \(header.size)")
         }
         let report = try target.read { reader in
-            var verification = Verification(reader, generation: target.number)
+            var verification = Verification(reader, generation: target.number, progress: nil)
             return verification.run(identity: header.identity, file: try DataFile(in: target.folder))
         }
         if let damage = report.damage { throw invalid("\(damage)") }

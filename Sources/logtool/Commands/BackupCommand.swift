@@ -31,8 +31,9 @@ struct BackupCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let progress = output.progress("copying and verifying")
-        let report = try log.open(isQuiet: output.quiet).backup(to: destination)
+        let progress = output.progress("copying")
+        let store = try EventStore.open(at: log.path, options: .reporting(to: progress))
+        let report = try store.backup(to: destination)
         progress.end()
         let output = output.standardOutput
         if document.json {

@@ -53,7 +53,7 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let progress = output.progress("deciding what stays, and proving it")
-        let summary = try summary()
+        let summary = try summary(progress)
         progress.end()
         let printer = CompactionPrinter(
             output: output.standardOutput,
@@ -65,23 +65,24 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         try printer.output.flush()
     }
     /// A dry run of a log that may not be written makes its copy elsewhere.
-    private func summary() throws -> CompactionSummary {
-        var options = EventStore.Options()
+    private func summary(_ progress: Progress) throws -> CompactionSummary {
+        var options = EventStore.Options.reporting(to: progress)
         options.wait = wait
         let store = try EventStore.open(at: log.path, options: options)
-        guard dryRun, access(log.path, W_OK) != 0 else { return try compact(store, scratch: nil) }
+        guard dryRun, access(log.path, W_OK) != 0 else { return try compact(store, scratch: nil, progress) }
         let scratch = try ScratchFolder()
-        return try compact(store, scratch: scratch.path)
+        return try compact(store, scratch: scratch.path, progress)
     }
 
-    private func compact(_ store: EventStore, scratch: String?) throws -> CompactionSummary {
+    private func compact(_ store: EventStore, scratch: String?, _ progress: Progress) throws -> CompactionSummary {
         try Compaction.run(
             store,
             policy: RetentionPolicy(messagesPerChannel: keep),
             now: SystemClock.now,
             isDryRun: dryRun,
             scratch: scratch,
-            leavesSmall: true
+            leavesSmall: true,
+            progress: { progress.report("folded \($0) of \($1)", done: Int($0.rawValue), total: Int($1.rawValue)) }
         )
     }
 }

@@ -33,7 +33,9 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         let progress = output.progress("reading what is left")
-        let report = try EventStore.salvage(log.path, to: target, now: SystemClock.now)
+        let report = try EventStore.salvage(log.path, to: target, now: SystemClock.now) {
+            progress.report($0)
+        }
         progress.end()
         let output = output.standardOutput
         try output.line(document.json ? Self.members(of: report).text : Self.text(of: report, target: target))

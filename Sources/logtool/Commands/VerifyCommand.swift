@@ -53,7 +53,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let kept = try keptRoot()
         let progress = output.progress("verifying")
-        var report = try EventStore.verify(at: log.path)
+        var report = try EventStore.verify(at: log.path, options: .reporting(to: progress))
         let deep = try report.isIntact && deep ? checkDeep(&report) : nil
         progress.end()
         if !report.provesRemains, !output.quiet {

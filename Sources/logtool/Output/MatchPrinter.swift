@@ -8,7 +8,7 @@ struct MatchPrinter {
         let entity: EntityReference
         /// Whether the thing is there and holds the text now.
         let holds: Bool
-        let entries: [HistoryEntry]
+        var entries: [HistoryEntry]
     }
 
     let output: StandardOutput

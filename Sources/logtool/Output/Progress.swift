@@ -98,7 +98,7 @@ struct ProgressLine {
     private(set) var text: String
     private var done: Int?
     private var total: Int?
-    /// The first report: what was done before it may have cost nothing.
+    /// The first report of a step: what was done before it may have cost nothing.
     private var first: (done: Int, time: ContinuousClock.Instant)?
     var isDrawn = false
     var isEnded = false
@@ -108,8 +108,8 @@ struct ProgressLine {
     }
 
     mutating func report(_ text: String, done: Int, total: Int?, at now: ContinuousClock.Instant) {
+        if first == nil || total != self.total || done < self.done ?? 0 { first = (done, now) }
         (self.text, self.done, self.total) = (text, done, total)
-        if first == nil { first = (done, now) }
     }
 
     mutating func begin(_ activity: String) {

@@ -1,0 +1,40 @@
+import EventLog
+
+extension Progress {
+    /// Says how far a store is.
+    func report(_ work: StoreWork) {
+        switch work.activity {
+        case .checkingPages: reportBytes("checked", work, of: " of the log's pages")
+        case .verifying: reportBytes("verified", work)
+        case .salvaging: reportBytes("read", work)
+        case .copying:
+            let (done, total) = (Int(clamping: work.done), Int(clamping: work.total))
+            report("copied \(done) of \(total) events", done: done, total: total)
+        }
+    }
+
+    private func reportBytes(_ verb: String, _ work: StoreWork, of what: String = "") {
+        let (done, total) = (Int(clamping: work.done / 1_000_000), Int(clamping: work.total / 1_000_000))
+        report("\(verb) \(done) of \(total) MB\(what)", done: done, total: total)
+    }
+}
+
+extension EventStore.Options {
+    /// The usual options, with a progress line of its own while the log's pages are checked.
+    static func withProgress(isQuiet: Bool) -> EventStore.Options {
+        let progress = Progress("checking the log's pages", isQuiet: isQuiet)
+        return reporting(to: progress, endsWithPages: true)
+    }
+
+    /// The usual options, with what the store does shown in a line.
+    ///
+    /// - Parameter endsWithPages: whether the line goes once the log's pages are checked.
+    static func reporting(to progress: Progress, endsWithPages: Bool = false) -> EventStore.Options {
+        var options = EventStore.Options()
+        options.progress = { work in
+            if endsWithPages, work.activity == .checkingPages, work.done == work.total { return progress.end() }
+            progress.report(work)
+        }
+        return options
+    }
+}
