@@ -51,8 +51,41 @@ import Testing
     }
 
     @Test(arguments: [
+        (["channel:100"], 1, 0), (["channel:100", "--to", "1"], 0, 1), (["channel:100", "--from", "2"], 1, 0),
+        (["channel:100", "-n", "0"], 0, 0), (["channel:100", "--kind", "gateway.frame"], 1, 0),
+        (["channel:100", "--kind", "sse.event"], 0, 1), (["channel:100", "--source", "guild"], 1, 0),
+        (["channel:100", "--source", "other"], 0, 1), (["channel:100", "--channel", "101"], 0, 1),
+        (["--match", "message"], 3, 0), (["--match", "message", "--channel", "101"], 1, 0),
+        (["--match", "message", "--from", "5"], 2, 0), (["--match", "message", "--to", "2"], 0, 1),
+    ])
+    func historiesAreChosenToo(arguments: [String], count: Int, exitCode: Int32) throws {
+        let run = try ToolRun.run(["history", "L", "--jsonl"] + arguments, in: folder)
+        #expect(run.exitCode == exitCode, "\(run.errors)")
+        #expect(run.output.split(separator: "\n").count == count, "\(run.output)")
+    }
+
+    @Test func aTextIsLookedForBeforeTheLastOnesAreTaken() throws {
+        let run = try ToolRun.run(["events", "L", "--jsonl", "--match", "101", "-n", "1"], in: folder)
+        #expect(try Self.members("sequence", of: run.output) == ["5"])
+    }
+
+    @Test func theStatusOfOneRecorder() throws {
+        let run = try ToolRun.run(["status", "L", "--source", "guild", "--jsonl"], in: folder)
+        #expect(try Self.members("source", of: run.output) == ["guild"])
+        #expect(try ToolRun.run(["status", "L", "--source", "other"], in: folder).exitCode == 1)
+    }
+
+    @Test func aSourceThatTwoDocumentsLackIsSaid() throws {
+        try folder.write(try ToolRun.run(["replay", "L", "--json"], in: folder).output, to: "a.json")
+        let run = try ToolRun.run(["diff", "a.json", "a.json", "--source", "nope"], in: folder)
+        #expect(run.exitCode == 1)
+        #expect(run.errors.contains("neither state has anything of it"))
+        #expect(try ToolRun.run(["diff", "a.json", "a.json", "--source", "guild"], in: folder).exitCode == 0)
+    }
+
+    @Test(arguments: [
         ["diff", "L@1", "L", "--from", "2"], ["diff", "L@1", "L", "--kind", "gateway.frame"],
-        ["gaps", "L", "--kind", "x"],
+        ["gaps", "L", "--kind", "x"], ["history", "L", "message:1000", "--entity", "message:1000"],
         ["gaps", "L", "--entity", "message:1"], ["replay", "L", "-n", "1"], ["replay", "L", "--changed"],
         ["events", "L", "-n", "-1"], ["events", "L", "--channel", "100", "--entity", "message:1000"],
         ["events", "L", "--follow", "--channel", "100"], ["events", "L", "-C", "elsewhere"],

@@ -50,7 +50,9 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             second.document(source: selectors.source, progress: progress, isQuiet: output.quiet)
         )
         let differences = selectors.chosen(StateDiff.differences(states.0, states.1))
-        if differences.isEmpty { try selectors.checkThatSomethingFits(in: [states.0, states.1]) }
+        if differences.isEmpty {
+            try selectors.checkThatSomethingFits(in: [states.0, states.1], areDocuments: areDocuments)
+        }
         progress.begin("finding the events responsible")
         let document = StateDiff.document(differences, responsible: try responsible(for: differences))
         let output = output.paged(unless: lists.form)
@@ -64,6 +66,13 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         }
         try output.flush()
         if !differences.isEmpty { throw Outcome.no }
+    }
+
+    /// Whether neither state comes of a log, which knows its sources.
+    private var areDocuments: Bool {
+        if case .log = first { return false }
+        if case .log = second { return false }
+        return true
     }
 
     private func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
@@ -82,7 +91,13 @@ extension SelectorOptions {
     /// States of which neither has what is asked for are not the same: nothing was compared.
     ///
     /// - Throws: `Failure` with exit code 1.
-    fileprivate func checkThatSomethingFits(in states: [JSONValue]) throws {
+    fileprivate func checkThatSomethingFits(in states: [JSONValue], areDocuments: Bool) throws {
+        if let source, areDocuments {
+            let names = states.flatMap { $0.object?.members.flatMap { $0.value.array ?? [] } ?? [] }
+            guard names.contains(where: { $0["source"]?.string == source.rawValue }) else {
+                throw Failure("find source \"\(source)\": neither state has anything of it", exitCode: Outcome.no)
+            }
+        }
         guard let wanted = entity ?? channel else { return }
         let things = states.lazy.flatMap { StateDiff.differences(.object(JSONObject()), $0).map(\.entity) }
         guard !things.contains(where: isAbout) else { return }

@@ -73,7 +73,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     ) throws {
         let reporter = progress.replayReporter(until: session.head)
         let selection = try EventSelection(selectors, in: session, namesMayCome: follow, progress: reporter)
-        if let sequences = try selection.range(in: session) {
+        if let sequences = try selection.range(in: session, where: isMatch) {
             try print(sequences, of: session, selection, with: printer)
         }
         guard printer.isEmpty, !follow else { return }
@@ -104,7 +104,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     ) throws {
         try session.forEachEvent(in: sequences) { event in
             let envelope = event.envelope
-            guard selection.includes(envelope), event.withPayload({ isMatch(envelope, $0) }) else { return true }
+            guard selection.includes(envelope), isMatch(event) else { return true }
             if payload { try session.check(event) }
             try event.withPayload { try printer.print(envelope, payload: $0) }
             return true
@@ -112,9 +112,10 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
     }
 
     /// Whether the bytes, the key or an attribute hold the text that is asked for.
-    private func isMatch(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer) -> Bool {
+    private func isMatch(_ event: borrowing EventView) -> Bool {
         guard let text = match.text else { return true }
-        if text.isFound(in: payload) { return true }
+        if event.withPayload({ text.isFound(in: $0) }) { return true }
+        let envelope = event.envelope
         let others = envelope.attributes.pairs.map(\.value) + [envelope.key?.rawValue].compactMap { $0 }
         return others.contains { text.range(in: $0) != nil }
     }

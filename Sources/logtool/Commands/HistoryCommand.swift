@@ -23,6 +23,10 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         Example("logtool history chat.eventlog message:0903-bob", "the same, as long as one message fits"),
         Example("logtool history chat.eventlog --match 'reconnect'", "which messages say or said that"),
         Example(
+            "logtool history chat.eventlog message:0903-bob --from 2026-01-19 -n 5",
+            "its five newest entries since then"
+        ),
+        Example(
             "logtool history status.eventlog session:vibestatus-1.json --json",
             "a session's transitions, and how long each status lasted"
         ),
@@ -34,6 +38,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     var entity: EntityReference?
 
     @OptionGroup var match: MatchOptions
+    @OptionGroup var selectors: SelectorOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
@@ -41,6 +46,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         if entity == nil && match.match == nil {
             throw ValidationError("name an entity, or look for one by --match TEXT")
         }
+        try selectors.refuse(["--entity"], because: "the entity is named without it")
     }
 
     func run() throws {
@@ -52,11 +58,26 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try printMatches(of: text, in: state, store, to: output)
         } else if let entity {
             let reference = try store.read { try EntityArgument.only(entity, in: state, of: $0) }
-            let entries = try state.history(of: reference)
-            try store.read { session in for entry in entries { try session.checkEvent(at: entry.sequence) } }
+            let entries = try store.read { try chosen(of: reference, in: state, $0) }
             try print(HistoryPrinter(output: output, entity: reference, entries: entries))
         }
         try output.flush()
+    }
+
+    /// The entries of one thing that are asked for, each checked against the leaf hash of its event.
+    private func chosen(
+        of reference: EntityReference,
+        in state: Workspace,
+        _ session: borrowing ReadSession
+    ) throws -> [HistoryEntry] {
+        let selection = try HistorySelection(selectors, in: session)
+        let all = try state.history(of: reference)
+        let entries = selection.includes(reference) ? try selection.chosen(all, in: session) : []
+        if entries.isEmpty, !selectors.given.isEmpty, selectors.count != 0 {
+            throw selection.nothingFits(reference, of: all.count)
+        }
+        for entry in entries { try session.checkEvent(at: entry.sequence) }
+        return entries
     }
 
     private func print(_ printer: HistoryPrinter) throws {
@@ -73,9 +94,14 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let printer = MatchPrinter(output: output, match: text)
         var documents: [JSONValue] = []
         var count = 0
+        let selection = try store.read { try HistorySelection(selectors, in: $0) }
         try state.forEachHistory(of: entity) { reference, history in
-            guard let found = printer.found(reference, history) else { return }
-            try store.read { session in for entry in found.entries { try session.checkEvent(at: entry.sequence) } }
+            guard selection.includes(reference), var found = printer.found(reference, history) else { return }
+            try store.read { session in
+                found.entries = try selection.chosen(found.entries, in: session)
+                for entry in found.entries { try session.checkEvent(at: entry.sequence) }
+            }
+            guard !found.entries.isEmpty else { return }
             count += 1
             switch lists.form {
             case .text: try printer.printText(found)
@@ -86,8 +112,12 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         if lists.form == .document { try output.line(JSONValue.array(documents).lines) }
         guard count == 0 else { return }
         try output.flush()
+        let names = selectors.given.isEmpty ? "" : " with \(selectors.given.joined(separator: " and "))"
         let place = entity.map { "of what \"\($0)\" can mean" } ?? "in the log"
         let dropped = try store.read { $0.decidedAt } > .zero ? "; what compactions dropped cannot be searched" : ""
-        throw Failure("find \"\(text.text)\": nothing \(place) holds or held it\(dropped)", exitCode: Outcome.no)
+        throw Failure(
+            "find \"\(text.text)\": nothing \(place) holds or held it\(names)\(dropped)",
+            exitCode: Outcome.no
+        )
     }
 }

@@ -16,13 +16,23 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
     ]
 
     @OptionGroup var log: LogOptions
+
+    @Option(
+        help: ArgumentHelp("Only this recorder.", valueName: "name"),
+        completion: Completions.sources,
+        transform: SourceArgument.parse
+    )
+    var source: SourceName?
+
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         let now = SystemClock.now
         let progress = output.progress("reading what the recorders say")
-        let sources = try RecorderStatus.all(in: log.open(isQuiet: output.quiet))
+        let store = try log.open(isQuiet: output.quiet)
+        try store.read { try KnownNames($0).check(source: source) }
+        let sources = try RecorderStatus.all(in: store).filter { source == nil || $0.source == source }
         progress.end()
         let output = output.standardOutput
         let documents = sources.map { JSONValue.object(Self.json($0, now: now)) }

@@ -25,7 +25,12 @@ struct EventSelection {
     }
 
     /// The sequences that may be among the chosen: those of the range, from the first of the last `-n` on.
-    func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
+    ///
+    /// - Parameter isWanted: Whether an event that the selectors choose counts.
+    func range(
+        in session: borrowing ReadSession,
+        where isWanted: (borrowing EventView) -> Bool = { _ in true }
+    ) throws -> ClosedRange<SequenceNumber>? {
         guard let range, let count = selectors.count else { return range }
         var found: [SequenceNumber] = []
         var upper = range.upperBound
@@ -33,7 +38,7 @@ struct EventSelection {
             let lower = max(range.lowerBound, SequenceNumber(upper.rawValue - min(upper.rawValue - 1, 4_095)))
             var matches: [SequenceNumber] = []
             try session.forEachEvent(in: lower...upper) { event in
-                if includes(event.envelope) { matches.append(event.sequence) }
+                if includes(event.envelope), isWanted(event) { matches.append(event.sequence) }
                 return true
             }
             found = matches + found

@@ -1,0 +1,43 @@
+import EventLog
+import Projections
+
+/// The things and the entries of their histories that selectors choose.
+struct HistorySelection {
+    private let selectors: SelectorOptions
+    private let range: ClosedRange<SequenceNumber>?
+
+    /// - Throws: `Failure` with exit code 1 where the log has no such source or kind.
+    init(_ selectors: SelectorOptions, in session: borrowing ReadSession) throws {
+        self.selectors = selectors
+        try KnownNames(session).check(source: selectors.source, kind: selectors.kind)
+        range = try selectors.range.range(in: session)
+    }
+
+    /// Whether a thing is of the source and in the channel that are asked for.
+    func includes(_ thing: EntityReference) -> Bool {
+        if let source = selectors.source, thing.parts.first != source.rawValue { return false }
+        guard let channel = selectors.channel else { return true }
+        return thing.channel.map { channel.fits($0.parts) } ?? false
+    }
+
+    /// The entries that events of the range and kind made, the last so many of them.
+    func chosen(_ entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [HistoryEntry] {
+        var fitting: [HistoryEntry] = []
+        for entry in entries where range?.contains(entry.sequence) == true {
+            if let kind = selectors.kind {
+                guard try session.event(at: entry.sequence)?.envelope.kind.isNamed(kind) == true else { continue }
+            }
+            fitting.append(entry)
+        }
+        return fitting.suffix(selectors.count ?? fitting.count)
+    }
+
+    /// What to say where a thing has entries, and none that is asked for.
+    func nothingFits(_ thing: EntityReference, of count: Int) -> Failure {
+        let names = selectors.given.joined(separator: " and ")
+        return Failure(
+            "history \"\(thing)\": none of its \(count) entries fits \(names); leave them out to see all",
+            exitCode: Outcome.no
+        )
+    }
+}
