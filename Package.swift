@@ -34,7 +34,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -151,7 +150,6 @@ let package = Package(
             dependencies: [
                 "Ingest", "EventLog", "TestSupport",
                 .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
-                .product(name: "Hummingbird", package: "hummingbird", condition: recorders),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "NIOCore", package: "swift-nio", condition: recorders),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),

@@ -1,9 +1,8 @@
 #if Recorders
 import Foundation
-import HTTPTypes
-import Hummingbird
-import Logging
 import NIOCore
+import NIOHTTP1
+import NIOPosix
 import Synchronization
 
 /// An HTTP server on 127.0.0.1 whose answers a closure gives.
@@ -16,7 +15,7 @@ final class ScriptedServer: Sendable {
         let headers: [String: String]
         let body: [UInt8]
         /// The number of the request, from 1.
-        let number: Int
+        var number = 0
     }
 
     /// What a request gets.
@@ -40,6 +39,16 @@ final class ScriptedServer: Sendable {
 
     private final class Seen: Sendable {
         let requests = Mutex<[Request]>([])
+
+        /// Keeps a request, with its number.
+        func take(_ request: Request) -> Request {
+            requests.withLock { requests in
+                var request = request
+                request.number = requests.count + 1
+                requests.append(request)
+                return request
+            }
+        }
     }
 
     var url: String { "http://127.0.0.1:\(port)" }
@@ -53,34 +62,59 @@ final class ScriptedServer: Sendable {
         _ script: @escaping @Sendable (Request) async throws -> Answer
     ) async throws -> ScriptedServer {
         let seen = Seen()
-        let (ports, continuation) = AsyncStream<Int>.makeStream()
-        let responder = CallbackResponder { (request: Hummingbird.Request, _: BasicRequestContext) in
-            let body = try await request.body.collect(upTo: 1 << 24)
-            let taken = seen.requests.withLock { requests in
-                let taken = Request(request, body: Array(body.readableBytesView), number: requests.count + 1)
-                requests.append(taken)
-                return taken
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .bind(host: "127.0.0.1", port: 0) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ConnectionWatch(activity))
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
             }
-            if let gate = activity?.happened() {
-                await gate.pass()
-                throw Cut()
+        let task = Task {
+            try await withThrowingDiscardingTaskGroup { group in
+                try await listener.executeThenClose { connections in
+                    for try await connection in connections {
+                        group.addTask {
+                            try? await serve(connection) { request in
+                                let taken = seen.take(request)
+                                if let gate = activity?.happened() {
+                                    await gate.pass()
+                                    throw Cut()
+                                }
+                                let answer = try await script(taken)
+                                if case .full(200, _, let body) = answer { activity?.note(sent: body) }
+                                return answer
+                            }
+                        }
+                    }
+                }
             }
-            let answer = try await script(taken)
-            if case .full(200, _, let body) = answer { activity?.note(sent: body) }
-            return answer.response()
         }
-        var logger = Logger(label: "server")
-        logger.logLevel = .critical
-        let application = Application(
-            responder: responder,
-            server: .http1(configuration: .init(additionalChannelHandlers: [ConnectionWatch(activity)])),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? 0) },
-            logger: logger
-        )
-        let task = Task { try await application.run() }
-        for await port in ports { return ScriptedServer(port: port, task: task, seen: seen) }
-        throw Cut()
+        return ScriptedServer(port: listener.channel.localAddress?.port ?? 0, task: task, seen: seen)
+    }
+
+    private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+
+    /// Answers the requests of one connection, one after another, until either side closes it.
+    private static func serve(
+        _ connection: Connection,
+        _ answer: @Sendable (Request) async throws -> Answer
+    ) async throws {
+        try await connection.executeThenClose { inbound, outbound in
+            var head: HTTPRequestHead?
+            var body: [UInt8] = []
+            for try await part in inbound {
+                switch part {
+                case .head(let found): (head, body) = (found, [])
+                case .body(let bytes): body += bytes.readableBytesView
+                case .end:
+                    guard let found = head else { return }
+                    try await answer(Request(found, body: body)).write(to: outbound)
+                    if !found.isKeepAlive { return }
+                }
+            }
+        }
     }
 
     private init(port: Int, task: Task<Void, any Error>, seen: Seen) {
@@ -130,53 +164,42 @@ private final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHand
 }
 
 extension ScriptedServer.Request {
-    fileprivate init(_ request: Hummingbird.Request, body: [UInt8], number: Int) {
-        method = request.method.rawValue
-        path = request.uri.path
-        query = Dictionary(request.uri.queryParameters.map { (String($0.key), String($0.value)) }) { first, _ in first }
-        headers = Dictionary(request.headers.map { ($0.name.canonicalName, $0.value) }) { first, _ in first }
+    fileprivate init(_ head: HTTPRequestHead, body: [UInt8]) {
+        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let items = URLComponents(string: head.uri)?.queryItems ?? []
+        method = head.method.rawValue
+        path = String(parts[0])
+        query = Dictionary(items.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+        headers = Dictionary(head.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
         self.body = body
-        self.number = number
     }
 }
 
 extension ScriptedServer.Answer {
-    fileprivate func response() -> Response {
+    fileprivate typealias Outbound = NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+
+    /// - Throws: `CancellationError` where the connection is to be cut.
+    fileprivate func write(to outbound: Outbound) async throws {
         switch self {
         case .full(let status, let headers, let body):
-            Response(
-                status: .init(code: status),
-                headers: Self.fields(headers),
-                body: body.isEmpty ? .init() : .init(byteBuffer: ByteBuffer(bytes: body))
-            )
+            let length = headers.keys.contains { $0.lowercased() == "content-length" }
+            let all = length ? headers : headers.merging(["Content-Length": String(body.count)]) { first, _ in first }
+            try await outbound.write(Self.head(status, all))
+            if !body.isEmpty { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
         case .pieces(let status, let headers, let pieces, let isCut):
-            Response(
-                status: .init(code: status),
-                headers: Self.fields(headers),
-                body: .init { writer in
-                    for piece in pieces { try await writer.write(ByteBuffer(bytes: piece)) }
-                    if isCut { throw CancellationError() }
-                    try await writer.finish(nil)
-                }
-            )
+            try await outbound.write(Self.head(status, headers))
+            for piece in pieces { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: piece)))) }
+            if isCut { throw CancellationError() }
         case .stream(let headers, let pieces):
-            Response(
-                status: .ok,
-                headers: Self.fields(headers),
-                body: .init { writer in
-                    for await piece in pieces { try await writer.write(ByteBuffer(bytes: piece)) }
-                    try await writer.finish(nil)
-                }
-            )
+            try await outbound.write(Self.head(200, headers))
+            for await piece in pieces { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: piece)))) }
         }
+        try await outbound.write(.end(nil))
     }
 
-    private static func fields(_ headers: [String: String]) -> HTTPFields {
-        var fields = HTTPFields()
-        for (name, value) in headers {
-            if let name = HTTPField.Name(name) { fields[name] = value }
-        }
-        return fields
+    private static func head(_ status: Int, _ headers: [String: String]) -> HTTPServerResponsePart {
+        let fields = HTTPHeaders(headers.map { ($0.key, $0.value) })
+        return .head(HTTPResponseHead(version: .http1_1, status: .init(statusCode: status), headers: fields))
     }
 }
 #endif
