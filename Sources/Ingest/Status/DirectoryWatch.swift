@@ -6,8 +6,10 @@ import Glibc
 final class DirectoryWatch: @unchecked Sendable {
     /// What happened.
     enum Happening: Equatable {
-        /// A file was made, or something of it changed.
+        /// A file was made, or its attributes changed.
         case changed([UInt8])
+        /// Bytes of a file were written.
+        case written([UInt8])
         /// A writer closed a file, or moved it here.
         case finished([UInt8])
         /// A file was deleted, or moved away.
@@ -104,7 +106,8 @@ final class DirectoryWatch: @unchecked Sendable {
         if event.mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .gone }
         guard !name.isEmpty, event.mask & UInt32(IN_ISDIR) == 0 else { return nil }
         if event.mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { return .finished(name) }
-        return event.mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0 ? .removed(name) : .changed(name)
+        if event.mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0 { return .removed(name) }
+        return event.mask & UInt32(IN_MODIFY) != 0 ? .written(name) : .changed(name)
     }
 }
 #endif

@@ -42,6 +42,9 @@ final class StatusDirectory {
     private(set) var unreadable: Set<[UInt8]> = []
     /// Files of which something was delivered since a writer finished the last time.
     private var fresh: Set<[UInt8]> = []
+    /// Files that were written and gone when they were looked at. A file that is removed before its writer closes it is
+    /// never told as finished.
+    private var unread: Set<[UInt8]> = []
 
     /// - Parameter remembered: the hashes of what earlier runs recorded last, of files that were there then.
     init(
@@ -84,6 +87,11 @@ final class StatusDirectory {
         _ = look(name, isTold: true, deliver)
     }
 
+    /// Looks at a file of which bytes were written.
+    func observeWritten(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) {
+        if look(name, isTold: true, deliver) == .absent { unread.insert(name) }
+    }
+
     /// Looks at a file that a writer finished or moved into place.
     ///
     /// - Returns: whether what it held then was replaced or removed before it was read.
@@ -91,6 +99,7 @@ final class StatusDirectory {
         let wasFresh = fresh.contains(name)
         let outcome = look(name, isTold: true, deliver)
         fresh.remove(name)
+        unread.remove(name)
         return !wasFresh && (outcome == .unchanged || outcome == .absent)
     }
 
@@ -98,8 +107,8 @@ final class StatusDirectory {
     ///
     /// - Returns: as `observeFinished`; a file that nobody knew is told when it was written.
     func observeRemoved(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) -> Bool {
-        let wasKnown = known[name] != nil
-        return observeFinished(name, deliver) && wasKnown
+        let (wasKnown, wasUnread) = (known[name] != nil, unread.contains(name))
+        return observeFinished(name, deliver) && (wasKnown || wasUnread)
     }
 
     private func look(_ name: [UInt8], isTold: Bool = false, _ deliver: (StatusObservation) -> Void) -> Outcome {

@@ -195,6 +195,7 @@ extension StatusWatcher {
             let deliver: (StatusObservation) -> Void = { [watcher] in watcher.deliver($0) }
             switch happening {
             case .changed(let name): if directory.matches(name) { directory.observe(name, deliver) }
+            case .written(let name): if directory.matches(name) { directory.observeWritten(name, deliver) }
             case .finished(let name):
                 if directory.matches(name), directory.observeFinished(name, deliver) { note(.replaced) }
             case .removed(let name):

@@ -197,7 +197,7 @@ import Testing
     @Test(arguments: [
         (["put 1"], 0), (["put 1", "put 2"], 1), (["write 1"], 0), (["write 1", "write 2"], 1),
         (["put 1", "remove"], 1), (["write 1", "remove"], 1), (["put 1", "remove", "put 2"], 1),
-        (["link", "unlink"], 0),
+        (["link", "unlink"], 0), (["begin 1", "remove"], 1), (["begin 1"], 0),
         (["put 1", "away"], 1),
     ])
     func aVersionThatIsReplacedBeforeItIsReadIsTold(_ steps: [String], lost: Int) throws {
@@ -205,6 +205,9 @@ import Testing
         #expect(watch.add(files.url.path))
         let directory = StatusDirectory(path: files.url.path, patterns: Self.patterns, now: { Timestamp(seconds: 1) })
         let path = files.path("vibestatus-a.json")
+        // Files that their writer has not closed yet.
+        var open: [Int32] = []
+        defer { for descriptor in open { close(descriptor) } }
         for step in steps {
             let words = step.split(separator: " ")
             switch words[0] {
@@ -212,6 +215,9 @@ import Testing
                 try put("new", String(words[1]))
                 #expect(rename(files.path("new"), path) == 0)
             case "write": try put("vibestatus-a.json", String(words[1]))
+            case "begin":
+                open.append(Foundation.open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
+                #expect(Foundation.write(open[open.count - 1], String(words[1]), 1) == 1)
             case "away": #expect(rename(path, files.path("other")) == 0)
             case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "x")
             default: #expect(unlink(path) == 0)
@@ -221,6 +227,7 @@ import Testing
         for happening in watch.next(milliseconds: 1_000) {
             switch happening {
             case .changed(let name): if directory.matches(name) { directory.observe(name) { _ in } }
+            case .written(let name): if directory.matches(name) { directory.observeWritten(name) { _ in } }
             case .finished(let name):
                 if directory.matches(name), directory.observeFinished(name, { _ in }) { count += 1 }
             case .removed(let name):
