@@ -18,6 +18,7 @@ import Testing
         options.snapshots = SnapshotOptions(build: "test")
         options.snapshots?.eventsMin = 5
         options.snapshots?.bytesFactors = (0, 0)
+        options.snapshots?.decodedPercentMax = nil
         options.snapshots?.channelEventsMin = 1
         options.chunkEvents = 5
         return options
@@ -131,8 +132,8 @@ import Testing
             let kept = states.sequences(in: session)
             let sequence = try #require(kept.last)
             let forger = try log("forger", saying: "forgery")
-            var state = try forger.read { try Replay.workspace(of: $0, through: sequence) }
-            let saving = try states.saving(of: &state, base: nil, in: session)
+            let state = try forger.read { try Replay.workspace(of: $0, through: sequence) }
+            let saving = try states.saving(of: state, base: nil, payloadBytes: 0, in: session)
             states.remove(sequence, in: session)
             let table = states.writableTable(in: session)
             try states.write(saving, to: #require(table))

@@ -142,6 +142,7 @@ import Testing
         options.snapshots = SnapshotOptions(build: "test")
         options.snapshots?.eventsMin = 5
         options.snapshots?.bytesFactors = (0, 0)
+        options.snapshots?.decodedPercentMax = nil
         options.chunkEvents = 5
         return options
     }

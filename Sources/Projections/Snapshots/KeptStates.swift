@@ -19,6 +19,8 @@ struct KeptStates: Sendable {
         let sum: UInt64
         /// Of what was written for this one.
         let byteCounts: SavedByteCounts
+        /// How many bytes the payloads have that it is the state after.
+        let payloadBytes: Int
     }
 
     /// What is to be written of one state.
@@ -38,6 +40,7 @@ struct KeptStates: Sendable {
         var restPieceCount: UInt32
         var pieceCount: UInt32
         var byteCounts: SavedByteCounts
+        var payloadBytes: Int
         /// Of the log up to the event that the state ends with.
         var prefixHash: Hash256
 
@@ -54,7 +57,7 @@ struct KeptStates: Sendable {
         }
 
         func kept(_ sequence: SequenceNumber) -> Kept {
-            Kept(sequence: sequence, sum: sum, byteCounts: byteCounts)
+            Kept(sequence: sequence, sum: sum, byteCounts: byteCounts, payloadBytes: payloadBytes)
         }
     }
 
@@ -145,8 +148,15 @@ struct KeptStates: Sendable {
             && found.restPieceCount == head.restPieceCount
     }
 
-    /// What of a state is to be written: what came since its base, or all of it. The state knows then that it was saved.
-    func saving(of state: inout Workspace, base: Kept?, in session: borrowing ReadSession) throws -> Saving {
+    /// What of a state is to be written: what came since its base, or all of it.
+    ///
+    /// - Parameter payloadBytes: as `Kept.payloadBytes`.
+    func saving(
+        of state: Workspace,
+        base: Kept?,
+        payloadBytes: Int,
+        in session: borrowing ReadSession
+    ) throws -> Saving {
         let sequence = state.sequence
         var head = Head(
             baseSequence: base?.sequence.rawValue,
@@ -156,6 +166,7 @@ struct KeptStates: Sendable {
             restPieceCount: 0,
             pieceCount: 0,
             byteCounts: SavedByteCounts(),
+            payloadBytes: payloadBytes,
             prefixHash: try session.prefixHash(through: sequence)
         )
         let pieces = try state.pieces(whole: base == nil)
@@ -163,7 +174,6 @@ struct KeptStates: Sendable {
             piece.withUnsafeBytes { head.add($0) }
             head.byteCounts.add(piece)
         }
-        state.noteSaved()
         return Saving(kept: head.kept(sequence), head: try StateEncoder.bytes(of: head), pieces: pieces)
     }
 

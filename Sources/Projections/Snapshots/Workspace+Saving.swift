@@ -18,6 +18,9 @@ extension Workspace {
         return pieces
     }
 
+    /// How many messages are records, which take long to decode.
+    var messageRecordCount: Int { sources.reduce(0) { $0 + $1.messages.store.records.count } }
+
     /// Notes that the state was saved as it is.
     mutating func noteSaved() {
         for index in sources.indices { sources[index].messages.store.noteSaved() }
