@@ -40,7 +40,7 @@ struct Failure: Error, CustomStringConvertible {
         if error is BrokenPipe { return ExitCode.success.rawValue }
         if let code = error as? ExitCode { return code.rawValue }
         Progress.endCurrent()
-        StandardError.line("logtool: " + DisplayText.escaped(oneLine(describe(error))))
+        StandardError.line("logtool: " + DisplayText.shortened(DisplayText.escaped(oneLine(describe(error)))))
         return exitCode(for: error).rawValue
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import logtool
@@ -21,6 +22,18 @@ import Testing
     @Test(arguments: [("abc", 3), ("漢字", 4), ("e\u{301}", 1), ("🙂", 2), ("👨‍👩‍👧", 2), ("", 0)])
     func widthCountsColumns(text: String, columns: Int) {
         #expect(DisplayText.width(of: text) == columns)
+    }
+
+    @Test func aLongErrorKeepsItsBeginningAndItsEnd() throws {
+        let name = String(repeating: "é", count: 60_000)
+        let run = try ToolRun.run(["replay", "L", "--channel", name], in: TemporaryDirectory())
+        #expect(run.exitCode == 10)
+        let folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 1)
+        let found = try ToolRun.run(["replay", "L", "--channel", name], in: folder)
+        #expect(found.exitCode == 1)
+        #expect(found.errors.hasPrefix("logtool: ") && found.errors.count < 4_000, "\(found.errors.count)")
+        #expect(DisplayText.shortened("short; do this") == "short; do this")
     }
 
     @Test func cuttingKeepsWithinTheColumns() {

@@ -1,5 +1,14 @@
 /// Makes text that came from outside safe and fit for a terminal.
 enum DisplayText {
+    /// A line without its middle where it has more than 8,192 characters: what went wrong stands at its beginning, what to do
+    /// about it at its end, and a name that somebody gave may be as long as he likes.
+    static func shortened(_ line: String) -> String {
+        let count = line.unicodeScalars.count
+        guard count > 8_192 else { return line }
+        let (first, last) = (line.unicodeScalars.prefix(2_048), line.unicodeScalars.suffix(1_024))
+        return "\(String(first)) … (\(count - first.count - last.count) characters) … \(String(last))"
+    }
+
     /// The text with every control character written out: C0, DEL, C1, the bidirectional controls and the invisible
     /// line and paragraph separators become `\u{1b}` and the like, so that no message can move the cursor, recolour
     /// the screen or turn a line round.
