@@ -55,8 +55,8 @@ import Testing
         (["channel:100", "-n", "0"], 0, 0), (["channel:100", "--kind", "gateway.frame"], 1, 0),
         (["channel:100", "--kind", "sse.event"], 0, 1), (["channel:100", "--source", "guild"], 1, 0),
         (["channel:100", "--source", "other"], 0, 1), (["channel:100", "--channel", "101"], 0, 1),
-        (["--match", "message"], 3, 0), (["--match", "message", "--channel", "101"], 1, 0),
-        (["--match", "message", "--from", "5"], 2, 0), (["--match", "message", "--to", "2"], 0, 1),
+        (["--match", "room"], 3, 0), (["--match", "room", "--channel", "101"], 1, 0),
+        (["--match", "room", "--from", "5"], 1, 0), (["--match", "room", "--to", "1"], 0, 1),
     ])
     func historiesAreChosenToo(arguments: [String], count: Int, exitCode: Int32) throws {
         let run = try ToolRun.run(["history", "L", "--jsonl"] + arguments, in: folder)
