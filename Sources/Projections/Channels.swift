@@ -116,6 +116,11 @@ extension Channels {
         }
     }
 
+    func knownKeys(in section: Section, names: Names) -> [EntityKey] {
+        guard section == .channels else { return [] }
+        return records.map(\.fields.id).sorted { names.precedes($0, $1) }.map { EntityKey(.channels, $0) }
+    }
+
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard key.section == .channels, isLive(key.first), let slot = slots[key.first] else { return nil }
         return .object(records[slot].fields.row(names: context.names))
@@ -124,6 +129,11 @@ extension Channels {
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
         guard key.section == .channels, let slot = slots[key.first] else { return nil }
         return records[slot].entries.map { $0.historyEntry(names: context.names) }
+    }
+
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        guard key.section == .channels, let entries = slots[key.first].map({ records[$0].entries }) else { return [] }
+        return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}

@@ -29,7 +29,8 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
             }
         }
 
-        init?(section: Section) {
+        /// The kind of the things in a section of the state document.
+        public init?(section: Section) {
             guard let kind = Self.allCases.first(where: { $0.sections.contains(section) }) else { return nil }
             self = kind
         }

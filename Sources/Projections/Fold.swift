@@ -23,6 +23,9 @@ protocol Fold: StatePart {
     /// What happened to one entity, oldest first; `nil` where it was never heard of.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]?
 
+    /// A part of what happened to one entity, by places in `history`; empty where that has no such places.
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry>
+
     /// Drops what the policy drops, as a compaction does (C15). Idempotent.
     mutating func retain(_ policy: RetentionPolicy, names: Names)
 }
@@ -30,6 +33,11 @@ protocol Fold: StatePart {
 extension Fold {
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         keys(in: section, names: names)
+    }
+
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        let entries = history(of: key, context: context) ?? []
+        return entries[places.clamped(to: entries.indices)]
     }
 }
 

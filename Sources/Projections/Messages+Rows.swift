@@ -29,6 +29,12 @@ extension Messages {
         return record.entries.map { $0.historyEntry(names: context.names) }
     }
 
+    /// An entry is made for each place that is asked for, and for no other.
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        guard let entries = record(for: key)?.entries else { return [] }
+        return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
+    }
+
     /// The live messages of one channel in the remote's order.
     func sortedLive(in channel: EntityID, _ names: Names) -> [MessageRecord] {
         records(in: channel, being: .live).sorted { MessageOrder.precedes($0, $1, names) }

@@ -58,7 +58,8 @@ extension Workspace {
             .filter { seen.insert($0).inserted }
     }
 
-    private struct Place {
+    /// A thing, and where its row lies.
+    struct Place {
         let source: Int
         let key: EntityKey
         let reference: EntityReference
@@ -74,7 +75,8 @@ extension Workspace {
         return found
     }
 
-    private func forEachPlace(of kind: EntityReference.Kind, _ body: (Place) throws -> Void) rethrows {
+    /// Lends what there is and was of one kind, in the order of sources and rows.
+    func forEachPlace(of kind: EntityReference.Kind, _ body: (Place) throws -> Void) rethrows {
         for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
             for section in kind.sections {
                 for key in sources[index].knownKeys(in: section) {

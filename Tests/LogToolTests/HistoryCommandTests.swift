@@ -174,6 +174,18 @@ import Testing
         #expect(last == "5       not told                 2026-01-01 00:01:00.000  deleted  by whom is not told")
     }
 
+    @Test func aDeletedChannelKeepsItsHistory() throws {
+        let end = #"{"op":0,"s":9,"t":"CHANNEL_DELETE","d":{"id":"10"}}"#
+        try folder.write(SampleCaptures.line(60, end), to: "end.ndjson")
+        _ = try ToolRun.run(
+            ["ingest", "L", "capture", "end.ndjson", "--kind", "gateway", "--as", "guild"],
+            in: folder
+        )
+        let run = try history("channel:10")
+        #expect(run.exitCode == 0)
+        #expect(run.output.contains("deleted"))
+    }
+
     private func history(_ arguments: String...) throws -> ToolRun {
         try ToolRun.run(["history", "L"] + arguments, in: folder)
     }

@@ -25,7 +25,7 @@ import Testing
     /// What the commands print has no member that the page does not name.
     @Test(arguments: [
         ["events", "L", "--jsonl", "--payload"], ["status", "L", "--jsonl"],
-        ["history", "L", "message:1002", "--jsonl"],
+        ["history", "L", "message:1002", "--jsonl", "--prove"], ["audit", "L", "--jsonl", "--prove"],
         ["stats", "L", "--json"], ["gaps", "L", "--jsonl"], ["diff", "L@3", "L", "--explain", "--jsonl"],
         ["compact", "L", "--dry-run", "--json"], ["verify", "L", "--json"], ["root", "L", "--json"],
         ["backup", "L", "B", "--json"], ["rebuild", "L", "--to", "c.sqlite", "--json"],
@@ -37,6 +37,7 @@ import Testing
         let folder = try TemporaryDirectory()
         var frames = SampleCaptures.gateway(messages: 2)
         frames += SampleCaptures.line(8, SampleCaptures.message(5))
+        frames += SampleCaptures.line(9, #"{"op":0,"s":9,"t":"MESSAGE_DELETE","d":{"id":"1001","channel_id":"10"}}"#)
         try folder.write(frames, to: "c.ndjson")
         _ = try ToolRun.run(["ingest", "L", "capture", "c.ndjson", "--as", "guild", "--kind", "gateway"], in: folder)
         try folder.write(ToolRun.run(["events", "L", "--jsonl", "--payload"], in: folder).output, to: "listed.ndjson")

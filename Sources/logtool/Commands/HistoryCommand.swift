@@ -40,9 +40,11 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var match: MatchOptions
     @OptionGroup var selectors: SelectorOptions
     @OptionGroup var lists: JSONListOptions
+    @OptionGroup var proving: ProvingOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
         if entity == nil && match.match == nil {
             throw ValidationError("name an entity, or look for one by --match TEXT")
         }
@@ -58,8 +60,11 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try printMatches(of: text, in: state, store, to: output)
         } else if let entity {
             let reference = try store.read { try EntityArgument.only(entity, in: state, of: $0) }
-            let entries = try store.read { try chosen(of: reference, in: state, $0) }
-            try print(HistoryPrinter(output: output, entity: reference, entries: entries))
+            let (entries, proofs) = try store.read { session in
+                let entries = try chosen(of: reference, in: state, session)
+                return (entries, try self.proofs(of: entries, in: session))
+            }
+            try print(HistoryPrinter(output: output, entity: reference, entries: entries, proofs: proofs))
         }
         try output.flush()
     }
@@ -78,6 +83,16 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         }
         for entry in entries { try session.checkEvent(at: entry.sequence) }
         return entries
+    }
+
+    /// The proof of each entry's event; nothing where none are asked for.
+    private func proofs(of entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [JSONValue] {
+        guard proving.prove else { return [] }
+        var proofs: [JSONValue] = []
+        for entry in entries {
+            proofs.append(try InclusionProof(of: entry.sequence, size: session.head.rawValue, in: session).json)
+        }
+        return proofs
     }
 
     private func print(_ printer: HistoryPrinter) throws {
@@ -100,6 +115,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try store.read { session in
                 found.entries = try selection.chosen(found.entries, in: session)
                 for entry in found.entries { try session.checkEvent(at: entry.sequence) }
+                found.proofs = try proofs(of: found.entries, in: session)
             }
             guard !found.entries.isEmpty else { return }
             count += 1

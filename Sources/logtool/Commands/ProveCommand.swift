@@ -15,13 +15,18 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         discussion: """
             Proofs are those of RFC 6962. A proof says something about the log whose size and root it names: compare both \
             with ones that you trust. Of a redacted event the text is a substitute; the proof has the act that names it, \
-            else the text is unproved. Exit code 1 says that a proof does not hold, or not for the text, and why.
+            else the text is unproved. Exit code 1 says that a proof does not hold, or not for the text, and why. --check also \
+            takes what history and audit print with --prove, and names the entries that are not proved.
             """
     )
 
     static let examples = [
         Example("logtool prove chat.eventlog 17 --json > proof.json", "the event 17 is in the log"),
         Example("logtool prove --check proof.json", "is it? Needs nothing but the file"),
+        Example(
+            "logtool history chat.eventlog message:0903-bob --json --prove | logtool prove --check -",
+            "a whole history"
+        ),
         Example("logtool prove chat.eventlog --consistency 100 200 --json", "the first 100 events were never altered"),
     ]
 
@@ -96,7 +101,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
 
     /// Reads a proof of either form and says whether it holds.
     private func report(_ file: String) throws {
-        let check = try ProofCheck(try InputFile.bytes(at: file), name: file)
+        let bytes = try InputFile.bytes(at: file)
+        if let entries = ProvedEntries(bytes, name: file, forEnvelope: envelope) { return try report(entries, file) }
+        let check = try ProofCheck(bytes, name: file)
         let holds = check.holds(forEnvelope: envelope)
         let output = output.standardOutput
         if document.json {
@@ -110,5 +117,17 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
             let words = check.fault == nil ? check.reason : "it does not hold: \(check.reason)"
             throw Failure("check proof \"\(file)\": \(words)\(advice)", exitCode: Outcome.no)
         }
+    }
+
+    /// Says whether the entries of a history or an audit are proved.
+    private func report(_ entries: ProvedEntries, _ file: String) throws {
+        let output = output.standardOutput
+        if document.json {
+            try output.line(JSONValue.object(entries.json).text)
+        } else if entries.holds {
+            try output.line("holds: \(entries.claim)")
+        }
+        try output.flush()
+        if !entries.holds { throw Failure("check proof \"\(file)\": \(entries.reason)", exitCode: Outcome.no) }
     }
 }

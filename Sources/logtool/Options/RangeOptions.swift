@@ -23,6 +23,17 @@ struct RangeOptions: ParsableArguments {
 
     /// The sequences asked for, in a session; `nil` where there are none.
     func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
+        try PointRange(from: from, to: to).range(in: session)
+    }
+}
+
+/// The events from one point to another, both included.
+struct PointRange {
+    let from: Point?
+    let to: Point?
+
+    /// The sequences asked for, in a session; `nil` where there are none.
+    func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
         let first = try max(firstSequence(in: session), SequenceNumber(1))
         let last = try to?.resolve(in: session) ?? session.head
         return first <= last ? first...last : nil

@@ -77,16 +77,20 @@ struct DifferencePrinter {
 
 /// How a delete is told: what deleted the message, when and who, as far as the remote says.
 enum DeletionText {
+    /// What deleted a message, by the word of the state document.
+    static func cause(_ cause: String) -> String {
+        switch cause {
+        case "channel_deleted": "deleted with its channel"
+        case "guild_deleted": "deleted with its guild"
+        default: "deleted"
+        }
+    }
+
     /// - Parameters:
     ///   - cause: `deleted`, `channel_deleted` or `guild_deleted`.
     ///   - time: The remote's time in RFC 3339.
     static func text(cause: String, time: String?, by: String?) -> String {
-        let what =
-            switch cause {
-            case "channel_deleted": "deleted with its channel"
-            case "guild_deleted": "deleted with its guild"
-            default: "deleted"
-            }
+        let what = Self.cause(cause)
         return switch (time.map(TimeText.minute), by) {
         case (let time?, let by?): "\(what) \(time) by \(by)"
         case (let time?, nil): "\(what) \(time), by whom is not told"

@@ -9,8 +9,12 @@ struct HistoryPrinter {
     /// For each entry of a session, how long the status lasted that it ended.
     private let dwellTimes: [Duration?]
 
-    init(output: StandardOutput, entity: EntityReference, entries: [HistoryEntry]) {
+    /// For each entry the proof of its event; empty where none are asked for.
+    private let proofs: [JSONValue]
+
+    init(output: StandardOutput, entity: EntityReference, entries: [HistoryEntry], proofs: [JSONValue] = []) {
         self.output = output
+        self.proofs = proofs
         self.entity = entity.description
         self.entries = entries
         dwellTimes = entity.kind == .session ? DwellTimes.of(entries) : entries.map { _ in nil }
@@ -48,7 +52,13 @@ struct HistoryPrinter {
     }
 
     /// Each entry as scripts read it.
-    var objects: [JSONObject] { zip(entries, dwellTimes).map(Self.json) }
+    var objects: [JSONObject] {
+        zip(entries, dwellTimes).enumerated().map { index, pair in
+            var object = Self.json(pair.0, after: pair.1)
+            object["proof"] = proofs.indices.contains(index) ? proofs[index] : nil
+            return object
+        }
+    }
 
     private static let columns = "event   remote time (UTC)        recorded (UTC)           what"
 

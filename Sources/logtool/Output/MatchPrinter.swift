@@ -9,6 +9,8 @@ struct MatchPrinter {
         /// Whether the thing is there and holds the text now.
         let holds: Bool
         var entries: [HistoryEntry]
+        /// The proof of each entry's event, where they are asked for.
+        var proofs: [JSONValue] = []
     }
 
     let output: StandardOutput
@@ -38,7 +40,13 @@ struct MatchPrinter {
 
     /// For scripts.
     func document(_ found: Found) -> JSONValue {
-        let entries = HistoryPrinter(output: output, entity: found.entity, entries: found.entries).objects
+        let printer = HistoryPrinter(
+            output: output,
+            entity: found.entity,
+            entries: found.entries,
+            proofs: found.proofs
+        )
+        let entries = printer.objects
         return .object([
             "entity": .string(found.entity.description), "holds": .bool(found.holds),
             "events": .array(entries.map { .object($0) }),

@@ -30,6 +30,13 @@ struct ProofCheck {
         } catch {
             throw Failure("check proof \"\(name)\": \(error)")
         }
+        try self.init(value, name: name)
+    }
+
+    /// Checks a proof of either form.
+    ///
+    /// - Throws: `Failure` where the value is no proof.
+    init(_ value: JSONValue, name: String) throws {
         guard value["treeSize"] != nil || value["firstRoot"] != nil else {
             throw Failure("check proof \"\(name)\": it is none, as prove --json writes them")
         }

@@ -48,7 +48,12 @@ enum EntryTexts {
 
     /// All of them, with the names of the members that they stand in.
     static func texts(of entry: HistoryEntry) -> [(name: String, text: String)] {
-        entry.fields.members.filter { !others.contains($0.name) }.flatMap { member in
+        texts(of: entry.fields)
+    }
+
+    /// All of them, of what is known of a thing.
+    static func texts(of fields: JSONObject) -> [(name: String, text: String)] {
+        fields.members.filter { !others.contains($0.name) }.flatMap { member in
             texts(in: member.value).map { (member.name, $0) }
         }
     }

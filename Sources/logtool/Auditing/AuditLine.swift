@@ -1,0 +1,110 @@
+import EventLog
+import Projections
+
+/// One change as an audit lists it.
+struct AuditLine {
+    let change: AuditEntry
+    /// Of the events that the texts came from, those that were redacted: a substitute is shown.
+    let redacted: [SequenceNumber]
+    /// The inclusion proof of the event, where it is asked for.
+    let proof: JSONValue?
+
+    /// Makes the line of a change, its event checked against the leaf hash.
+    init(_ change: AuditEntry, isProved: Bool, in session: borrowing ReadSession) throws {
+        self.change = change
+        let sequence = change.entry.sequence
+        try session.checkEvent(at: sequence)
+        var redacted: [SequenceNumber] = []
+        for place in [change.knownSince, sequence] {
+            guard let place, !redacted.contains(place) else { continue }
+            if try session.holding(at: place) == .redacted { redacted.append(place) }
+        }
+        self.redacted = redacted
+        proof = isProved ? try InclusionProof(of: sequence, size: session.head.rawValue, in: session).json : nil
+    }
+
+    /// The line for scripts.
+    var json: JSONObject {
+        let entry = change.entry
+        return [
+            "entity": .string(change.entity.description),
+            "change": .string(entry.change),
+            "kinds": entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) }),
+            "by": .text(entry.by),
+            "remoteTime": .text(entry.remoteTime?.description),
+            "recordedAt": .string(entry.recordedAt.description),
+            "sequence": .string(entry.sequence.description),
+            "before": change.before.map { .object($0) },
+            "after": change.after.map { .object($0) },
+            "redacted": redacted.isEmpty ? nil : .array(redacted.map { .string($0.description) }),
+            "proof": proof,
+        ]
+    }
+
+    /// Who wrote the thing.
+    var author: String? {
+        let fields = change.before ?? change.after
+        return fields?["authorName"]?.string ?? fields?["author"]?.string
+    }
+
+    /// What to say beside the change: finer words, and whose text is a substitute.
+    var notes: [String] {
+        var notes = change.entry.kinds
+        if change.class == .delete, let cause = change.entry.fields["cause"]?.string, cause != "deleted" {
+            notes.append(DeletionText.cause(cause))
+        }
+        if !redacted.isEmpty {
+            notes.append(
+                "redacted: the text of event \(redacted.map(\.description).joined(separator: ", ")) is a substitute"
+            )
+        }
+        return notes
+    }
+
+    /// The members that differ, with what they were and are.
+    var differences: [(name: String, before: JSONValue?, after: JSONValue?)] {
+        let (before, after) = (change.before ?? JSONObject(), change.after ?? JSONObject())
+        let names = before.members.map(\.name) + after.members.map(\.name).filter { before[$0] == nil }
+        return names.filter { before[$0] != after[$0] }.map { ($0, before[$0], after[$0]) }
+    }
+}
+
+/// What lists the changes of an audit, one after another.
+protocol AuditPrinter {
+    func begin() throws
+    func print(_ line: AuditLine) throws
+    /// - Parameter summary: What is to be said of all of them.
+    func end(_ summary: AuditSummary) throws
+}
+
+/// What an audit says of its lines.
+struct AuditSummary {
+    /// How many lines there are of each class.
+    var counts: [AuditEntry.Class: Int] = [:]
+    /// How many messages cannot be listed, since compactions dropped them.
+    var droppedMessages = 0
+    /// The log that was read.
+    let size: UInt64
+    let root: Hash256
+
+    init(size: UInt64, root: Hash256) {
+        (self.size, self.root) = (size, root)
+    }
+
+    var total: Int { counts.values.reduce(0, +) }
+
+    /// `2 edits, 1 delete`.
+    var countText: String {
+        let words = AuditEntry.Class.allCases.compactMap { kind -> String? in
+            counts[kind].map { "\($0) \(kind.rawValue)\($0 == 1 ? "" : "s")" }
+        }
+        return words.isEmpty ? "no edits, deletes, moves or restores" : words.joined(separator: ", ")
+    }
+
+    /// What went with dropped messages; `nil` where none was dropped.
+    var droppedText: String? {
+        guard droppedMessages > 0 else { return nil }
+        let what = droppedMessages == 1 ? "1 message" : "\(droppedMessages) messages"
+        return "what happened to \(what) is not listed: compactions dropped it; look in a copy of the log from before"
+    }
+}

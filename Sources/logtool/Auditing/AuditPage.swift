@@ -1,0 +1,139 @@
+import EventLog
+import Projections
+
+/// Lists changes as one HTML page that needs nothing else: no script, no image, nothing from elsewhere.
+///
+/// What stands in a log may be an enemy's. Every text is escaped, control characters and those that turn a line round are
+/// written out, and a content security policy forbids whatever a mistake might let through.
+final class AuditPage: AuditPrinter {
+    private let title: String
+    private let asked: String
+    private let write: ([UInt8]) throws -> Void
+    private let finish: () throws -> Void
+
+    /// - Parameters:
+    ///   - title: The log's name.
+    ///   - asked: What was asked for.
+    init(title: String, asked: String, write: @escaping ([UInt8]) throws -> Void, finish: @escaping () throws -> Void) {
+        (self.title, self.asked, self.write, self.finish) = (title, asked, write, finish)
+    }
+
+    func begin() throws {
+        let hash = Base64.encode(Hasher256.hash(Array(Self.style.utf8)).bytes)
+        try put(
+            """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-\(hash)'; \
+            base-uri 'none'; form-action 'none'">
+            <meta name="referrer" content="no-referrer">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>Audit of \(HTMLText.escaped(title))</title>
+            <style>\(Self.style)</style></head><body>
+            <h1>Audit of <bdi>\(HTMLText.escaped(title))</bdi></h1>
+            <p class="quiet">Asked for: \(HTMLText.escaped(asked)). Times are UTC.</p>
+            <table><thead><tr><th>event</th><th>remote time</th><th>recorded</th><th>change</th><th>thing</th>\
+            <th>by</th><th>what it said</th></tr></thead><tbody>
+
+            """
+        )
+    }
+
+    func print(_ line: AuditLine) throws {
+        let entry = line.change.entry
+        let notes = line.notes.map { "<br><span class=\"quiet\">\(HTMLText.escaped($0))</span>" }.joined()
+        try put(
+            """
+            <tr class="\(line.change.class.rawValue)"><td>\(entry.sequence)</td>\
+            <td>\(HTMLText.cell(entry.remoteTime.map(TimeText.full)))</td><td>\(TimeText.full(entry.recordedAt))</td>\
+            <td>\(HTMLText.escaped(entry.change))\(notes)</td>\
+            <td><bdi>\(HTMLText.escaped(line.change.entity.description))</bdi></td>\
+            <td>\(HTMLText.cell(entry.by))</td><td>\(Self.fields(of: line))</td></tr>
+
+            """
+        )
+    }
+
+    func end(_ summary: AuditSummary) throws {
+        let dropped = summary.droppedText.map { "<p class=\"warning\">Not complete: \(HTMLText.escaped($0)).</p>\n" }
+        try put(
+            """
+            </tbody></table>
+            <p>\(summary.countText).</p>
+            \(dropped ?? "")<p class="quiet">Read out of a log of \(summary.size) events with the root hash \
+            <code>\(summary.root)</code>. Whoever has the log can compare: <code>logtool root LOG</code>; \
+            <code>logtool prove LOG EVENT</code> proves one event.</p>
+            </body></html>
+
+            """
+        )
+        try finish()
+    }
+
+    private func put(_ text: String) throws { try write(Array(text.utf8)) }
+
+    private static func fields(of line: AuditLine) -> String {
+        line.differences.map { field in
+            "<div><span class=\"name\">\(HTMLText.escaped(field.name))</span> "
+                + "<bdi class=\"text\">\(change(from: field.before, to: field.after))</bdi></div>"
+        }.joined()
+    }
+
+    private static func change(from old: JSONValue?, to new: JSONValue?) -> String {
+        let (before, after) = (old.map(text), new.map(text))
+        guard let before, let after else {
+            return HTMLText.marked(before, "del") + HTMLText.marked(after, "ins")
+        }
+        return WordDiff.pieces(from: before, to: after).map { piece in
+            switch piece {
+            case .kept(let text): HTMLText.escaped(text)
+            case .removed(let text): HTMLText.marked(text, "del")
+            case .added(let text): HTMLText.marked(text, "ins")
+            }
+        }.joined()
+    }
+
+    private static func text(of value: JSONValue) -> String { value.string ?? value.text }
+
+    private static let style = """
+        body{font:15px/1.45 system-ui,sans-serif;margin:2em;color:#1b1b1b;background:#fff}
+        h1{font-size:1.4em}table{border-collapse:collapse;width:100%}
+        th,td{border-top:1px solid #ddd;padding:.4em .6em;text-align:left;vertical-align:top}
+        .text{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate}
+        .name,.quiet{color:#666;font-size:.9em}.warning{background:#fff3cd;padding:.6em}
+        del{background:#ffe3e3}ins{background:#dff5df;text-decoration:none}
+        .delete td:nth-child(4){color:#b00020}
+        """
+}
+
+/// Text within a page.
+enum HTMLText {
+    /// The text with nothing in it that is markup. Lines stay; other control characters are written out.
+    static func escaped(_ text: String) -> String {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return lines.map { line in
+            var result = ""
+            for scalar in DisplayText.escaped(String(line)).unicodeScalars {
+                switch scalar {
+                case "&": result += "&amp;"
+                case "<": result += "&lt;"
+                case ">": result += "&gt;"
+                case "\"": result += "&quot;"
+                case "'": result += "&#39;"
+                default: result.unicodeScalars.append(scalar)
+                }
+            }
+            return result
+        }.joined(separator: "\n")
+    }
+
+    /// What the remote says, or that it does not.
+    static func cell(_ text: String?) -> String {
+        text.map { "<bdi>\(escaped($0))</bdi>" } ?? "<span class=\"quiet\">the remote does not tell</span>"
+    }
+
+    /// A text that came or went.
+    static func marked(_ text: String?, _ tag: String) -> String {
+        text.map { "<\(tag)>\(escaped($0))</\(tag)>" } ?? ""
+    }
+}

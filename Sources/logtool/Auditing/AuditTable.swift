@@ -1,0 +1,56 @@
+import EventLog
+import Projections
+
+/// Lists changes as comma-separated values (RFC 4180).
+final class AuditTable: AuditPrinter {
+    private let output: StandardOutput
+
+    init(output: StandardOutput) {
+        self.output = output
+    }
+
+    static let columns = [
+        "sequence", "recordedAt", "remoteTime", "entity", "change", "kinds", "by", "author", "before", "after",
+    ]
+
+    func begin() throws {
+        try print(Self.columns)
+    }
+
+    func print(_ line: AuditLine) throws {
+        let entry = line.change.entry
+        try print([
+            entry.sequence.description, entry.recordedAt.description, entry.remoteTime?.description ?? "",
+            line.change.entity.description, entry.change, entry.kinds.joined(separator: " "), entry.by ?? "",
+            line.author ?? "", Self.text(of: line.change.before), Self.text(of: line.change.after),
+        ])
+    }
+
+    func end(_ summary: AuditSummary) throws {
+        try output.flush()
+    }
+
+    /// What a thing says; of one that has no text of its own all that is known, as JSON.
+    private static func text(of fields: JSONObject?) -> String {
+        guard let fields else { return "" }
+        return fields["content"]?.string ?? fields["text"]?.string ?? JSONValue.object(fields).text
+    }
+
+    private func print(_ cells: [String]) throws {
+        try output.write((cells.map(Self.cell).joined(separator: ",") + "\r\n").utf8)
+    }
+
+    /// One cell. A spreadsheet takes a text that begins with one of these marks for a formula, so an apostrophe goes before
+    /// it, and before a text that begins with an apostrophe: without its first apostrophe such a cell is the text again.
+    static func cell(_ text: String) -> String {
+        let isGuarded = text.unicodeScalars.first.map { formulaMarks.contains($0) } ?? false
+        let safe = isGuarded ? "'" + text : text
+        guard safe.utf8.contains(where: { quoted.contains($0) }) else { return safe }
+        return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
+
+    private static let formulaMarks: Set<Unicode.Scalar> = [
+        "=", "+", "-", "@", "\t", "\r", "\n", "'", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
+    ]
+    private static let quoted = Set("\",;\r\n\t ".utf8)
+}

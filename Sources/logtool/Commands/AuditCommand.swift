@@ -1,0 +1,131 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool audit`: every edit, delete, move and restore.
+struct AuditCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit",
+        abstract: "List every edit, delete, move and restore, with what was said before and who did it.",
+        usage: "logtool audit LOG [options]",
+        discussion: """
+            The entries are those of history, of all things at once, in the order of events; --only items,rows,sessions asks \
+            for other things than messages. A delete shows the last known text. Who did it is what the remote says, such as a \
+            commit's author. --since and --until go by the recorder's clock, remote:TIME by the remote's. In --csv an apostrophe \
+            goes before a text that a spreadsheet would take for a formula (= + - @), and before an apostrophe.
+            """
+    )
+
+    static let examples = [
+        Example("logtool audit chat.eventlog --deletes", "what was deleted, by whom, and what it said"),
+        Example(
+            "logtool audit chat.eventlog --author ada --since 2026-01-19",
+            "what became of ada's messages since then"
+        ),
+        Example("logtool audit chat.eventlog --match reconnect --json", "every change to or from a text"),
+        Example("logtool audit chat.eventlog --html audit.html", "a page for somebody without the program"),
+        Example(
+            "logtool audit chat.eventlog --jsonl --prove | logtool prove --check -",
+            "prove the event of each line"
+        ),
+    ]
+
+    @OptionGroup var log: LogOptions
+    @OptionGroup var selection: AuditOptions
+    @OptionGroup var lists: JSONListOptions
+
+    @Flag(help: "Print comma-separated values.")
+    var csv = false
+
+    @Option(
+        help: ArgumentHelp("Write one page that needs nothing else; - is standard output.", valueName: "file"),
+        completion: .file(extensions: ["html"])
+    )
+    var html: String?
+
+    @OptionGroup var proving: ProvingOptions
+
+    @Flag(help: "Overwrite the file of --html.")
+    var yes = false
+
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        let forms = [lists.json, lists.jsonl, csv, html != nil].count { $0 }
+        if forms > 1 { throw ValidationError("--json, --jsonl, --csv and --html exclude each other") }
+        if proving.prove, lists.form == .text { throw ValidationError(ProvingOptions.needsJSON) }
+        if yes && html == nil { throw ValidationError("--yes goes with --html") }
+    }
+
+    func run() throws {
+        let store = try log.open(isQuiet: output.quiet)
+        let progress = output.progress("replaying")
+        let state = try StateLoader(store: store, progress: progress).workspace(for: StateQuery())
+        let printer = try printer()
+        let summary = try store.read { session in
+            let chosen = try AuditSelection(selection, in: session)
+            progress.begin("looking at histories")
+            try printer.begin()
+            let summary = try list(state, chosen, session, with: printer)
+            progress.end()
+            try printer.end(summary)
+            return summary
+        }
+        if !output.quiet, html == nil, let text = summary.droppedText { StandardError.line("logtool: \(text)") }
+        if summary.total == 0, !selection.given.isEmpty, selection.count != 0 { throw nothingFits(in: state) }
+    }
+
+    private func list(
+        _ state: Workspace,
+        _ chosen: AuditSelection,
+        _ session: borrowing ReadSession,
+        with printer: some AuditPrinter
+    ) throws -> AuditSummary {
+        var summary = AuditSummary(size: session.head.rawValue, root: try session.root(size: session.head.rawValue))
+        if selection.kinds.contains(.message) {
+            summary.droppedMessages = state.droppedMessageCount(where: chosen.includes)
+        }
+        try state.forEachChange(
+            of: selection.kinds,
+            where: chosen.includes,
+            last: selection.count,
+            includes: chosen.includes
+        ) { change in
+            try printer.print(AuditLine(change, isProved: proving.prove, in: session))
+            summary.counts[change.class, default: 0] += 1
+        }
+        return summary
+    }
+
+    private func printer() throws -> any AuditPrinter {
+        guard let html else {
+            let output = output.paged(unless: csv ? .lines : lists.form)
+            return csv ? AuditTable(output: output) : AuditTextPrinter(output: output, form: lists.form)
+        }
+        let asked = selection.given.isEmpty ? "all changes" : selection.text
+        let title = Directory.split(log.path).name
+        guard html != "-" else {
+            let standard = output.standardOutput
+            return AuditPage(title: title, asked: asked, write: { try standard.write($0) }, finish: standard.flush)
+        }
+        let file = try OutputFile(html, overwrites: yes)
+        return AuditPage(title: title, asked: asked, write: file.add, finish: file.finish)
+    }
+
+    /// A log of lists or rows has no messages: what there is instead is said.
+    private func nothingFits(in state: Workspace) -> Failure {
+        var others = 0
+        let kinds = AuditOptions.auditable.filter { !selection.kinds.contains($0) }
+        state.forEachChange(
+            of: kinds,
+            where: { _ in true },
+            includes: { _ in
+                others += 1; return false
+            },
+            { _ in }
+        )
+        let names = selection.given.joined(separator: " and ")
+        let hint = others > 0 ? "; other things than those asked for have \(others) changes, see --only" : ""
+        return Failure("audit \"\(log.path)\": no change fits \(names)\(hint)", exitCode: Outcome.no)
+    }
+}
