@@ -12,6 +12,7 @@ extension EventStore {
         proof: (borrowing ReadSession) throws -> Void = { _ in }
     ) throws -> RewriteResult {
         try plan.check(path: path)
+        if try core.current.read({ try $0.isPart() }) { throw Self.isPart("rewrite", path) }
         if let scratch = plan.scratch { return try rehearse(plan, in: scratch, proof: proof) }
         let lock = try FileLock(LogDirectory.rewriteLock, in: core.directory.folder)
         try lock.acquire(wait: options.wait, operation: "rewrite log at", object: path)

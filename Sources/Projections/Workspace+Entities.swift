@@ -29,17 +29,24 @@ extension Workspace {
         of reference: EntityReference? = nil,
         _ body: (EntityReference, [HistoryEntry]) throws -> Void
     ) rethrows {
-        let kinds = reference.map { [$0.kind] } ?? EntityReference.Kind.allCases
-        for kind in kinds {
-            try forEachPlace(of: kind) { place in
-                guard reference?.fits(place.reference.parts) ?? true else { return }
-                let source = sources[place.source]
-                let fold = source.fold(for: place.key.section)
-                guard let entries = fold?.history(of: place.key, context: source.rowContext(asOf: clock)) else {
-                    return
-                }
-                try body(place.reference, entries)
-            }
+        guard let reference else {
+            return try EntityReference.Kind.allCases.forEach { try forEachHistory(of: $0, body) }
+        }
+        try forEachHistory(of: reference.kind) { thing, entries in
+            if reference.fits(thing.parts) { try body(thing, entries) }
+        }
+    }
+
+    /// Lends the history of each thing of one kind, in the order of sources and rows.
+    func forEachHistory(
+        of kind: EntityReference.Kind,
+        _ body: (EntityReference, [HistoryEntry]) throws -> Void
+    ) rethrows {
+        try forEachPlace(of: kind) { place in
+            let source = sources[place.source]
+            let fold = source.fold(for: place.key.section)
+            guard let entries = fold?.history(of: place.key, context: source.rowContext(asOf: clock)) else { return }
+            try body(place.reference, entries)
         }
     }
 

@@ -134,7 +134,7 @@ import Testing
         var frontier = MerkleFrontier()
         let older = try pieces.map { piece -> LogPiece in
             switch piece {
-            case .keys: return piece
+            case .keys, .missing: return piece
             case .dropped(let run):
                 for hash in run.leafHashes { frontier.append(hash) }
                 return piece

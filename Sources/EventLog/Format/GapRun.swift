@@ -7,8 +7,13 @@
 /// Level 0: the leaf hashes of the run, at most 126, so that a value fits one page. Any other level: the hash of one
 /// aligned subtree of 2^level leaves. `rewrite` counts the rewrites that dropped events, from 1, and leads to the act
 /// that names them (`meta`, `acts`). `clock` is the greatest recordedAt of the remote changes among them.
+///
+/// Of a part of a log (`meta`, `part`), `rewrite` 0 stands for events that the part never had: one hash, of a subtree that
+/// lies within one tree node.
 struct GapRun: Equatable {
     static let hashCountMax = 126
+    /// The number of no rewrite: the log is a part, and the events are missing.
+    static let missing: UInt32 = 0
 
     let first: UInt64
     let level: UInt8
@@ -22,6 +27,12 @@ struct GapRun: Equatable {
     }
 
     var last: UInt64 { first + count - 1 }
+
+    /// Whether it may stand for events that a part lacks.
+    var isWellFormedMissing: Bool {
+        rewrite == Self.missing && hashes.count == 1 && Int(level) <= TreeNode.level && clock == Clock.none
+            && (first - 1).isMultiple(of: count)
+    }
 
     init(first: UInt64, level: UInt8 = 0, rewrite: UInt32, clock: Int64, hashes: [Hash256]) {
         self.first = first

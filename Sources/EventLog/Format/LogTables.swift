@@ -28,7 +28,7 @@ struct LogTables {
 
 /// The names in the table `meta`.
 enum MetaName {
-    static let all = [identity, successor, decidedAt, acts]
+    static let all = [identity, successor, decidedAt, acts, part]
 
     /// The log's sixteen bytes, as in FORMAT.
     static let identity = "identity"
@@ -38,4 +38,6 @@ enum MetaName {
     static let decidedAt = "decidedAt"
     /// u64 …: the sequence of the act of each rewrite that dropped or redacted events, by its number less one.
     static let acts = "acts"
+    /// One byte, 1: the log is a part of another one and lacks some of its events. Absent in a whole log.
+    static let part = "part"
 }

@@ -40,6 +40,22 @@ struct GapExplanation {
         }
     }
 
+    /// The acts that a part lists are acts that it holds, and name all of its substitutes.
+    ///
+    /// - Throws: `EventLogError` with code `damaged`.
+    func checkActs(of reader: LogReader) throws {
+        let listed = try reader.acts()
+        guard zip(listed, listed.dropFirst()).allSatisfy({ $0 < $1 }), listed.allSatisfy({ acts[$0] != nil }) else {
+            throw reader.damaged("the log is a part, and lists acts that it does not hold")
+        }
+        for (sequence, hash) in redacted {
+            let name = Array("\"sequence\":\"\(sequence)\",\"substituteHash\":\"\(hash.hex)\"".utf8)
+            guard listed.contains(where: { acts[$0]?.contains(name) == true }) else {
+                throw reader.damaged("sequence \(sequence) has a substitute that no listed act names")
+            }
+        }
+    }
+
     /// The last act of a rewrite that dropped, redacted or stored something.
     var lastRewrite: (sequence: UInt64, payload: [UInt8])? {
         let names = ["\"remains\":{", "\"droppedHash\":\"", "\"substituteHash\":\""].map { Array($0.utf8) }

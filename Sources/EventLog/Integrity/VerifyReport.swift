@@ -32,6 +32,8 @@ public struct VerifyReport: Hashable, Sendable {
     public var redacted: UInt64 = 0
     /// Events of which only the leaf hash is held.
     public var dropped: UInt64 = 0
+    /// Events that a part of a log lacks.
+    public var missing: UInt64 = 0
     /// The root over all events; of nothing, where something is damaged before it is known.
     public var root = MerkleTree.emptyRoot
     /// The number of the generation that was checked.

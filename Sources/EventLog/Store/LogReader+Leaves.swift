@@ -1,24 +1,42 @@
-/// A leaf hash in its place, as an event or as part of a run of dropped ones.
+/// A leaf hash in its place, as an event or as part of a run of dropped ones; of a part also the root of leaves that it lacks.
 struct Leaf {
     let sequence: UInt64
     let hash: Hash256
+    /// 0, or that of an aligned subtree which begins at the sequence.
+    var level = 0
+    /// The last sequence of the subtree, or of what was asked for of it.
+    var last: UInt64
     /// recordedAt of a remote change; of a dropped one the clock of its run, known at the run's end; else `Clock.none`.
     let clock: Int64
+
+    init(sequence: UInt64, hash: Hash256, clock: Int64) {
+        (self.sequence, self.hash, self.clock) = (sequence, hash, clock)
+        last = sequence
+    }
 }
 
 extension LogReader {
     /// Walks over all leaves of a range in order.
     ///
-    /// - Throws: `EventLogError` with code `damaged` where a sequence is neither held nor dropped, or is both.
-    func forEachLeaf(in range: ClosedRange<UInt64>, _ body: (Leaf) throws -> Void) throws {
+    /// - Parameter cutsSubtrees: Whether of a subtree that a part lacks, and of which only some leaves are asked for, the root
+    ///   of all is handed out.
+    /// - Throws: `EventLogError` with code `damaged` where a sequence is neither held nor dropped, or is both; with `notFound`
+    ///   where a subtree would be cut.
+    func forEachLeaf(
+        in range: ClosedRange<UInt64>,
+        cutsSubtrees: Bool = false,
+        _ body: (Leaf) throws -> Void
+    ) throws {
         var expected = range.lowerBound
-        if let run = try gapRun(at: expected) { expected = try walk(run, from: expected, in: range, body) }
+        if let run = try gapRun(at: expected) {
+            expected = try walk(run, from: expected, in: range, cutsSubtrees, body)
+        }
         var last: (number: UInt32, isAct: Bool) = (.max, false)
         if expected <= range.upperBound {
             try forEachRecord(in: expected...range.upperBound) { sequence, record in
                 while expected < sequence {
                     guard let run = try gapRun(at: expected), run.last < sequence else { break }
-                    expected = try walk(run, from: expected, in: range, body)
+                    expected = try walk(run, from: expected, in: range, cutsSubtrees, body)
                 }
                 guard expected == sequence else { throw damaged("sequence \(expected) is missing") }
                 if last.number != record.laneNumber {
@@ -32,7 +50,7 @@ extension LogReader {
         }
         while expected <= range.upperBound {
             guard let run = try gapRun(at: expected) else { throw damaged("sequence \(expected) is missing") }
-            expected = try walk(run, from: expected, in: range, body)
+            expected = try walk(run, from: expected, in: range, cutsSubtrees, body)
         }
     }
 
@@ -41,15 +59,23 @@ extension LogReader {
         _ run: GapRun,
         from sequence: UInt64,
         in range: ClosedRange<UInt64>,
+        _ cutsSubtrees: Bool,
         _ body: (Leaf) throws -> Void
     ) throws -> UInt64 {
         guard run.level == 0 else {
-            throw EventLogError(
-                .notFound,
-                operation: "read leaf hash",
-                object: String(sequence),
-                reason: "this part of a log holds only the root of \(run.count) leaves there"
-            )
+            guard cutsSubtrees || sequence == run.first && run.last <= range.upperBound else {
+                throw EventLogError(
+                    .notFound,
+                    operation: "read leaf hash",
+                    object: String(sequence),
+                    reason: "this part of a log holds only the root of \(run.count) leaves there"
+                )
+            }
+            var leaf = Leaf(sequence: sequence, hash: run.hashes[0], clock: Clock.none)
+            leaf.level = Int(run.level)
+            leaf.last = min(run.last, range.upperBound)
+            try body(leaf)
+            return leaf.last + 1
         }
         let end = min(run.last, range.upperBound)
         guard sequence <= end else { return sequence }
@@ -81,7 +107,7 @@ extension LogReader {
             index = nodes.upperBound * TreeNode.leafCount
         }
         if index < range.upperBound {
-            try forEachLeaf(in: index + 1...range.upperBound) { frontier.append($0.hash) }
+            try forEachLeaf(in: index + 1...range.upperBound) { frontier.append($0.hash, level: $0.level) }
         }
         return frontier.root
     }
@@ -101,7 +127,7 @@ extension LogReader {
             found = try cursor.advance()
         }
         let first = nodes * TreeNode.leafCount + 1
-        if first <= last { try forEachLeaf(in: first...last) { hasher.update($0.hash) } }
+        if first <= last { try forEachLeaf(in: first...last, cutsSubtrees: true) { hasher.update($0.hash) } }
         return hasher.finalize()
     }
 
@@ -110,7 +136,9 @@ extension LogReader {
         let nodes = sequence / TreeNode.leafCount
         var clock = nodes > 0 ? try node(nodes - 1)?.clock ?? Clock.none : Clock.none
         let first = nodes * TreeNode.leafCount + 1
-        if first <= sequence { try forEachLeaf(in: first...sequence) { clock = max(clock, $0.clock) } }
+        if first <= sequence {
+            try forEachLeaf(in: first...sequence, cutsSubtrees: true) { clock = max(clock, $0.clock) }
+        }
         return clock
     }
 
@@ -125,8 +153,8 @@ extension LogReader {
         }
         var last = low * TreeNode.leafCount
         guard last < head else { return last }
-        try forEachLeaf(in: last + 1...min(head, last + TreeNode.leafCount)) { leaf in
-            if leaf.sequence == last + 1, leaf.clock <= limit { last = leaf.sequence }
+        try forEachLeaf(in: last + 1...min(head, last + TreeNode.leafCount), cutsSubtrees: true) { leaf in
+            if leaf.sequence == last + 1, leaf.clock <= limit { last = leaf.last }
         }
         return last
     }

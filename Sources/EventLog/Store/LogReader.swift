@@ -59,6 +59,9 @@ extension LogReader {
         return SequenceNumber(bytes.withUnsafeBytes { $0.bigEndian(as: UInt64.self) } ?? 0)
     }
 
+    /// Whether the log is a part of another one, and lacks some of its events.
+    func isPart() throws -> Bool { try meta(MetaName.part) != nil }
+
     /// The sequences of the acts of the rewrites that dropped or redacted events, in their order.
     func acts() throws -> [UInt64] {
         let bytes = try meta(MetaName.acts) ?? []

@@ -35,9 +35,9 @@ extension ReadSession {
         var (whole, block) = (MerkleFrontier(), MerkleFrontier())
         guard last > .zero else { return whole.root }
         try reader.forEachLeaf(in: 1...last.rawValue) { leaf in
-            block.append(leaf.hash)
-            guard leaf.sequence.isMultiple(of: TreeNode.leafCount) else { return }
-            let number = leaf.sequence / TreeNode.leafCount - 1
+            block.append(leaf.hash, level: leaf.level)
+            guard leaf.last.isMultiple(of: TreeNode.leafCount) else { return }
+            let number = leaf.last / TreeNode.leafCount - 1
             guard let node = try reader.node(number), node.root == block.root else {
                 throw reader.damaged("the leaf hashes up to sequence \(leaf.sequence) do not fit the tree")
             }

@@ -28,6 +28,9 @@ public struct ReadSession: ~Copyable {
     /// Sixteen random bytes that tell this log from every other.
     public func identity() throws -> [UInt8] { try reader.meta(MetaName.identity) ?? [] }
 
+    /// Whether the log is a part of another one: it has the other's sequences and root, and lacks some of its events.
+    public func isPart() throws -> Bool { try reader.isPart() }
+
     /// Which generation is read; it rises with every rewrite.
     var generationNumber: UInt32 { generation.number }
 
@@ -37,7 +40,7 @@ public struct ReadSession: ~Copyable {
     public func event(at sequence: SequenceNumber) throws -> RecordedEvent? {
         try checkPlace(sequence)
         guard let record = try reader.record(at: sequence.rawValue) else {
-            _ = try reader.leafHash(at: sequence.rawValue)
+            if try reader.gapRun(at: sequence.rawValue) == nil { _ = try reader.leafHash(at: sequence.rawValue) }
             return nil
         }
         let lane = try reader.lane(record.laneNumber)
@@ -102,7 +105,7 @@ public struct ReadSession: ~Copyable {
     ///
     /// - Throws: `EventLogError` with code `damaged` where the facts are not those that the act of the rewrite names.
     public func fact(_ name: String) throws -> [UInt8]? {
-        if name.isEmpty { return nil }
+        if try name.isEmpty || isPart() { return nil }
         if hasAct { try reader.checkFacts() }
         return try reader.sealedValue(of: Array(name.utf8), in: reader.tables.facts)
     }

@@ -19,11 +19,11 @@ struct TreeEdge {
         clock = node.clock
     }
 
-    /// Adds the next leaf; answers with the node that it completes.
-    mutating func append(_ hash: Hash256, clock leafClock: Int64) -> TreeNode? {
-        head += 1
+    /// Adds the next leaf, or the next subtree of 2^level leaves within a node; answers with the node that it completes.
+    mutating func append(_ hash: Hash256, level: Int = 0, clock leafClock: Int64) -> TreeNode? {
+        head += 1 << UInt64(level)
         clock = max(clock, leafClock)
-        frontier.append(hash)
+        frontier.append(hash, level: level)
         guard head.isMultiple(of: TreeNode.leafCount) else { return nil }
         let node = TreeNode(root: frontier.root, clock: clock)
         frontier = MerkleFrontier()

@@ -4,13 +4,16 @@ public struct ImportResult: Hashable, Sendable {
     public let appended: UInt64
     /// How many events of the input were there already.
     public let duplicates: UInt64
+    /// How many events the log lacks, since the input was a part.
+    public let missing: UInt64
     /// Whether acts name by hash what compactions left beside the events (`VerifyReport.provesRemains`).
     public let provesRemains: Bool
 
     /// Makes a result.
-    public init(appended: UInt64, duplicates: UInt64, provesRemains: Bool = true) {
+    public init(appended: UInt64, duplicates: UInt64, missing: UInt64 = 0, provesRemains: Bool = true) {
         self.appended = appended
         self.duplicates = duplicates
+        self.missing = missing
         self.provesRemains = provesRemains
     }
 }
@@ -40,6 +43,17 @@ extension EventStore {
         }
     }
 
+    /// What to say where a part is to be changed.
+    static func isPart(_ operation: String, _ path: String) -> EventLogError {
+        EventLogError(
+            .invalidArgument,
+            operation: operation,
+            object: path,
+            reason: "the log is a part of another one",
+            advice: "import the whole log"
+        )
+    }
+
     private static func importNew(
         _ path: String,
         _ header: LogHeader,
@@ -55,20 +69,27 @@ extension EventStore {
             case .file, .foreign: false
             }
         guard isFree else { throw refused(path, "something is there that is no log") }
+        var missing: UInt64 = 0
         let provesRemains = try parent.makeLog(name) { draft in
-            let provesRemains = try makeGeneration(in: draft, header, fill)
+            let provesRemains: Bool
+            (provesRemains, missing) = try makeGeneration(in: draft, header, fill)
             _ = try draft.folder.makeFolder(LogDirectory.sources)
             try draft.write(LogFormat(identity: header.identity))
             return provesRemains
         }
-        return ImportResult(appended: header.size, duplicates: 0, provesRemains: provesRemains)
+        return ImportResult(
+            appended: header.size - missing,
+            duplicates: 0,
+            missing: missing,
+            provesRemains: provesRemains
+        )
     }
 
     private static func makeGeneration(
         in draft: LogDirectory,
         _ header: LogHeader,
         _ fill: (LogImport) throws -> Void
-    ) throws -> Bool {
+    ) throws -> (provesRemains: Bool, missing: UInt64) {
         _ = try draft.folder.makeFolder(LogDirectory.generationName(1))
         let target = try Generation(
             directory: draft,
@@ -81,7 +102,7 @@ extension EventStore {
         try fill(pieces)
         let provesRemains = try pieces.finish()
         try target.folder.sync()
-        return provesRemains
+        return (provesRemains, pieces.missing)
     }
 
     static func refused(_ path: String, _ reason: String, at sequence: UInt64? = nil) -> EventLogError {
@@ -112,15 +133,20 @@ extension EventStore {
         _ = try core.directory.folder.makeFolder(LogDirectory.generationName(number))
         do {
             let target = try core.generation(number, creates: true)
-            let pieces = try LogImport(target, header: header)
-            try fill(pieces)
-            let provesRemains = try pieces.finish()
+            let (provesRemains, missing) = try old.read { reader in
+                let merge = header.isPart ? try PartMerge(reader, path: path) : nil
+                let pieces = try LogImport(target, header: header) { try merge?.pieces(for: $0) ?? [$0] }
+                try fill(pieces)
+                return (try pieces.finish(), pieces.missing)
+            }
             let compared = try old.read { try check($0, against: target, from: 1, header) }
             let result = try takeOver(header, from: old, to: target, compared: compared)
+            let isChanged = result.appended > 0
             return ImportResult(
-                appended: result.appended,
+                appended: isChanged ? result.appended - missing : 0,
                 duplicates: result.duplicates,
-                provesRemains: provesRemains || result.appended == 0
+                missing: isChanged ? missing : 0,
+                provesRemains: provesRemains || !isChanged
             )
         } catch {
             // Nothing refers to the new generation yet; what cannot be removed now goes with the next rewrite.

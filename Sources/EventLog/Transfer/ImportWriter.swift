@@ -5,9 +5,13 @@ final class ImportWriter: @unchecked Sendable {
     private var edge = TreeEdge()
     private var laneNumbers: [ObjectIdentifier: UInt32] = [:]
     private var lastKey: DroppedKeys.Entry?
+    /// How many events are missing so far.
+    private(set) var missing: UInt64 = 0
+    private let isPart: Bool
 
-    init(_ target: Generation) {
+    init(_ target: Generation, isPart: Bool) {
         self.target = target
+        self.isPart = isPart
     }
 
     /// Writes what stands in the header.
@@ -34,6 +38,7 @@ final class ImportWriter: @unchecked Sendable {
                 switch piece {
                 case .event(let event): try store(event, transaction, tables)
                 case .dropped(let run): try store(run, transaction, tables)
+                case .missing(let run): try store(run, transaction, tables)
                 case .keys(let bytes): try store(keys: bytes, transaction, tables)
                 }
             }
@@ -47,6 +52,8 @@ final class ImportWriter: @unchecked Sendable {
         guard edge.head == header.size else {
             throw invalid("\(edge.head) events came, the header says \(header.size)")
         }
+        // A part to which nothing is missing is a whole log.
+        if missing > 0 { try write { try $0.putMeta([1], named: MetaName.part, in: $1.meta) } }
         let report = try target.read { reader in
             var verification = Verification(reader, generation: target.number, progress: nil)
             return verification.run(identity: header.identity, file: try DataFile(in: target.folder))
@@ -123,6 +130,31 @@ extension ImportWriter {
     }
 
     private func store(
+        _ run: MissingRun,
+        _ transaction: borrowing WriteTransaction,
+        _ tables: LogTables
+    ) throws {
+        try checkPlace(run.first)
+        guard isPart else { throw invalid("sequence \(run.first) is missing, and the header tells of a whole log") }
+        guard let level = UInt8(exactly: run.level), run.level <= MissingRun.levelMax else {
+            throw invalid("a subtree of level \(run.level) stands at sequence \(run.first), and the highest is 8")
+        }
+        let gap = GapRun(
+            first: run.first.rawValue,
+            level: level,
+            rewrite: GapRun.missing,
+            clock: Clock.none,
+            hashes: [run.hash]
+        )
+        guard gap.isWellFormedMissing else {
+            throw invalid("a subtree of \(gap.count) events may not begin at sequence \(run.first)")
+        }
+        try transaction.putSealed(gap.bytes, at: withKey(gap.first) { Array($0) }, in: tables.gaps)
+        missing += gap.count
+        try extend(run.hash, level: run.level, clock: Clock.none, transaction, tables)
+    }
+
+    private func store(
         keys bytes: [UInt8],
         _ transaction: borrowing WriteTransaction,
         _ tables: LogTables
@@ -165,11 +197,12 @@ extension ImportWriter {
 extension ImportWriter {
     private func extend(
         _ hash: Hash256,
+        level: Int = 0,
         clock: Int64,
         _ transaction: borrowing WriteTransaction,
         _ tables: LogTables
     ) throws {
-        guard let node = edge.append(hash, clock: clock) else { return }
+        guard let node = edge.append(hash, level: level, clock: clock) else { return }
         let key = withKey(edge.head / TreeNode.leafCount - 1) { Array($0) }
         try transaction.putSealed(node.bytes, at: key, in: tables.nodes)
     }

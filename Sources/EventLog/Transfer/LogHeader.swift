@@ -14,6 +14,8 @@ public struct LogHeader: Hashable, Sendable {
     public var facts: [String: [UInt8]]
     /// What recorders stored to resume from, by source.
     public var bookmarks: [String: [UInt8]]
+    /// Whether some of the events are missing in what follows: a part of a log.
+    public var isPart = false
 
     /// Makes a header.
     public init(
@@ -64,12 +66,35 @@ public struct DroppedRun: Hashable, Sendable {
     }
 }
 
+/// Events that a part lacks: the root of an aligned subtree of their leaves.
+public struct MissingRun: Hashable, Sendable {
+    /// The first of them: one more than a multiple of their number.
+    public var first: SequenceNumber
+    /// There are 2^level of them, at most 256.
+    public var level: Int
+    /// The root of the subtree; at level 0 the leaf hash.
+    public var hash: Hash256
+
+    /// The greatest level: a run lies within one stored node of the tree.
+    public static let levelMax = TreeNode.level
+
+    /// Makes a run.
+    public init(first: SequenceNumber, level: Int, hash: Hash256) {
+        (self.first, self.level, self.hash) = (first, level, hash)
+    }
+
+    /// The last of them.
+    public var last: SequenceNumber { SequenceNumber(first.rawValue &+ (1 << UInt64(level)) &- 1) }
+}
+
 /// One piece of a whole log, in the order in which they make it: events and dropped runs by sequence, then the keys.
 public enum LogPiece: Sendable {
     /// A held event.
     case event(RecordedEvent)
     /// Dropped events.
     case dropped(DroppedRun)
+    /// Events that a part lacks.
+    case missing(MissingRun)
     /// Keys of dropped events: entries as in the table `keys` (`docs/format.md`), ascending, at most 168.
     case keys([UInt8])
 }

@@ -15,9 +15,17 @@ public final class LogImport {
     private static let batchPieces = 10_000
     private static let batchBytes = 16 << 20
 
-    init(_ target: Generation, header: LogHeader) throws {
+    /// Gives the pieces to write in place of one that came.
+    private let replacing: (LogPiece) throws -> [LogPiece]
+
+    init(
+        _ target: Generation,
+        header: LogHeader,
+        replacing: @escaping (LogPiece) throws -> [LogPiece] = { [$0] }
+    ) throws {
         self.header = header
-        writer = ImportWriter(target)
+        self.replacing = replacing
+        writer = ImportWriter(target, isPart: header.isPart)
         try writer.begin(header)
     }
 
@@ -31,10 +39,15 @@ public final class LogImport {
     /// - Throws: `EventLogError` with code `invalidArgument` where it, or one not long before, does not follow on the one
     ///   before.
     public func add(_ piece: LogPiece) throws {
-        waiting.append(piece)
-        if case .event(let event) = piece { waitingBytes += event.payload.count }
-        if waiting.count >= Self.batchPieces || waitingBytes >= Self.batchBytes { try flush() }
+        for piece in try replacing(piece) {
+            waiting.append(piece)
+            if case .event(let event) = piece { waitingBytes += event.payload.count }
+            if waiting.count >= Self.batchPieces || waitingBytes >= Self.batchBytes { try flush() }
+        }
     }
+
+    /// How many events are missing in what was written, once all of it is.
+    var missing: UInt64 { writer.missing }
 
     /// Writes what waits, and checks all of what was written against the header and the acts.
     ///

@@ -14,6 +14,54 @@ extension ReadSession {
         )
     }
 
+    /// The header of a part: what rewrites left is proved by the whole log only.
+    public func partHeader() throws -> LogHeader {
+        var header = LogHeader(
+            identity: try reader.meta(MetaName.identity) ?? [],
+            size: head.rawValue,
+            root: try root(size: head.rawValue),
+            acts: try acts()
+        )
+        header.isPart = true
+        return header
+    }
+
+    /// Lends the pieces of a part in order: the events that are chosen, and the acts of rewrites, which name substitutes; each
+    /// is checked first. What lies between them, dropped events too, is missing in the part.
+    ///
+    /// - Throws: `EventLogError` with code `damaged`, naming the sequence, where an event is not as it was appended.
+    public func forEachPiece(
+        where isChosen: (borrowing EventView) throws -> Bool,
+        _ body: (LogPiece) throws -> Void
+    ) throws {
+        guard head > .zero else { return }
+        let acts = Set(try acts())
+        var next: UInt64 = 1
+        try forEachEvent(in: SequenceNumber(1)...head) { event in
+            guard try acts.contains(event.sequence) || isChosen(event) else { return true }
+            try passMissing(from: next, before: event.sequence.rawValue, body)
+            try check(event)
+            try body(.event(event.copied()))
+            next = event.sequence.rawValue + 1
+            return true
+        }
+        try passMissing(from: next, before: head.rawValue + 1, body)
+    }
+
+    /// The greatest aligned subtrees within one node each that a stretch is made of.
+    private func passMissing(from first: UInt64, before end: UInt64, _ body: (LogPiece) throws -> Void) throws {
+        var next = first
+        while next < end {
+            let room = 63 - (end - next).leadingZeroBitCount
+            let aligned = next == 1 ? room : (next - 1).trailingZeroBitCount
+            let level = min(room, aligned, MissingRun.levelMax)
+            let count: UInt64 = 1 << UInt64(level)
+            let hash = try reader.root(over: next - 1..<next - 1 + count)
+            try body(.missing(MissingRun(first: SequenceNumber(next), level: level, hash: hash)))
+            next += count
+        }
+    }
+
     /// The acts of the rewrites that dropped or redacted events, in their order.
     public func acts() throws -> [SequenceNumber] {
         try reader.acts().map { SequenceNumber($0) }

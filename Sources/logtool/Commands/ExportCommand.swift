@@ -2,25 +2,37 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool export`: writes a whole log as JSON lines.
+/// `logtool export`: writes a log, or a part of one, as JSON lines.
 struct ExportCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a whole log as JSON lines, from which import makes the same log again.",
+        abstract: "Write a log, or a part of it, as JSON lines, from which import makes a log again.",
         usage: "logtool export LOG [-o FILE] [options]",
         discussion: """
             The first line is a header with identity, size and root; each other line is an event with everything that \
-            its hash covers, or what is left of events that were dropped. Always the whole log; a part of the events \
-            is what events --jsonl --payload lists.
+            its hash covers, or what is left of events that were dropped. With a selector it is a part: hashes of subtrees \
+            stand for the events that it lacks, so that its events are still proved under the root of the whole log.
             """
     )
 
     static let examples = [
         Example("logtool export chat.eventlog -o chat.ndjson", "the whole log in a file"),
+        Example(
+            "logtool export chat.eventlog --entity message:0903-bob -o part.ndjson",
+            "what one message needs, and no other event's text"
+        ),
         Example("logtool export chat.eventlog | ssh host logtool import chat.eventlog -", "to another machine"),
     ]
 
     @OptionGroup var log: LogOptions
+
+    @OptionGroup var selectors: SelectorOptions
+
+    @Option(
+        help: ArgumentHelp("All but these events: 17,18.", valueName: "sequences"),
+        transform: SequenceListArgument.parse
+    )
+    var without: Set<SequenceNumber> = []
 
     @Option(
         name: .shortAndLong,
@@ -39,17 +51,17 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         let progress = speech.progress("exporting")
         if output == "-" {
             let standard = speech.standardOutput
-            try store.read { try Self.write($0, progress) { try standard.write($0) } }
+            try store.read { try write($0, progress) { try standard.write($0) } }
             progress.end()
             return try standard.flush()
         }
         let file = try OutputFile(output, overwrites: yes)
-        try store.read { try Self.write($0, progress) { try file.add($0) } }
+        try store.read { try write($0, progress) { try file.add($0) } }
         progress.end()
         try file.finish()
     }
 
-    private static func write(
+    private func write(
         _ session: borrowing ReadSession,
         _ progress: Progress,
         to output: ([UInt8]) throws -> Void
@@ -62,12 +74,67 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
             line.append(UInt8(ascii: "\n"))
             try output(line)
         }
-        try write(ExportedLog.header(session.header()))
-        try session.forEachPiece { piece in
+        func write(_ piece: LogPiece) throws {
             try write(ExportedLog.line(piece))
             guard case .event(let event) = piece else { return }
             let done = Int(clamping: event.envelope.sequence.rawValue)
             progress.report("exported \(done) events", done: done, total: total)
         }
+        guard try isPart(session) else {
+            try write(ExportedLog.header(session.header()))
+            return try session.forEachPiece { try write($0) }
+        }
+        let chosen = try PartSelection(selectors, without: without, in: session, progress: progress)
+        try write(ExportedLog.header(session.partHeader(), chosen: chosen.text))
+        try session.forEachPiece(where: chosen.includes) { try write($0) }
+    }
+
+    /// Whether some events will be missing, or are already.
+    private func isPart(_ session: borrowing ReadSession) throws -> Bool {
+        try !selectors.given.isEmpty || !without.isEmpty || session.isPart()
+    }
+}
+
+/// The events that a part of a log gets.
+struct PartSelection {
+    private let selection: EventSelection
+    private let range: ClosedRange<SequenceNumber>?
+    private let without: Set<SequenceNumber>
+    private let selectors: SelectorOptions
+
+    /// - Throws: `Failure` with exit code 1 where the log has nothing that is asked for.
+    init(
+        _ selectors: SelectorOptions,
+        without: Set<SequenceNumber>,
+        in session: borrowing ReadSession,
+        progress: Progress
+    ) throws {
+        selection = try EventSelection(
+            selectors,
+            in: session,
+            progress: progress.replayReporter(until: session.head)
+        )
+        range = try selection.range(in: session)
+        (self.selectors, self.without) = (selectors, without)
+        if let missing = without.sorted().first(where: { $0 > session.head || $0 == .zero }) {
+            throw Failure(
+                "export: --without \(missing): the log has sequences 1 to \(session.head)",
+                exitCode: Outcome.no
+            )
+        }
+        if range == nil, let failure = selection.nothingFits("export", in: session) { throw failure }
+    }
+
+    /// Whether an event is in the part.
+    func includes(_ event: borrowing EventView) -> Bool {
+        let sequence = event.sequence
+        return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event.envelope)
+    }
+
+    /// How the events were chosen; `nil` where all were that the log holds.
+    var text: String? {
+        var words = selectors.given
+        if !without.isEmpty { words.append("--without \(without.sorted().map(\.description).joined(separator: ","))") }
+        return words.isEmpty ? nil : words.joined(separator: " ")
     }
 }

@@ -11,7 +11,9 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         usage: "logtool import LOG FILE [options]",
         discussion: """
             Everything is checked against the root in the file's header before it takes effect. A log that is there \
-            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed. What compactions left \
+            must be a prefix of the file, and gets the rest; if it forks off, nothing is changed. A part of a log (export \
+            --from, --entity, …) makes a log with gaps that can be read, verified and proved, and not be written to; behind a \
+            log that is there it must lack no event that is newer. What compactions left \
             beside the events is checked against the acts that name it. Nothing proves the notes that recorders resume \
             from, so they are left out: a recorder then reads again what its remote still has. A file without a header, \
             as events --jsonl --payload writes it, is appended event by event. A line has at most 128 MiB, the header \
@@ -59,6 +61,9 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
                 try log.add(read(line, lines) { try ExportedLog.piece($0) })
                 progress.report("read \(lines.number) lines", done: lines.number)
             }
+        }
+        if result.missing > 0, !output.quiet {
+            StandardError.line("logtool: \(result.missing) of \(header.size) events are missing: the file is a part")
         }
         if !result.provesRemains, !output.quiet { StandardError.line("logtool: unproved: \(VerifyCommand.unproved)") }
         try print(Self.summary(result, size: header.size), progress)

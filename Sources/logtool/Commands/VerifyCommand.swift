@@ -110,6 +110,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         var counts = ["\(report.whole) whole"]
         if report.redacted > 0 { counts.append("\(report.redacted) redacted") }
         if report.dropped > 0 { counts.append("\(report.dropped) dropped") }
+        if report.missing > 0 { counts.append("\(report.missing) missing, since the log is a part") }
         let (state, root) = report.isIntact ? ("intact", ", root \(report.root)") : ("damaged", "")
         let line = "\(state): sequences 1 to \(report.head), \(counts.joined(separator: ", "))\(root)"
         guard let deep else { return line }
@@ -125,6 +126,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
             "whole": .int(report.whole),
             "redacted": .int(report.redacted),
             "dropped": .int(report.dropped),
+            "missing": report.missing > 0 ? .int(report.missing) : nil,
             "root": report.isIntact ? .string(Base64.encode(report.root.bytes)) : nil,
             "damage": report.damage.map { damage in
                 .object(["sequence": .text(damage.sequence?.description), "reason": .string(damage.reason)])

@@ -13,7 +13,8 @@ struct StatisticsPrinter {
         let share = caches > 0 ? " (\(ByteCountText.text(caches)) of it caches)" : ""
         let size =
             "\(ByteCountText.text(bytesOnDisk)) on disk\(share), \(ByteCountText.text(statistics.store.bytesUsed)) used"
-        try output.line("\(counted(statistics.held, "event"))\(dropped > 0 ? ", \(dropped) dropped" : ""), \(size)")
+        let others = dropped > 0 ? ", \(dropped) \(statistics.isPart ? "missing" : "dropped")" : ""
+        try output.line("\(counted(statistics.held, "event"))\(others), \(size)")
         for source in statistics.sources { try print(source) }
         let rows = statistics.rows.filter { $0.count > 0 }.map { "\($0.section.rawValue) \($0.count)" }
         try output.line()
@@ -46,7 +47,7 @@ struct StatisticsPrinter {
         let document: JSONObject = [
             "head": .string(statistics.head.description),
             "events": .int(statistics.held),
-            "dropped": .int(statistics.head.rawValue - UInt64(statistics.held)),
+            statistics.isPart ? "missing" : "dropped": .int(statistics.head.rawValue - UInt64(statistics.held)),
             "generation": .int(statistics.store.generation),
             "bytes": .object([
                 "disk": .int(bytesOnDisk), "caches": .int(statistics.store.bytesOfCaches),

@@ -6,10 +6,13 @@ enum ExportedLog {
     static let format = "eventlog.export/1"
 
     /// The first line.
-    static func header(_ header: LogHeader) -> JSONValue {
+    ///
+    /// - Parameter chosen: How the events of a part were chosen, as on a command line.
+    static func header(_ header: LogHeader, chosen: String? = nil) -> JSONValue {
         .object([
             "format": .string(format),
-            "what": .string("log"),
+            "what": .string(header.isPart ? "part" : "log"),
+            "chosen": .text(chosen),
             "identity": .string(Base64.encode(header.identity)),
             "size": .string(String(header.size)),
             "root": .string(Base64.encode(header.root.bytes)),
@@ -25,6 +28,11 @@ enum ExportedLog {
         switch piece {
         case .event(let event): .object(ExportedEvent.object(for: event))
         case .dropped(let run): line(run)
+        case .missing(let run):
+            .object([
+                "from": .string(run.first.description), "to": .string(run.last.description), "level": .int(run.level),
+                "hash": .string(Base64.encode(run.hash.bytes)),
+            ])
         case .keys(let bytes): .object(["droppedKeys": .string(Base64.encode(bytes))])
         }
     }
@@ -62,10 +70,11 @@ extension ExportedLog {
         guard name == format else {
             throw ExportedEvent.Fault(description: "its format is \(name), this program reads \(format)")
         }
-        guard value["what"]?.string == "log" else {
-            throw ExportedEvent.Fault(description: "it is no whole log, and this program imports no other")
+        let what = value["what"]?.string
+        guard what == "log" || what == "part" else {
+            throw ExportedEvent.Fault(description: "it is neither a log nor a part of one")
         }
-        return LogHeader(
+        var header = LogHeader(
             identity: try ExportedEvent.bytes(value, "identity"),
             size: try ExportedEvent.number(value, "size"),
             root: try ExportedEvent.hash(value, "root"),
@@ -80,11 +89,14 @@ extension ExportedLog {
             facts: try values(value, "facts"),
             bookmarks: try values(value, "bookmarks")
         )
+        header.isPart = what == "part"
+        return header
     }
 
     /// Reads any other line.
     static func piece(_ value: JSONValue) throws -> LogPiece {
         if value["leafHashes"] != nil { return .dropped(try run(value)) }
+        if value["level"] != nil { return .missing(try missing(value)) }
         if value["droppedKeys"] != nil { return .keys(try ExportedEvent.bytes(value, "droppedKeys")) }
         return .event(try ExportedEvent.event(value))
     }
@@ -106,6 +118,22 @@ extension ExportedLog {
             clock: try time(value, "clock"),
             clockAtNode: try time(value, "clockAtNode")
         )
+    }
+
+    private static func missing(_ value: JSONValue) throws -> MissingRun {
+        guard let level = value["level"]?.number?.uint64, level <= MissingRun.levelMax else {
+            throw ExportedEvent.Fault(description: "\"level\" is no number from 0 to \(MissingRun.levelMax)")
+        }
+        let run = MissingRun(
+            first: SequenceNumber(try ExportedEvent.number(value, "from")),
+            level: Int(level),
+            hash: try ExportedEvent.hash(value, "hash")
+        )
+        guard run.first > .zero, run.last >= run.first, try ExportedEvent.number(value, "to") == run.last.rawValue
+        else {
+            throw ExportedEvent.Fault(description: "\"from\", \"to\" and \"level\" do not fit")
+        }
+        return run
     }
 
     private static func time(_ value: JSONValue, _ name: String) throws -> Timestamp? {

@@ -20,6 +20,8 @@ struct LogStatistics {
     let head: SequenceNumber
     /// Events whose payload is held.
     let held: Int
+    /// Whether what is not held is missing, since the log is a part.
+    let isPart: Bool
     /// By name.
     let sources: [Source]
     /// How many rows each section of the state has, in the document's order.
@@ -30,6 +32,7 @@ struct LogStatistics {
     init(session: borrowing ReadSession, store: StoreStatistics, progress: Progress) throws {
         self.store = store
         head = session.head
+        isPart = try session.isPart()
         var sources: [SourceName: Source] = [:]
         var held = 0
         var options = ReplayOptions()

@@ -1,0 +1,59 @@
+/// Puts a part behind a log that is there: what the log has stays, and the part must have the same there.
+struct PartMerge {
+    private let reader: LogReader
+    private let path: String
+    private let head: UInt64
+
+    init(_ reader: LogReader, path: String) throws {
+        self.reader = reader
+        self.path = path
+        head = try reader.head()
+    }
+
+    /// The log's own events in place of a piece that is about them; a piece about what comes later stays as it is.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` where the part has others, or the log is not all there.
+    func pieces(for piece: LogPiece) throws -> [LogPiece] {
+        switch piece {
+        case .event(let event) where event.envelope.sequence.rawValue <= head:
+            return try own(event.envelope.sequence.rawValue, count: 1, hash: event.leafHash)
+        case .missing(let run) where run.first.rawValue <= head:
+            guard run.first > .zero, (0...MissingRun.levelMax).contains(run.level) else { return [piece] }
+            guard run.last.rawValue <= head else {
+                let reason = "the part lacks some of the events behind sequence \(head), where the log there ends"
+                throw EventStore.refused(path, reason, at: head + 1)
+            }
+            return try own(run.first.rawValue, count: 1 << UInt64(run.level), hash: run.hash)
+        default: return [piece]
+        }
+    }
+
+    private func own(_ first: UInt64, count: UInt64, hash: Hash256) throws -> [LogPiece] {
+        if first == 1, try reader.isPart() || reader.decidedAt() > .zero {
+            throw EventStore.refused(
+                path,
+                "the log there lacks events itself, and a part goes on from a whole log only"
+            )
+        }
+        let isAligned = (first - 1).isMultiple(of: count)
+        guard isAligned, try reader.root(over: first - 1..<first - 1 + count) == hash else {
+            let place = count == 1 ? "" : ", or within the \(count - 1) behind it"
+            throw EventStore.refused(
+                path,
+                "fork at sequence \(first)\(place): the log there goes on otherwise",
+                at: first
+            )
+        }
+        return try (first..<first + count).map { .event(try event(at: $0)) }
+    }
+
+    private func event(at sequence: UInt64) throws -> RecordedEvent {
+        guard let record = try reader.record(at: sequence) else {
+            throw reader.damaged("sequence \(sequence) is missing")
+        }
+        let lane = try reader.lane(record.laneNumber)
+        return withExtendedLifetime(lane) {
+            EventView(sequence: sequence, record: record, lane: .passUnretained(lane)).copied()
+        }
+    }
+}
