@@ -19,6 +19,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         Example("logtool diff chat.eventlog@100 chat.eventlog --explain", "the same, and which events did it"),
         Example("logtool diff expected.json chat.eventlog", "a state document against a log"),
         Example("logtool replay a.eventlog --json | logtool diff - b.eventlog", "two logs"),
+        Example("logtool diff phone.eventlog mac.eventlog --match identity", "what one of two machines never received"),
     ]
 
     @Argument(help: ArgumentHelp("The first state.", valueName: "a"), transform: StateReference.parse)
@@ -30,6 +31,14 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "Name the events responsible for each difference.")
     var explain = false
 
+    @Option(
+        help: ArgumentHelp(
+            "identity: compare what two logs received, by the remote's ids and not by sources.",
+            valueName: "way"
+        )
+    )
+    var match: DiffMatch?
+
     @OptionGroup var selectors: SelectorOptions
 
     @OptionGroup var lists: JSONListOptions
@@ -38,12 +47,17 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     func validate() throws {
         try selectors.refuse(["--from", "--to"], because: "write LOG@POINT")
         try selectors.refuse(["--kind"], because: "states have no events; name things with --entity")
+        if match == .identity {
+            if explain { throw ValidationError("--match identity names the events; leave --explain out") }
+            try selectors.refuse(["--source", "-n"], because: "things are matched without their sources")
+        }
         if first == .standardInput && second == .standardInput {
             throw ValidationError("standard input can be one of the two states only")
         }
     }
 
     func run() throws {
+        if match == .identity { return try compareByIdentity() }
         let progress = output.progress("replaying")
         let states = try (
             first.document(source: selectors.source, progress: progress, isQuiet: output.quiet),
@@ -68,6 +82,33 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if !differences.isEmpty { throw Outcome.no }
     }
 
+    private func compareByIdentity() throws {
+        let progress = output.progress("replaying")
+        let (first, second) = try (workspace(first, progress), workspace(second, progress))
+        progress.begin("comparing histories")
+        let differences = IdentityDiff.differences(first.state, second.state).filter { selectors.isAbout($0.entity) }
+        let output = output.paged(unless: lists.form)
+        progress.end()
+        let printer = IdentityPrinter(output: output, differences: differences, names: (first.name, second.name))
+        switch lists.form {
+        case .document: try output.line(printer.document.lines)
+        case .lines: for difference in differences { try output.line(IdentityPrinter.json(difference).text) }
+        case .text: try printer.printText()
+        }
+        try output.flush()
+        if !differences.isEmpty { throw Outcome.no }
+    }
+
+    private func workspace(_ reference: StateReference, _ progress: Progress) throws -> (name: String, state: Workspace)
+    {
+        guard case .log(let path, let point, let profile) = reference else {
+            throw Failure("diff --match identity: a state document has no histories; name two logs")
+        }
+        let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
+        let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
+        return (path, try loader.workspace(for: StateQuery(point: point, profile: profile)))
+    }
+
     /// Whether neither state comes of a log, which knows its sources.
     private var areDocuments: Bool {
         if case .log = first { return false }
@@ -79,6 +120,11 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         guard explain, !differences.isEmpty else { return [:] }
         return try Explanation(first: first, second: second, source: selectors.source).responsible(for: differences)
     }
+}
+
+/// How the things of two states are paired.
+enum DiffMatch: String, CaseIterable, ExpressibleByArgument {
+    case identity
 }
 
 extension SelectorOptions {
@@ -104,7 +150,7 @@ extension SelectorOptions {
         throw Failure("find \"\(wanted)\": neither state has such a thing", exitCode: Outcome.no)
     }
 
-    private func isAbout(_ thing: EntityReference) -> Bool {
+    fileprivate func isAbout(_ thing: EntityReference) -> Bool {
         guard let wanted = entity ?? channel else { return true }
         let place = channel == nil ? thing : thing.channel
         return place.map { $0.kind == wanted.kind && wanted.fits($0.parts) } ?? false
