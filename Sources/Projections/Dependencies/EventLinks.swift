@@ -1,0 +1,200 @@
+public import EventLog
+
+/// What the events of a list have to do with each other: which touch the same things, which mean something only after others.
+///
+/// Places count the list's events from 0. An event *needs* the first event of each thing that it touches (an edit its message's
+/// create), the create of the message that it answers, and the handshake of its connection. A commit's parents are kept apart
+/// (`parents(of:)`), because every commit would need the whole history. Needs are what usually goes together, no proof: without
+/// what it needs an event still has a meaning, of another kind.
+public struct EventLinks: Sendable {
+    /// How many things of one event are looked at; a snapshot of a long list touches all of it.
+    private static let thingsMax = 32
+    /// The longest handshake, in events.
+    private static let handshakeMax = 8
+
+    private var table = ThingTable()
+    private var tails: [[Int]] = []
+    private var firstTouch: [Int: Int] = [:]
+    private var commits: [String: Int] = [:]
+    /// The things that each event touches, as numbers, in order of first touch.
+    public private(set) var things: [[Int]] = []
+    /// The earlier events that each event needs, ascending.
+    public private(set) var needs: [[Int]] = []
+    /// The number of each event's source.
+    public private(set) var sources: [Int] = []
+    /// The number of each event's connection.
+    public private(set) var connections: [Int] = []
+    /// The number of the channel, or else the thing, that each event touches first; negative where it touches nothing.
+    public private(set) var channels: [Int] = []
+    /// The things' names, by number.
+    public private(set) var references: [EntityReference] = []
+
+    /// Reads a list of events; cost: one replay of them.
+    ///
+    /// - Parameters:
+    ///   - drafts: The events in order.
+    ///   - rules: How they are read.
+    public init(of drafts: [DraftEvent], rules: ReadingRules = []) {
+        var state = Workspace(rules: rules)
+        var lines = ConnectionLines()
+        for (place, draft) in drafts.enumerated() {
+            state.apply(draft)
+            let source = state.sourceIndex(of: draft.source)
+            let line = lines.number(of: draft, source: source)
+            note(place, source: source, connection: line, in: state)
+            if line == lines.handshakes.count { lines.handshakes.append([]) }
+            add(lines.handshakes[line].prefix { $0 < place }, to: place)
+            lines.extendHandshake(line, by: place, touches: !things[place].isEmpty, max: Self.handshakeMax)
+            if EventFamily(kind: draft.kind) == .git, let key = draft.key { commits[key.rawValue] = place }
+        }
+        references = table.keys.map { thing in
+            state.reference(to: thing.key, source: thing.source)
+                ?? EntityReference(kind: .issue, parts: [state.sources[thing.source].name.rawValue])
+        }
+        needs = tails.map { Array(Set($0)).sorted() }
+        tails = []
+    }
+
+    // MARK: - Asking
+
+    /// The events that touch something of which a part of the name is one of these texts, ascending.
+    public func places(naming texts: Set<String>) -> [Int] {
+        let wanted = Set(references.indices.filter { references[$0].parts.contains(where: texts.contains) })
+        return things.indices.filter { things[$0].contains(where: wanted.contains) }
+    }
+
+    /// The events that touch a thing that one of these events touches, ascending.
+    public func places(sharingThingsWith places: [Int]) -> [Int] {
+        let wanted = Set(places.flatMap { things[$0] })
+        return things.indices.filter { things[$0].contains(where: wanted.contains) }
+    }
+
+    /// These events and all that they need, and what that needs, ascending.
+    public func closure(of places: [Int]) -> [Int] {
+        var found = Set(places)
+        var left = places
+        while let place = left.popLast() {
+            for needed in needs[place] where found.insert(needed).inserted { left.append(needed) }
+        }
+        return found.sorted()
+    }
+
+    /// These events and those among `all` (ascending) that need one of them, or need one that does, ascending.
+    public func dependents(of places: [Int], among all: [Int]) -> [Int] {
+        var found = Set(places)
+        for place in all where needs[place].contains(where: found.contains) { found.insert(place) }
+        return found.sorted()
+    }
+
+    /// The commits that a commit's payload names as its parents, as far as the list has them.
+    public func parents(of draft: DraftEvent) -> [Int] {
+        guard EventFamily(kind: draft.kind) == .git, let document = try? JSONValue.parse(draft.payload) else {
+            return []
+        }
+        let parents = (document["parents"]?.array ?? []).compactMap { $0["commit"]?.string }
+        return (parents + [document["from"]?.string].compactMap { $0 }).compactMap { commits[$0] }.sorted()
+    }
+
+    // MARK: - Reading
+
+    private mutating func note(_ place: Int, source: Int, connection: Int, in state: Workspace) {
+        var own: [Int] = []
+        let touched = state.sources[source].context.touched
+        for key in touched {
+            guard own.count < Self.thingsMax else { break }
+            guard let thing = table.number(of: key, source: source), !own.contains(thing) else { continue }
+            own.append(thing)
+        }
+        things.append(own)
+        sources.append(source)
+        connections.append(connection)
+        channels.append(own.first.map { table.channel(of: $0) } ?? -1 - connection)
+        tails.append([])
+        for thing in own {
+            if let first = firstTouch[thing] { tails[place].append(first) } else { firstTouch[thing] = place }
+        }
+        noteReply(place, touched, source: source, in: state)
+    }
+
+    /// A message needs the create of the one that it answers.
+    private mutating func noteReply(_ place: Int, _ touched: [EntityKey], source: Int, in state: Workspace) {
+        guard let key = touched.first(where: { $0.section == .messages }) else { return }
+        let own = state.sources[source]
+        guard let row = own.messages.row(for: key, context: own.rowContext(asOf: nil)),
+            let parent = row["replyTo"]?["id"]?.string.flatMap({ own.context.names.find($0) }),
+            let thing = table.find(EntityKey(.messages, key.first, parent), source: source),
+            let first = firstTouch[thing], first < place
+        else { return }
+        tails[place].append(first)
+    }
+
+    private mutating func add(_ places: some Sequence<Int>, to place: Int) {
+        tails[place] += places
+    }
+}
+
+/// Numbers for the things of all sources.
+private struct ThingTable: Sendable {
+    struct Thing: Hashable, Sendable {
+        let source: Int
+        let key: EntityKey
+    }
+
+    private(set) var keys: [Thing] = []
+    private var numbers: [Thing: Int] = [:]
+
+    /// The number of what a row is about, a new one if need be; `nil` where it is no thing.
+    mutating func number(of key: EntityKey, source: Int) -> Int? {
+        guard EntityReference.Kind(section: key.section) != nil else { return nil }
+        let thing = Self.thing(key, source: source)
+        if let known = numbers[thing] { return known }
+        numbers[thing] = keys.count
+        keys.append(thing)
+        return keys.count - 1
+    }
+
+    func find(_ key: EntityKey, source: Int) -> Int? { numbers[Self.thing(key, source: source)] }
+
+    /// The number of the channel that a message lies in, of any other thing its own.
+    mutating func channel(of number: Int) -> Int {
+        let thing = keys[number]
+        guard thing.key.section == .messages else { return number }
+        return self.number(of: EntityKey(.channels, thing.key.first), source: thing.source) ?? number
+    }
+
+    /// A message is the same thing whether it is live or deleted.
+    private static func thing(_ key: EntityKey, source: Int) -> Thing {
+        let section = key.section == .deletedMessages ? .messages : key.section
+        return Thing(source: source, key: EntityKey(section, key.first, key.second))
+    }
+}
+
+/// The connections of all sources, and the events that each began with.
+private struct ConnectionLines {
+    private struct Line: Hashable {
+        let source: Int
+        let name: String
+    }
+
+    private var numbers: [Line: Int] = [:]
+    private var opened: [Int: Int] = [:]
+    private var isOver: Set<Int> = []
+    /// The first events of each connection, up to the first that touches anything.
+    var handshakes: [[Int]] = []
+
+    /// Where events do not name their connection, links that open begin one.
+    mutating func number(of draft: DraftEvent, source: Int) -> Int {
+        if draft.attributes["link"] == "open" { opened[source, default: 0] += 1 }
+        let name = draft.attributes["connection"] ?? "#\(opened[source, default: 0])"
+        let line = Line(source: source, name: name)
+        if let known = numbers[line] { return known }
+        numbers[line] = numbers.count
+        return numbers.count - 1
+    }
+
+    mutating func extendHandshake(_ line: Int, by place: Int, touches: Bool, max: Int) {
+        guard !isOver.contains(line) else { return }
+        handshakes[line].append(place)
+        if touches || handshakes[line].count == max { isOver.insert(line) }
+    }
+}

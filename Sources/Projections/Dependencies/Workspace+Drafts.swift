@@ -1,0 +1,25 @@
+public import EventLog
+
+extension Workspace {
+    /// Applies drafts in order, as the events with the next sequences: the state of the log that holds just them.
+    ///
+    /// Which rows an event touches is not noted, so the digest is computed anew afterwards: take it of a copy.
+    public mutating func apply(_ drafts: some Sequence<DraftEvent>) {
+        notesTouched = digestKeeper.isBuilt
+        for draft in drafts { apply(draft) }
+        notesTouched = true
+    }
+
+    /// Applies one draft as the event with the next sequence.
+    mutating func apply(_ draft: DraftEvent) {
+        let envelope = Envelope(
+            sequence: SequenceNumber(sequence.rawValue + 1),
+            recordedAt: draft.recordedAt,
+            source: draft.source,
+            kind: draft.kind,
+            key: draft.key,
+            attributes: draft.attributes
+        )
+        draft.payload.withUnsafeBytes { apply(envelope, payload: $0) }
+    }
+}
