@@ -27,8 +27,8 @@ struct LogTool: ParsableCommand {
             CommandGroup(
                 name: "Compare and find",
                 subcommands: [
-                    DiffCommand.self, HistoryCommand.self, AuditCommand.self, BisectCommand.self, FreezeCommand.self,
-                    CheckCommand.self,
+                    DiffCommand.self, HistoryCommand.self, AuditCommand.self, BisectCommand.self, ShrinkCommand.self,
+                    FreezeCommand.self, CheckCommand.self,
                 ]
             ),
             CommandGroup(

@@ -31,7 +31,7 @@ import Testing
         ["backup", "L", "B", "--json"], ["rebuild", "L", "--to", "c.sqlite", "--json"],
         ["salvage", "L", "-o", "S", "--json"], ["import", "I", "listed.ndjson", "--json"],
         ["ingest", "L", "capture", "c.ndjson", "--as", "guild", "--kind", "gateway", "--json"],
-        ["prove", "L", "3", "--json"],
+        ["prove", "L", "3", "--json"], ["shrink", "L", "--when", "exists(messages)", "-o", "Small", "--json"],
     ])
     func everyMemberIsNamed(arguments: [String]) throws {
         let folder = try TemporaryDirectory()

@@ -1,0 +1,182 @@
+import ArgumentParser
+import EventLog
+import Foundation
+import Projections
+
+/// `logtool shrink`: the smallest log that still shows something.
+struct ShrinkCommand: ParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shrink",
+        abstract: "Make the smallest log for which a test still says yes.",
+        usage: """
+            logtool shrink LOG --run COMMAND -o OUT [options]
+            logtool shrink LOG --when EXPRESSION [--against #PROFILE] -o OUT [options]
+            logtool shrink LOG --against #PROFILE -o OUT [options]
+            """,
+        discussion: """
+            A command gets the state document on standard input; 0 says yes, anything else no. With --against alone yes is where the \
+            two readings differ, with --when where the expression holds by --profile and not by the other one. Events go first, \
+            then what is within JSON payloads and commits' texts; commits are left out whole, never rewritten. Exit code 1 where \
+            the test says no of the whole log. An interrupted search goes on from OUT.shrink.
+            """
+    )
+
+    static let examples = [
+        Example(
+            "logtool shrink bug.eventlog --when 'duplicate(messages, content)' -o small.eventlog",
+            "what a doubled text takes"
+        ),
+        Example(
+            "logtool shrink bug.eventlog --run 'jq -e \".issues | length > 0\"' -o small.eventlog",
+            "by a command"
+        ),
+        Example(
+            "logtool shrink bug.eventlog --against '#vibechannel-ios' -o small.eventlog --time 30s",
+            "where a client reads otherwise, within 30 seconds"
+        ),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Where the new log goes; nothing may be there.", valueName: "out"),
+        completion: .directory
+    )
+    var target: String
+
+    @OptionGroup(title: "Options of the test") var test: TestOptions
+
+    @Option(
+        help: ArgumentHelp("Another reading of the log, #PROFILE.", valueName: "profile"),
+        transform: AgainstArgument.parse
+    )
+    var against: StateReference?
+
+    @Option(
+        help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
+        completion: Completions.profiles,
+        transform: ProfileArgument.parse
+    )
+    var profile = Profile.canonical
+
+    @Option(
+        help: ArgumentHelp("Stop after this long with the best log so far.", valueName: "duration"),
+        transform: DurationText.parse
+    )
+    var time: Duration?
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard test.isGiven || against != nil else { throw ValidationError("give one of --run, --when and --against") }
+        if test.run != nil && against != nil { throw ValidationError("--run and --against exclude each other") }
+        if case .log(let path, _, let other) = against {
+            guard path.isEmpty else {
+                throw ValidationError("--against takes #PROFILE here, another reading of the same log")
+            }
+            guard other != profile else {
+                throw ValidationError("--against \"#\(other.rawValue)\" is the reading of --profile; give another one")
+            }
+        }
+    }
+
+    func run() throws {
+        let begin = ContinuousClock.now
+        let store = try log.open(isQuiet: output.quiet)
+        try refuseExisting(target)
+        let root = try store.read { try $0.root(size: $0.head.rawValue) }
+        let book = try AnswerBook(
+            at: target + ".shrink",
+            about: .object(["root": .string(root.hex), "test": question.description])
+        )
+        if book.foundCount > 0, !output.quiet {
+            StandardError.line("logtool: goes on after \(counted(book.foundCount, "answer")) of an interrupted search")
+        }
+        let whole = try store.read { try Candidate.whole(of: $0) }
+        let runner = CandidateRunner(question, book: book, deadline: time.map { begin + $0 })
+        let search: ShrinkSearch
+        do {
+            search = try self.search(whole, runner)
+        } catch {
+            // The next search has other answers, or none to go on from.
+            book.remove()
+            throw error
+        }
+        try refuseExisting(target)
+        try ShrunkLog.write(search.best.events, to: target)
+        // Without the file the next search would begin anew.
+        if search.isMinimal { book.remove() }
+        try tell(search, of: whole.events.count, runner)
+    }
+
+    private func refuseExisting(_ path: String) throws {
+        var information = stat()
+        guard lstat(path, &information) == 0 else { return }
+        throw Failure("shrink to \"\(path)\": something is there already; name a path where nothing is")
+    }
+
+    private var question: InterestTest {
+        var other: Profile?
+        if case .log(_, _, let profile) = against { other = profile }
+        var question = InterestTest.Question.readings
+        switch test.test(isQuiet: true) {
+        case .command(let command, let part): question = .command(command, part: part)
+        case .expression(let expression): question = .expression(expression)
+        case nil: break
+        }
+        return InterestTest(question: question, profile: profile, other: other, sections: test.only)
+    }
+
+    private func search(_ whole: Candidate, _ runner: CandidateRunner) throws -> ShrinkSearch {
+        let progress = output.progress("asking of the whole log")
+        defer { progress.end() }
+        if let fault = runner.test.fault(in: whole) { throw Failure("shrink: \(fault)") }
+        var search = ShrinkSearch(whole, runner: runner)
+        let left = EventCount(whole.events.count)
+        search.report = { left.value = $0 }
+        runner.report = { tests in
+            progress.report("\(counted(left.value, "event")) left, \(counted(tests, "test"))", done: tests)
+        }
+        if try search.run() { return search }
+        let troubles = runner.test.troubles.noted
+        let reason = troubles.first.map { "; \($0)" } ?? ""
+        throw Failure(
+            "shrink: the test says no of the whole log, so there is nothing to keep\(reason)",
+            exitCode: Outcome.no
+        )
+    }
+
+    private func tell(_ search: ShrinkSearch, of count: Int, _ runner: CandidateRunner) throws {
+        let troubles = runner.test.troubles.noted
+        if let reason = troubles.first, !output.quiet {
+            StandardError.line("logtool: \(counted(troubles.count, "run")) counted as no; of the first: \(reason)")
+        }
+        if !search.isMinimal, !output.quiet {
+            StandardError.line(
+                "logtool: to go on, remove \"\(target)\" and run the same again; \"\(target).shrink\" has the answers"
+            )
+        }
+        let result = ShrinkResult(
+            events: search.best.events,
+            of: count,
+            tests: runner.testCount,
+            isMinimal: search.isMinimal
+        )
+        let printer = ShrinkPrinter(
+            output: output.standardOutput,
+            path: target,
+            profile: profile,
+            isJSON: document.json
+        )
+        try printer.print(result)
+    }
+}
+
+/// A number that two closures share.
+private final class EventCount {
+    var value: Int
+
+    init(_ value: Int) { self.value = value }
+}

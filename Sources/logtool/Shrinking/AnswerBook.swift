@@ -1,0 +1,108 @@
+import EventLog
+import Foundation
+import Projections
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The answers of a search, kept in a file so that an interrupted search goes on: `OUT.shrink`.
+///
+/// A search is deterministic. One that begins again with the answers of the last one asks the same questions and finds them answered
+/// up to where it was stopped. So a line is an answer, and nothing else needs to be kept; a line that is cut off is passed over.
+/// The first line names the log and the question: answers to another question are thrown away.
+final class AnswerBook {
+    private static let format = "eventlog.shrink/1"
+
+    private var answers: [Hash256: Bool] = [:]
+    private let descriptor: Int32
+    private let path: String?
+    /// How many answers were there from before.
+    let foundCount: Int
+
+    /// A book in memory alone.
+    init() {
+        (descriptor, path, foundCount) = (-1, nil, 0)
+    }
+
+    /// Opens or makes a file.
+    ///
+    /// - Throws: `Failure` where another search has it, or where something else than a file is there.
+    init(at path: String, about question: JSONValue) throws {
+        self.path = path
+        let name = "keep answers in \"\(path)\""
+        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw Failure("\(name): \(String(cString: strerror(errno)))") }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG, information.st_nlink == 1
+        else {
+            close(descriptor)
+            throw Failure("\(name): it is no file of one name; remove it, or choose another -o")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw Failure(
+                "\(name): another logtool shrink writes there; wait for it, or choose another -o",
+                exitCode: Outcome.locked
+            )
+        }
+        let head = JSONValue.object(["format": .string(Self.format), "about": question]).text
+        let lines = Self.lines(of: descriptor, size: Int(information.st_size))
+        if lines.first == head {
+            answers = Self.answers(in: lines.dropFirst())
+            foundCount = answers.count
+            // A line that was cut off must not run into the next.
+            Self.write("\n", to: descriptor)
+        } else {
+            foundCount = 0
+            ftruncate(descriptor, 0)
+            Self.write(head + "\n", to: descriptor)
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    func answer(to question: Hash256) -> Bool? { answers[question] }
+
+    func note(_ answer: Bool, to question: Hash256) {
+        answers[question] = answer
+        if descriptor >= 0 { Self.write("\(question.hex) \(answer ? 1 : 0)\n", to: descriptor) }
+    }
+
+    /// Removes the file.
+    func remove() {
+        if let path { unlink(path) }
+    }
+
+    /// Answers that cannot be kept cost the next run time and nothing else.
+    private static func write(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    private static func lines(of descriptor: Int32, size: Int) -> [String] {
+        var bytes = [UInt8](repeating: 0, count: max(size, 0))
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static func answers(in lines: ArraySlice<String>) -> [Hash256: Bool] {
+        var answers: [Hash256: Bool] = [:]
+        for line in lines {
+            let words = line.split(separator: " ")
+            guard words.count == 2, let hash = hash(words[0]), words[1] == "0" || words[1] == "1" else { continue }
+            answers[hash] = words[1] == "1"
+        }
+        return answers
+    }
+
+    private static func hash(_ hex: Substring) -> Hash256? {
+        let digits = Array(hex.utf8).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        guard digits.count == 64, hex.utf8.count == 64 else { return nil }
+        return Hash256(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    }
+}

@@ -1,0 +1,72 @@
+import EventLog
+import Projections
+
+/// One event of a candidate.
+struct CandidateEvent: Sendable {
+    /// The event's place among those that the search began with.
+    let place: Int
+    /// The event's sequence in the log that is shrunk.
+    let origin: SequenceNumber
+    /// What the smaller log gets.
+    var draft: DraftEvent
+    /// The hash of the payload where it is another than the recorded one.
+    private(set) var change: Hash256?
+
+    init(place: Int, origin: SequenceNumber, draft: DraftEvent) {
+        (self.place, self.origin, self.draft) = (place, origin, draft)
+    }
+
+    /// The same event with another payload.
+    func with(payload: [UInt8]) -> CandidateEvent {
+        var event = self
+        event.draft.payload = payload
+        event.change = Hasher256.hash(payload)
+        return event
+    }
+}
+
+/// Events of a log that may be all that a test needs.
+struct Candidate: Sendable {
+    var events: [CandidateEvent]
+    /// The issues that the state may have; any where `nil`. A payload that is cut must stay one that can be decoded.
+    var issuesAllowed: Set<String>?
+
+    init(_ events: [CandidateEvent], issuesAllowed: Set<String>? = nil) {
+        (self.events, self.issuesAllowed) = (events, issuesAllowed)
+    }
+
+    /// What tells it from every other candidate of the same search.
+    var identity: Hash256 {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(events.count * 8 + 1)
+        bytes.append(issuesAllowed == nil ? 0 : 1)
+        for event in events {
+            withUnsafeBytes(of: event.origin.rawValue.bigEndian) { bytes.append(contentsOf: $0) }
+            guard let change = event.change else { continue }
+            bytes.append(contentsOf: [0xFF])
+            bytes.append(contentsOf: change.bytes)
+        }
+        return Hasher256.hash(bytes)
+    }
+
+    /// The whole log's events, acts left out: what compactions dropped is not among them.
+    static func whole(of session: borrowing ReadSession) throws -> Candidate {
+        var events: [CandidateEvent] = []
+        guard session.head > .zero else { return Candidate([]) }
+        try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+            if event.isAct { return true }
+            let envelope = event.envelope
+            let draft = DraftEvent(
+                recordedAt: envelope.recordedAt,
+                source: envelope.source,
+                kind: envelope.kind,
+                key: envelope.key,
+                attributes: envelope.attributes,
+                payload: event.withPayload { Array($0) }
+            )
+            events.append(CandidateEvent(place: events.count, origin: envelope.sequence, draft: draft))
+            return true
+        }
+        return Candidate(events)
+    }
+}

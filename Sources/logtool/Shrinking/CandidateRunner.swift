@@ -1,0 +1,106 @@
+import Dispatch
+import EventLog
+import Foundation
+import Projections
+import Synchronization
+
+/// Asks a test about candidates, several at a time, each once.
+///
+/// Whatever the number of workers, of a list the first interesting candidate is found, so a search takes the same way.
+final class CandidateRunner {
+    /// The time that was given is over.
+    struct TimeIsOver: Error {}
+
+    let test: InterestTest
+    private let book: AnswerBook
+    private let workers: Int
+    private let deadline: ContinuousClock.Instant?
+    private var asked: Set<Hash256> = []
+    /// Told after each batch.
+    var report: ((_ tests: Int) -> Void)?
+
+    init(
+        _ test: InterestTest,
+        book: AnswerBook = AnswerBook(),
+        workers: Int = ProcessInfo.processInfo.activeProcessorCount,
+        deadline: ContinuousClock.Instant? = nil
+    ) {
+        (self.test, self.book, self.workers, self.deadline) = (test, book, max(workers, 1), deadline)
+    }
+
+    /// How many different candidates the search has asked about; the same however many workers there are.
+    var testCount: Int { asked.count }
+
+    func isInteresting(_ candidate: Candidate) throws -> Bool {
+        try first(1) { _ in candidate } != nil
+    }
+
+    /// The least index whose candidate is interesting; `nil` if none is.
+    func first(_ count: Int, _ make: (Int) -> Candidate?) throws -> Int? {
+        var next = 0
+        while next < count {
+            let indexes = Array(next..<min(next + workers, count))
+            let batch = indexes.map(make)
+            let answers = try answers(to: batch)
+            for (index, answer) in zip(indexes, answers) {
+                guard let (identity, holds) = answer else { continue }
+                asked.insert(identity)
+                if holds { return index }
+            }
+            report?(testCount)
+            next += indexes.count
+        }
+        return nil
+    }
+
+    /// Asks again whatever was answered before.
+    ///
+    /// - Throws: `Failure` where the answer is another one.
+    func confirm(_ candidate: Candidate, is expected: Bool) throws {
+        try checkTime()
+        guard try test.isInteresting(candidate) != expected else { return }
+        throw Failure("shrink: the test does not answer the same twice; it must depend on the state alone")
+    }
+
+    /// Keeps an answer that was found in another way.
+    func note(_ answer: Bool, to candidate: Candidate) {
+        let identity = candidate.identity
+        asked.insert(identity)
+        if book.answer(to: identity) == nil { book.note(answer, to: identity) }
+        report?(testCount)
+    }
+
+    /// What is known of a candidate.
+    func known(_ candidate: Candidate) -> Bool? { book.answer(to: candidate.identity) }
+
+    func checkTime() throws {
+        if let deadline, ContinuousClock.now >= deadline { throw TimeIsOver() }
+    }
+
+    private func answers(to batch: [Candidate?]) throws -> [(Hash256, Bool)?] {
+        let identities = batch.map { $0?.identity }
+        let open = batch.indices.filter { index in
+            identities[index].map { book.answer(to: $0) == nil } ?? false
+        }
+        if !open.isEmpty {
+            try checkTime()
+            for (index, answer) in zip(open, try evaluate(open.compactMap { batch[$0] })) {
+                if let identity = identities[index] { book.note(answer, to: identity) }
+            }
+        }
+        return identities.map { identity in
+            identity.flatMap { identity in book.answer(to: identity).map { (identity, $0) } }
+        }
+    }
+
+    private func evaluate(_ candidates: [Candidate]) throws -> [Bool] {
+        if candidates.count == 1 { return [try test.isInteresting(candidates[0])] }
+        let results = Mutex([Result<Bool, any Error>?](repeating: nil, count: candidates.count))
+        let test = test
+        DispatchQueue.concurrentPerform(iterations: candidates.count) { index in
+            let result = Result { try test.isInteresting(candidates[index]) }
+            results.withLock { $0[index] = result }
+        }
+        return try results.withLock { $0 }.map { try $0?.get() ?? false }
+    }
+}

@@ -1,0 +1,123 @@
+import EventLog
+import Projections
+import Synchronization
+
+/// What makes a log worth keeping: the question that each candidate of a search is asked.
+struct InterestTest: Sendable {
+    enum Question: Sendable {
+        /// The command ends with 0.
+        case command(TestCommand, part: StatePartQuery)
+        /// The expression holds; with another reading, only by the first one.
+        case expression(StateExpression)
+        /// The two readings give different states.
+        case readings
+    }
+
+    let question: Question
+    var profile = Profile.canonical
+    /// The reading that the first one is compared with.
+    var other: Profile?
+    var sections: Set<Section>?
+    let troubles = TroubleCount()
+
+    /// The states before the first event, one a reading.
+    func start() -> [Workspace] {
+        ([profile] + [other].compactMap { $0 }).map { Workspace(rules: $0.rules) }
+    }
+
+    /// The answer for a log with just these events.
+    func isInteresting(_ candidate: Candidate) throws -> Bool {
+        var states = start()
+        for index in states.indices { states[index].apply(candidate.events.lazy.map(\.draft)) }
+        if let allowed = candidate.issuesAllowed, !Self.issues(of: states).isSubset(of: allowed) { return false }
+        return try holds(in: states)
+    }
+
+    /// The reasons of all issues that the events have.
+    func issues(of candidate: Candidate) -> Set<String> {
+        var states = start()
+        for index in states.indices { states[index].apply(candidate.events.lazy.map(\.draft)) }
+        return Self.issues(of: states)
+    }
+
+    private static func issues(of states: [Workspace]) -> Set<String> {
+        Set(states.flatMap { $0.issues.map { "\($0.source.rawValue) \($0.issue.reason)" } })
+    }
+
+    /// The answer for the states of all readings.
+    func holds(in states: [Workspace]) throws -> Bool {
+        switch question {
+        case .command(let command, let part): return try run(command, part, on: states[0])
+        case .expression(let expression):
+            // Of a part of the log an expression may have no answer, as where ids fit several rows.
+            guard (try? expression.holds(in: states[0])) == true else { return false }
+            return states.count == 1 || (try? expression.holds(in: states[1])) == false
+        case .readings:
+            var digests: [Hash256] = []
+            for var state in states { digests.append(state.digest()) }
+            return digests[0] != digests[1]
+        }
+    }
+
+    /// Why the whole log has no answer at all; `nil` where it has one.
+    func fault(in candidate: Candidate) -> String? {
+        guard case .expression(let expression) = question else { return nil }
+        var states = start()
+        for index in states.indices { states[index].apply(candidate.events.lazy.map(\.draft)) }
+        do throws(ExpressionError) {
+            for state in states { _ = try expression.holds(in: state) }
+            return nil
+        } catch {
+            return "answer \"\(expression)\": \(error)"
+        }
+    }
+
+    private func run(_ command: TestCommand, _ part: StatePartQuery, on state: Workspace) throws -> Bool {
+        var options = DocumentOptions()
+        options.profile = profile
+        options.sections = sections
+        switch try command.run(on: part.bytes(of: state, options: options)) {
+        case .code(let code): return code == 0
+        case .signal(let number): troubles.note("signal \(number) ended it")
+        case .timedOut: troubles.note("it took longer than \(command.timeout)")
+        }
+        return false
+    }
+
+    /// What the question is, for the file that keeps its answers.
+    var description: JSONValue {
+        var object: JSONObject = [
+            "profile": .string(profile.rawValue), "against": .text(other?.rawValue),
+            "only": sections.map { .array($0.map(\.rawValue).sorted().map { .string($0) }) },
+        ]
+        switch question {
+        case .command(let command, let part):
+            object["run"] = .string(command.line)
+            object["entity"] = .text(part.entity?.description)
+            object["channel"] = .text(part.channel?.description)
+        case .expression(let expression): object["when"] = .string(expression.description)
+        case .readings: break
+        }
+        return .object(object)
+    }
+
+    /// The texts that the question names.
+    var texts: Set<String> {
+        if case .expression(let expression) = question { expression.texts } else { [] }
+    }
+}
+
+/// Runs of a command that ended by a signal or the time limit. They count as no.
+final class TroubleCount: Sendable {
+    private let state = Mutex((count: 0, first: String?.none))
+
+    func note(_ reason: String) {
+        state.withLock { state in
+            state.count += 1
+            state.first = state.first ?? reason
+        }
+    }
+
+    /// How many there were, and what the first one was.
+    var noted: (count: Int, first: String?) { state.withLock { $0 } }
+}

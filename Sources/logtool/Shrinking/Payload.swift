@@ -1,0 +1,225 @@
+import EventLog
+import Projections
+
+/// A payload as a tree that can be cut: JSON, alone or in the lines of a Server-Sent Event.
+///
+/// What is no JSON stays as it is. Of a commit only texts are cut, because its other members tell the tree; frames keep their
+/// outermost members.
+struct Payload {
+    /// One place where something can be left out.
+    struct Cut {
+        enum Kind {
+            /// So many parts that may go: members, elements, lines.
+            case parts(Int)
+            /// A text that may be as short as this, in Unicode scalars.
+            case text(lengths: [Int])
+        }
+
+        fileprivate let segment: Int
+        fileprivate let path: [Int]
+        let kind: Kind
+    }
+
+    /// Bytes around one JSON value.
+    private struct Segment {
+        var lead: [UInt8]
+        var value: JSONValue?
+        /// The value's bytes as they were, until it is cut.
+        var raw: [UInt8]
+        var isOptional = false
+
+        var bytes: [UInt8] { lead + raw }
+    }
+
+    private var segments: [Segment]
+    private let family: Family
+
+    private enum Family {
+        case commit, frame, other
+    }
+
+    init(of draft: DraftEvent) {
+        switch draft.kind.rawValue {
+        case "git.commit/1", "git.rewrite/1": family = .commit
+        case "gateway.frame/1", "realtime.frame/1", "cloudkit.records/1": family = .frame
+        default: family = .other
+        }
+        segments =
+            draft.kind.rawValue == "sse.event/1"
+            ? Self.lines(of: draft.payload)
+            : [Segment(lead: [], value: try? JSONValue.parse(draft.payload), raw: draft.payload)]
+    }
+
+    private static func lines(of payload: [UInt8]) -> [Segment] {
+        let data = Array("data:".utf8)
+        return payload.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().map {
+            place,
+            line in
+            let start: [UInt8] = place == 0 ? [] : [UInt8(ascii: "\n")]
+            guard line.starts(with: data) else { return Segment(lead: start, value: nil, raw: Array(line)) }
+            let space = line.dropFirst(data.count).prefix { $0 == UInt8(ascii: " ") }
+            let rest = Array(line.dropFirst(data.count + space.count))
+            return Segment(lead: start + data + space, value: try? JSONValue.parse(rest), raw: rest, isOptional: true)
+        }
+    }
+
+    var bytes: [UInt8] { segments.flatMap(\.bytes) }
+
+    // MARK: - Cuts
+
+    /// All places, outer ones first. What is cut at one changes only places after it.
+    var cuts: [Cut] {
+        let optional = segments.count(where: \.isOptional)
+        var cuts = [Cut(segment: -1, path: [], kind: .parts(optional > 1 ? optional : 0))]
+        for (number, segment) in segments.enumerated() {
+            guard let value = segment.value else { continue }
+            var queue: [(path: [Int], value: JSONValue)] = [([], value)]
+            var next = 0
+            while next < queue.count {
+                let (path, value) = queue[next]
+                next += 1
+                cuts += self.cuts(of: value, at: path, in: number)
+                queue += value.children.enumerated().map { (path + [$0], $1) }
+            }
+        }
+        return cuts
+    }
+
+    private func cuts(of value: JSONValue, at path: [Int], in segment: Int) -> [Cut] {
+        if case .string(let text) = value {
+            let isOpen = family != .commit || isText(path, in: segment)
+            let lines = isOpen && text.contains("\n") ? text.lines.count : 0
+            let lengths = isOpen ? Self.lengths(for: text) : []
+            return [
+                Cut(segment: segment, path: path, kind: .parts(lines)),
+                Cut(segment: segment, path: path, kind: .text(lengths: lengths)),
+            ]
+        }
+        let isKept = family == .commit || family == .frame && path.isEmpty
+        return [Cut(segment: segment, path: path, kind: .parts(isKept ? 0 : value.children.count))]
+    }
+
+    /// Whether a text of a commit document is one that says nothing of the tree: subject, message, the text of a file.
+    private func isText(_ path: [Int], in segment: Int) -> Bool {
+        guard let root = segments[segment].value?.object?.members, let first = path.first else { return false }
+        let name = root[first].name
+        if path.count == 1 { return name == "subject" || name == "message" }
+        guard name == "files", path.count == 3, let file = root[first].value.array?[path[1]].object else {
+            return false
+        }
+        return file.members[path[2]].name == "text"
+    }
+
+    /// Lengths to try for what people wrote. Ids, times and addresses are none.
+    private static func lengths(for text: String) -> [Int] {
+        let count = text.unicodeScalars.count
+        let isProse = count > 32 || text.unicodeScalars.contains { $0 == " " || $0 == "\n" }
+        guard count > 3, isProse, !text.isTimeLike, !text.isIdentifierLike, !text.hasPrefix("http") else { return [] }
+        return Array(sequence(first: 1) { $0 * 2 }.prefix { $0 < count })
+    }
+
+    // MARK: - Cutting
+
+    /// The payload with only these parts, ascending, of those that may go.
+    func keeping(_ kept: [Int], of cut: Cut) -> Payload {
+        var payload = self
+        guard cut.segment >= 0 else {
+            let optional = segments.indices.filter { segments[$0].isOptional }
+            let wanted = Set(kept.map { optional[$0] })
+            payload.segments = segments.indices.filter { !segments[$0].isOptional || wanted.contains($0) }
+                .map { segments[$0] }
+            return payload
+        }
+        payload.edit(cut) { value in
+            switch value {
+            case .string(let text):
+                let lines = text.lines
+                return .string(kept.map { lines[$0] }.joined())
+            default: return value.keeping(kept)
+            }
+        }
+        return payload
+    }
+
+    /// The payload with the beginning of a text in place of it.
+    func keeping(first length: Int, of cut: Cut) -> Payload {
+        var payload = self
+        payload.edit(cut) { value in
+            .string(String(String.UnicodeScalarView((value.string ?? "").unicodeScalars.prefix(length))))
+        }
+        return payload
+    }
+
+    private mutating func edit(_ cut: Cut, _ body: (JSONValue) -> JSONValue) {
+        guard let value = segments[cut.segment].value else { return }
+        let edited = value.edited(at: cut.path[...], body)
+        segments[cut.segment].value = edited
+        segments[cut.segment].raw = Array(edited.text.utf8)
+    }
+}
+
+extension JSONValue {
+    /// The members' values or the elements.
+    var children: [JSONValue] {
+        switch self {
+        case .object(let object): object.members.map(\.value)
+        case .array(let elements): elements
+        default: []
+        }
+    }
+
+    /// The container with only these members or elements.
+    func keeping(_ kept: [Int]) -> JSONValue {
+        switch self {
+        case .object(let object):
+            var result = JSONObject()
+            for index in kept { result[object.members[index].name] = object.members[index].value }
+            return .object(result)
+        case .array(let elements): return .array(kept.map { elements[$0] })
+        default: return self
+        }
+    }
+
+    /// The value with the part at a path put through `body`.
+    func edited(at path: ArraySlice<Int>, _ body: (JSONValue) -> JSONValue) -> JSONValue {
+        guard let first = path.first else { return body(self) }
+        switch self {
+        case .object(var object):
+            let member = object.members[first]
+            object[member.name] = member.value.edited(at: path.dropFirst(), body)
+            return .object(object)
+        case .array(var elements):
+            elements[first] = elements[first].edited(at: path.dropFirst(), body)
+            return .array(elements)
+        default: return self
+        }
+    }
+}
+
+extension String {
+    /// The lines, each with its LF.
+    var lines: [String] {
+        var lines: [String.UnicodeScalarView] = [.init()]
+        for scalar in unicodeScalars {
+            lines[lines.count - 1].append(scalar)
+            if scalar == "\n" { lines.append(.init()) }
+        }
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        return lines.map { String($0) }
+    }
+
+    /// Whether the text begins as RFC 3339 has times: `2026-`.
+    var isTimeLike: Bool {
+        let start = Array(utf8.prefix(5))
+        return start.count == 5 && start[4] == UInt8(ascii: "-")
+            && start.prefix(4).allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    /// Whether the text is a number, a hash or a UUID.
+    var isIdentifierLike: Bool {
+        let isHex = utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20) || byte == UInt8(ascii: "-")
+        }
+        return isHex && utf8.contains { (0x30...0x39).contains($0) }
+    }
+}

@@ -1,0 +1,64 @@
+import EventLog
+import Projections
+
+/// What came of a search.
+struct ShrinkResult {
+    let events: [CandidateEvent]
+    /// How many events the log has.
+    let of: Int
+    let tests: Int
+    let isMinimal: Bool
+}
+
+/// Prints what a search has found, and what to type next.
+struct ShrinkPrinter {
+    let output: StandardOutput
+    let path: String
+    let profile: Profile
+    let isJSON: Bool
+
+    private static let eventsMax = 20
+
+    func print(_ result: ShrinkResult) throws {
+        if isJSON {
+            try output.line(Self.document(result).text)
+        } else {
+            try output.line(output.style.text(headline(result), .heading))
+            for event in result.events.prefix(Self.eventsMax) {
+                try output.line("  " + DisplayText.escaped(line(event)))
+            }
+            let more = result.events.count - Self.eventsMax
+            if more > 0 { try output.line("  … \(counted(more, "more event"))") }
+            try output.line()
+            try output.line("next:")
+            for command in next { try output.line("  " + DisplayText.escaped(command)) }
+        }
+        try output.flush()
+    }
+
+    private static func document(_ result: ShrinkResult) -> JSONValue {
+        .object([
+            "events": .int(result.events.count),
+            "of": .int(result.of),
+            "tests": .int(result.tests),
+            "minimal": .bool(result.isMinimal),
+        ])
+    }
+
+    private func headline(_ result: ShrinkResult) -> String {
+        let count = "\(counted(result.events.count, "event")) of \(result.of), \(counted(result.tests, "test")): "
+        let rest = result.isMinimal ? "none of them can go" : "not minimal, because the time is over"
+        return count + rest
+    }
+
+    private func line(_ event: CandidateEvent) -> String {
+        let draft = event.draft
+        let title = draft.payload.withUnsafeBytes { FrameTitle.title(of: draft.kind, payload: $0) }
+        return "\(event.origin)  \(TimeText.full(draft.recordedAt))  \(draft.source)  \(title ?? draft.kind.rawValue)"
+    }
+
+    private var next: [String] {
+        let reading = profile == .canonical ? "" : " --profile \(profile.rawValue)"
+        return ["logtool replay \(path)\(reading)", "logtool freeze \(path) -o Fixtures/NAME\(reading)"]
+    }
+}

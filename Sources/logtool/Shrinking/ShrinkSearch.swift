@@ -1,0 +1,257 @@
+import EventLog
+import Projections
+
+/// Finds a small part of a log for which a test still says yes.
+///
+/// Big cuts come first: the shortest prefix, what the last event of it has to do with, whole sources, connections, channels and
+/// things, then runs of events, then single ones, then what is within the payloads; again until nothing helps. What depends on what
+/// (`EventLinks`) decides only which cuts are tried first. The result is 1-minimal in events: each single one was left out, and then
+/// the test said no.
+struct ShrinkSearch {
+    let runner: CandidateRunner
+    /// The smallest interesting candidate so far.
+    private(set) var best: Candidate
+    /// Whether every single event of `best` is needed.
+    private(set) var isMinimal = false
+    private var links = EventLinks(of: [])
+    /// Told how many events are left.
+    var report: ((Int) -> Void)?
+
+    init(_ whole: Candidate, runner: CandidateRunner) {
+        best = whole
+        self.runner = runner
+    }
+
+    /// Searches until nothing helps, or the time is over.
+    ///
+    /// - Returns: Whether the whole log is interesting; where it is not, nothing was searched.
+    mutating func run() throws -> Bool {
+        do {
+            guard try runner.isInteresting(best) else { return false }
+            if case .command = runner.test.question { try runner.confirm(best, is: true) }
+            try refuseEmpty()
+            try cutAfterwards()
+            try runner.checkTime()
+            links = EventLinks(of: best.events.map(\.draft), rules: runner.test.profile.rules)
+            try guess()
+            for groups in [links.sources, links.connections, links.channels] { try removeGroups(by: { groups[$0] }) }
+            let links = links
+            try removeGroups { links.things[$0].first ?? -1 - $0 }
+            try removeEvents()
+            try shrinkPayloads()
+            try verify()
+            isMinimal = true
+        } catch is CandidateRunner.TimeIsOver {
+            isMinimal = false
+        }
+        return true
+    }
+
+    private func refuseEmpty() throws {
+        guard try runner.isInteresting(Candidate([])) else { return }
+        throw Failure("shrink: the test says yes of a log without events; negate it, or ask for what went wrong")
+    }
+
+    private mutating func take(_ candidate: Candidate) {
+        best = candidate
+        report?(candidate.events.count)
+    }
+
+    // MARK: - Events
+
+    /// Bisects for the first event after which the test says yes, and drops what comes later. Each event is folded about twice.
+    private mutating func cutAfterwards() throws {
+        let events = best.events
+        var (low, high) = (0, events.count)
+        var base = (count: 0, states: runner.test.start())
+        while high - low > 1 {
+            try runner.checkTime()
+            let middle = low + (high - low) / 2
+            let candidate = Candidate(Array(events[..<middle]))
+            var answer = runner.known(candidate)
+            if answer == nil {
+                var states = base.states
+                for index in states.indices { states[index].apply(events[base.count..<middle].lazy.map(\.draft)) }
+                answer = try runner.test.holds(in: states)
+                if answer == false { base = (middle, states) }
+            }
+            runner.note(answer == true, to: candidate)
+            if answer == true { high = middle } else { low = middle }
+        }
+        take(Candidate(Array(events[..<high])))
+    }
+
+    /// Tries small guesses: the last event alone, what it needs, what touches the same things or the same channels.
+    private mutating func guess() throws {
+        let last = best.events.count - 1
+        let parents = links.parents(of: best.events[last].draft)
+        let named = links.places(naming: runner.test.texts)
+        let direct = Set([last] + links.needs[last] + parents)
+        let needed = links.closure(of: [last])
+        let touching = links.places(sharingThingsWith: needed)
+        let channels = Set((needed + named).map { links.channels[$0] })
+        let guesses: [[Int]] = [
+            [last], direct.sorted(), needed,
+            links.closure(of: Array(Set(named + needed))),
+            links.closure(of: Array(Set(touching + named))),
+            links.closure(of: links.channels.indices.filter { channels.contains(links.channels[$0]) }),
+            links.connections.indices.filter { links.connections[$0] == links.connections[last] },
+            links.sources.indices.filter { links.sources[$0] == links.sources[last] },
+        ]
+        let events = best.events
+        let hit = try runner.first(guesses.count) { Candidate(guesses[$0].map { events[$0] }) }
+        if let hit { take(Candidate(guesses[hit].map { events[$0] })) }
+    }
+
+    private mutating func removeGroups(by group: (Int) -> Int) throws {
+        var units: [[CandidateEvent]] = []
+        var numbers: [Int: Int] = [:]
+        for event in best.events {
+            let number = numbers[group(event.place)] ?? units.count
+            if number == units.count { units.append([]) }
+            numbers[group(event.place)] = number
+            units[number].append(event)
+        }
+        guard units.count > 1 else { return }
+        // Groups that are left after this are tried event by event.
+        let smallest = max(units.count / Self.groupWindowsMax, 1)
+        _ = try reduce(units.count, downTo: smallest, repeats: false) { kept in
+            Candidate(kept.flatMap { units[$0] }.sorted { $0.place < $1.place })
+        }
+    }
+
+    private static let groupWindowsMax = 256
+
+    /// Removes runs of events, with what needs them or alone, and single ones until each is needed.
+    private mutating func removeEvents() throws {
+        var size = max(best.events.count / 2, 1)
+        while true {
+            let isSmaller = try removeRuns(of: size)
+            if size > 1 { size /= 2 } else if !isSmaller { return }
+        }
+    }
+
+    /// Tries to leave out each run of so many events, from the last one on.
+    private mutating func removeRuns(of size: Int) throws -> Bool {
+        var isSmaller = false
+        var end = best.events.count
+        while end > 0, best.events.count > 1 {
+            let (events, links) = (best.events, links)
+            let places = events.map(\.place)
+            let windows = (end + size - 1) / size
+            let hit = try runner.first(2 * windows) { index in
+                let window = Self.window(index / 2, size: size, end: end)
+                if index % 2 == 1 { return Self.candidate(events, without: Set(places[window])) }
+                let gone = links.dependents(of: Array(places[window]), among: places)
+                return gone.count == window.count ? nil : Self.candidate(events, without: Set(gone))
+            }
+            guard let hit else { break }
+            isSmaller = true
+            let window = Self.window(hit / 2, size: size, end: end)
+            let gone = hit % 2 == 1 ? Array(places[window]) : links.dependents(of: Array(places[window]), among: places)
+            take(Self.candidate(events, without: Set(gone)) ?? best)
+            end = window.lowerBound
+        }
+        return isSmaller
+    }
+
+    private static func window(_ number: Int, size: Int, end: Int) -> Range<Int> {
+        max(end - (number + 1) * size, 0)..<(end - number * size)
+    }
+
+    /// `nil` for no events at all: a log without any is of no use.
+    private static func candidate(_ events: [CandidateEvent], without gone: Set<Int>) -> Candidate? {
+        let kept = events.filter { !gone.contains($0.place) }
+        return kept.isEmpty ? nil : Candidate(kept)
+    }
+
+    /// Leaves out runs of units, halving their size, while the candidate that the kept units make stays interesting.
+    ///
+    /// - Returns: The units kept.
+    private mutating func reduce(
+        _ count: Int,
+        downTo smallest: Int = 1,
+        repeats: Bool = true,
+        _ make: ([Int]) -> Candidate?
+    ) throws -> [Int] {
+        var kept = Array(0..<count)
+        var size = max(count / 2, 1)
+        while size >= smallest, !kept.isEmpty {
+            var end = kept.count
+            var isSmaller = false
+            while end > 0 {
+                let (now, windows) = (kept, (end + size - 1) / size)
+                let without = { (index: Int) -> [Int] in
+                    let window = Self.window(index, size: size, end: end)
+                    return Array(now[..<window.lowerBound]) + now[window.upperBound...]
+                }
+                guard let hit = try runner.first(windows, { make(without($0)) }) else { break }
+                isSmaller = true
+                kept = without(hit)
+                end = Self.window(hit, size: size, end: end).lowerBound
+                if let candidate = make(kept) { take(candidate) }
+            }
+            if size == 1, !isSmaller || !repeats { break }
+            size = max(size / 2, 1)
+        }
+        return kept
+    }
+
+    // MARK: - Payloads
+
+    /// Cuts within payloads; where that lets an event go, once more.
+    private mutating func shrinkPayloads() throws {
+        while true {
+            let before = best.events.map(\.draft.payload)
+            // A payload that is cut must stay one that can be decoded.
+            let allowed = runner.test.issues(of: best)
+            for index in best.events.indices { try shrinkPayload(of: index, issuesAllowed: allowed) }
+            best.issuesAllowed = nil
+            try removeEvents()
+            if best.events.map(\.draft.payload) == before { return }
+        }
+    }
+
+    private mutating func shrinkPayload(of index: Int, issuesAllowed: Set<String>) throws {
+        let candidate = best
+        let with = { (payload: Payload) -> Candidate in
+            var other = candidate
+            other.issuesAllowed = issuesAllowed
+            other.events[index] = other.events[index].with(payload: payload.bytes)
+            return other
+        }
+        var payload = Payload(of: candidate.events[index].draft)
+        var place = 0
+        // Outer cuts first: what they remove need not be looked into.
+        while let cut = payload.cuts.element(at: place) {
+            let now = payload
+            switch cut.kind {
+            case .parts(let count):
+                let kept = try reduce(count) { with(now.keeping($0, of: cut)) }
+                if kept.count < count { payload = now.keeping(kept, of: cut) }
+            case .text(let lengths):
+                let hit = try runner.first(lengths.count) { with(now.keeping(first: lengths[$0], of: cut)) }
+                if let hit {
+                    payload = now.keeping(first: lengths[hit], of: cut)
+                    take(with(payload))
+                }
+            }
+            place += 1
+        }
+    }
+
+    // MARK: - Proof
+
+    /// Asks anew, whatever was answered before: the result is interesting, and without any one event it is not.
+    private func verify() throws {
+        try runner.confirm(best, is: true)
+        for place in best.events.map(\.place) {
+            guard let smaller = Self.candidate(best.events, without: [place]) else { continue }
+            try runner.confirm(smaller, is: false)
+        }
+    }
+}
+
+extension Array {
+    fileprivate func element(at index: Int) -> Element? { index < count ? self[index] : nil }
+}

@@ -1,0 +1,20 @@
+import EventLog
+import Foundation
+
+/// Writes the events that a search has kept.
+enum ShrunkLog {
+    /// The most events appended at once.
+    private static let batchMax = 10_000
+
+    /// Makes a log of these events; it appears at its place whole and verified, or not at all.
+    static func write(_ events: [CandidateEvent], to path: String) throws {
+        let scratch = try ScratchFolder()
+        let store = try EventStore.openOrCreate(at: scratch.path + "/shrunk.eventlog")
+        var rest = events[...]
+        while !rest.isEmpty {
+            _ = try store.append(rest.prefix(batchMax).map(\.draft))
+            rest = rest.dropFirst(batchMax)
+        }
+        _ = try store.backup(to: path)
+    }
+}
