@@ -20,3 +20,52 @@ extension StateExpression {
         }
     }
 }
+
+extension StateExpression {
+    /// The same expression with every text in it put through `body`; `nil` where that is no expression any more.
+    public func renaming(_ body: (String) -> String) -> StateExpression? {
+        var result = ""
+        var rest = description[...]
+        while let start = rest.firstIndex(where: { $0 == "\"" || $0 == "'" }) {
+            result += rest[..<start]
+            let quote = rest[start]
+            var text = ""
+            var index = rest.index(after: start)
+            while index < rest.endIndex, rest[index] != quote {
+                if rest[index] == "\\" {
+                    index = rest.index(after: index)
+                    guard index < rest.endIndex else { return nil }
+                    text += Self.escaped(rest[index])
+                } else {
+                    text.append(rest[index])
+                }
+                index = rest.index(after: index)
+            }
+            guard index < rest.endIndex else { return nil }
+            result += Self.quoted(body(text), by: quote)
+            rest = rest[rest.index(after: index)...]
+        }
+        return try? StateExpression(parsing: result + rest)
+    }
+
+    private static func escaped(_ character: Character) -> String {
+        switch character {
+        case "n": "\n"
+        case "t": "\t"
+        default: String(character)
+        }
+    }
+
+    private static func quoted(_ text: String, by quote: Character) -> String {
+        var result = String(quote)
+        for character in text {
+            switch character {
+            case quote, "\\": result += "\\\(character)"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            default: result.append(character)
+            }
+        }
+        return result + String(quote)
+    }
+}

@@ -66,6 +66,9 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     )
     var time: Duration?
 
+    @Flag(help: "Replace words, ids and times, the same by the same, as far as the test still says yes.")
+    var anonymize = false
+
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
@@ -105,10 +108,20 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
             throw error
         }
         try refuseExisting(target)
-        try ShrunkLog.write(search.best.events, to: target)
+        // A log that shows nothing any more would be of no use: this comes before anything is written.
+        let anonymized = anonymize ? try anonymous(search) : nil
+        let events = anonymized?.events ?? search.best.events
+        try ShrunkLog.write(events, to: target)
         // Without the file the next search would begin anew.
         if search.isMinimal { book.remove() }
-        try tell(search, of: whole.events.count, runner)
+        var result = ShrinkResult(
+            events: events,
+            of: whole.events.count,
+            tests: runner.testCount,
+            isMinimal: search.isMinimal
+        )
+        result.anonymized = anonymized
+        try tell(result, runner)
     }
 
     private func refuseExisting(_ path: String) throws {
@@ -148,22 +161,26 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         )
     }
 
-    private func tell(_ search: ShrinkSearch, of count: Int, _ runner: CandidateRunner) throws {
+    private func anonymous(_ search: ShrinkSearch) throws -> Anonymizer.Result {
+        let result = try Anonymizer.run(search.best.events, question, isMinimal: search.isMinimal)
+        if let result { return result }
+        throw Failure(
+            "shrink --anonymize: whatever is replaced, the test says no then; ask for what does not depend on words, ids "
+                + "and times, or leave --anonymize out",
+            exitCode: Outcome.no
+        )
+    }
+
+    private func tell(_ result: ShrinkResult, _ runner: CandidateRunner) throws {
         let troubles = runner.test.troubles.noted
         if let reason = troubles.first, !output.quiet {
             StandardError.line("logtool: \(counted(troubles.count, "run")) counted as no; of the first: \(reason)")
         }
-        if !search.isMinimal, !output.quiet {
+        if !result.isMinimal, !output.quiet {
             StandardError.line(
                 "logtool: to go on, remove \"\(target)\" and run the same again; \"\(target).shrink\" has the answers"
             )
         }
-        let result = ShrinkResult(
-            events: search.best.events,
-            of: count,
-            tests: runner.testCount,
-            isMinimal: search.isMinimal
-        )
         let printer = ShrinkPrinter(
             output: output.standardOutput,
             path: target,

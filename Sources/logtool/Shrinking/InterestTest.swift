@@ -101,6 +101,12 @@ struct InterestTest: Sendable {
         return .object(object)
     }
 
+    /// The same test about other names: an expression's texts put through `body`. A command stays as it is.
+    func naming(_ body: (String) -> String) -> InterestTest {
+        guard case .expression(let expression) = question, let other = expression.renaming(body) else { return self }
+        return InterestTest(question: .expression(other), profile: profile, other: self.other, sections: sections)
+    }
+
     /// The texts that the question names.
     var texts: Set<String> {
         if case .expression(let expression) = question { expression.texts } else { [] }

@@ -158,7 +158,49 @@ struct Payload {
     }
 }
 
+extension Payload {
+    /// The payload with every text of it put through `body`, except names and the protocols' own constants; numbers from
+    /// eight digits on are texts, too.
+    func mapping(_ body: (String) -> String) -> Payload {
+        var payload = self
+        for index in segments.indices {
+            if let value = segments[index].value {
+                payload.segments[index].raw = Array(mapped(value, body).text.utf8)
+            } else if let text = String(validating: segments[index].raw, as: UTF8.self) {
+                payload.segments[index].raw = Array(body(text).utf8)
+            }
+        }
+        return payload
+    }
+
+    /// A Phoenix frame that is a list begins with references, topic and event.
+    private func mapped(_ value: JSONValue, _ body: (String) -> String) -> JSONValue {
+        guard family == .frame, let frame = value.array, frame.count == 5 else { return value.mapping(body) }
+        return .array(frame.prefix(4) + [frame[4].mapping(body)])
+    }
+}
+
 extension JSONValue {
+    fileprivate func mapping(_ body: (String) -> String) -> JSONValue {
+        switch self {
+        case .string(let text): return .string(body(text))
+        case .number(let number):
+            guard number.text.utf8.count >= 8, number.text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let mapped = UInt64(body(number.text))
+            else { return self }
+            return .int(mapped)
+        case .array(let elements): return .array(elements.map { $0.mapping(body) })
+        case .object(let object):
+            var result = JSONObject()
+            for member in object.members {
+                let isKept = ProtocolWords.membersKept.contains(member.name)
+                result[member.name] = isKept ? member.value : member.value.mapping(body)
+            }
+            return .object(result)
+        default: return self
+        }
+    }
+
     /// The members' values or the elements.
     var children: [JSONValue] {
         switch self {

@@ -8,6 +8,8 @@ struct ShrinkResult {
     let of: Int
     let tests: Int
     let isMinimal: Bool
+    /// What was replaced; `nil` where nothing was to be.
+    var anonymized: Anonymizer.Result?
 }
 
 /// Prints what a search has found, and what to type next.
@@ -29,6 +31,7 @@ struct ShrinkPrinter {
             }
             let more = result.events.count - Self.eventsMax
             if more > 0 { try output.line("  … \(counted(more, "more event"))") }
+            for line in Self.replacements(result) { try output.line(DisplayText.escaped(line)) }
             try output.line()
             try output.line("next:")
             for command in next { try output.line("  " + DisplayText.escaped(command)) }
@@ -42,7 +45,29 @@ struct ShrinkPrinter {
             "of": .int(result.of),
             "tests": .int(result.tests),
             "minimal": .bool(result.isMinimal),
+            "kept": result.anonymized.map { .array(kept($0).map { .string($0) }) },
+            "when": result.anonymized.flatMap(when),
         ])
+    }
+
+    /// The classes of texts that could not be replaced.
+    private static func kept(_ result: Anonymizer.Result) -> [String] {
+        TextClass.allCases.filter(result.kept.contains).map(\.rawValue)
+    }
+
+    private static func when(_ result: Anonymizer.Result) -> JSONValue? {
+        guard case .expression(let expression) = result.test.question else { return nil }
+        return .string(expression.description)
+    }
+
+    private static func replacements(_ result: ShrinkResult) -> [String] {
+        guard let anonymized = result.anonymized else { return [] }
+        let kept = kept(anonymized)
+        let rest = kept.isEmpty ? "" : "; \(kept.joined(separator: ", ")) stay, because the answer depends on them"
+        let lines = ["anonymized\(rest)"]
+        guard let expression = when(anonymized)?.string else { return lines }
+        let words = anonymized.keptWords.isEmpty ? "" : "; words that it names stay"
+        return lines + ["the test is now: --when '\(expression)'\(words)"]
     }
 
     private func headline(_ result: ShrinkResult) -> String {
