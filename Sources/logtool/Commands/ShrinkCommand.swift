@@ -145,7 +145,6 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     private func search(_ whole: Candidate, _ runner: CandidateRunner) throws -> ShrinkSearch {
         let progress = output.progress("asking of the whole log")
         defer { progress.end() }
-        if let fault = runner.test.fault(in: whole) { throw Failure("shrink: \(fault)") }
         var search = ShrinkSearch(whole, runner: runner)
         let left = EventCount(whole.events.count)
         search.report = { left.value = $0 }
@@ -153,6 +152,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
             progress.report("\(counted(left.value, "event")) left, \(counted(tests, "test"))", done: tests)
         }
         if try search.run() { return search }
+        if let fault = runner.test.fault(in: whole) { throw Failure("shrink: \(fault)") }
         let troubles = runner.test.troubles.noted
         let reason = troubles.first.map { "; \($0)" } ?? ""
         throw Failure(
