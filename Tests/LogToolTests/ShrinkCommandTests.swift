@@ -178,7 +178,7 @@ import Testing
 
     /// Whoever writes yes and no into the file gets no wrong answer called minimal.
     @Test func forgedAnswersAreFound() throws {
-        _ = try shrink("--when", "exists(messages[\"1021\"])", "--time", "0s")
+        _ = try shrink("--when", "count(messages) > 20", "--time", "0s")
         try FileManager.default.removeItem(atPath: folder.path("S"))
         let whole = try Candidate.whole(of: folder.path("L"))
         let wrong = Candidate([whole.events[31]])
@@ -190,7 +190,7 @@ import Testing
             )
         }
         try handle.close()
-        let run = try shrink("--when", "exists(messages[\"1021\"])")
+        let run = try shrink("--when", "count(messages) > 20")
         #expect(run.exitCode == 2 && run.errors.contains("does not answer the same twice"), "\(run.output)")
         #expect(!names.contains("S"))
     }

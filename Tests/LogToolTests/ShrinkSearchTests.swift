@@ -68,6 +68,19 @@ import Testing
         #expect(found.search.best.events.count == planted.count, "seed \(seed): \(expression)")
     }
 
+    /// Events that hold what the test names come first, and what they need besides is found all the same.
+    @Test func textsThatATestNamesAreLookedFor() throws {
+        let whole = try Self.candidate(events: 200, seed: 9)
+        let needle = whole.events.filter { $0.holds("1150") }
+        #expect(!needle.isEmpty && needle.count < 10)
+        for expression in ["exists(messages[\"1150\"])", "exists(messages[\"1150\"]) and count(messages) > 3"] {
+            guard let found = try Self.search(whole, Self.test(expression), workers: 2) else { continue }
+            #expect(found.search.isMinimal)
+            #expect(found.search.best.events.contains { $0.holds("1150") })
+            #expect(found.search.best.events.count == (expression.contains("count") ? 4 : 1))
+        }
+    }
+
     /// Any expression: no single event of the result can go, and the result still shows it.
     @Test(arguments: [
         "count(messages) > 5", "exists(deletedMessages)", "duplicate(messages[channel=\"11\"], content)",

@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 import Projections
 
 /// One event of a candidate.
@@ -14,6 +15,27 @@ struct CandidateEvent: Sendable {
 
     init(place: Int, origin: SequenceNumber, draft: DraftEvent) {
         (self.place, self.origin, self.draft) = (place, origin, draft)
+    }
+
+    /// Whether the payload, the key or an attribute holds a text, byte for byte.
+    func holds(_ text: String) -> Bool {
+        let wanted = Array(text.utf8)
+        let isInPayload = draft.payload.withUnsafeBytes { Self.contains($0, wanted) }
+        if isInPayload { return true }
+        return (draft.key?.rawValue.contains(text) ?? false)
+            || draft.attributes.pairs.contains { $0.value.contains(text) }
+    }
+
+    private static func contains(_ bytes: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool {
+        guard let first = wanted.first, let base = bytes.baseAddress else { return wanted.isEmpty }
+        var start = 0
+        while bytes.count - start >= wanted.count,
+            let found = memchr(base + start, Int32(first), bytes.count - start - wanted.count + 1)
+        {
+            if memcmp(found, wanted, wanted.count) == 0 { return true }
+            start = UnsafeRawPointer(found) - base + 1
+        }
+        return false
     }
 
     /// The same event with another payload.
