@@ -93,12 +93,13 @@ struct NormalTraffic {
             + #""s":\#(100 + number),"t":"MESSAGE_\#(isEdit ? "UPDATE" : "CREATE")"}"#
     }
 
+    /// Fewer than a thousand files a folder: beyond that a client is not listed all of them.
     private mutating func commit(_ time: Timestamp) throws -> DraftEvent {
         let ids = (0..<2).map { _ in
             (0..<5).map { _ in String(UInt64.random(in: 1 << 31..<1 << 32, using: &random), radix: 16) }.joined()
         }
         let edited = number % 10 == 0 ? lastFile : nil
-        let path = edited?.path ?? "room-\(number % 20)/20250304T040000-ann-n\(number).md"
+        let path = edited?.path ?? "room-\(number % 200)/20250304T040000-ann-n\(number).md"
         let from = edited.map { #""from":{"mode":"100644","blob":"\#($0.blob)"},"# } ?? ""
         let parent = tip.map { #""commit":"\#($0)","# } ?? ""
         let second = time.microseconds / 1_000_000

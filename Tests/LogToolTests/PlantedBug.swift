@@ -21,26 +21,8 @@ struct PlantedBug: CustomTestStringConvertible, Sendable {
 
     var testDescription: String { name }
 
+    /// One of each app, then another of each.
     static let all = [
-        PlantedBug(
-            name: "Retrocast B3",
-            scenario: "retrocast-message-created-twice",
-            profile: .retrocastIOS,
-            expression: "exists(messages[\"app/135653857706512384/153833649995911168#2\"])"
-        ),
-        PlantedBug(
-            name: "Retrocast B11",
-            scenario: "retrocast-create-edit-delete-out-of-order",
-            profile: .retrocastWeb,
-            expression: "exists(messages[\"app/135653857706512384/153833649995911168\"])"
-        ),
-        PlantedBug(
-            name: "Retrocast D12",
-            scenario: "retrocast-update-of-an-unseen-message",
-            profile: .retrocastWeb,
-            expression: "exists(messages[\"app/135653857706512384/153833654190215168\"])",
-            isTheClients: false
-        ),
         PlantedBug(
             name: "VibeChannel VC-B01",
             scenario: "vibechannel-edit-writes-local-date",
@@ -50,12 +32,6 @@ struct PlantedBug: CustomTestStringConvertible, Sendable {
             isFoundByReading: true
         ),
         PlantedBug(
-            name: "VibeChannel VC-D53",
-            scenario: "vibechannel-replies-by-file-name",
-            profile: .vibechannelVSCode,
-            expression: "messages[\"app/general/d53\"].replyTo.id == \"./x\""
-        ),
-        PlantedBug(
             name: "Punchlist PL-B19",
             scenario: "punchlist-last-item-leaves",
             profile: .punchlistIOS,
@@ -63,18 +39,36 @@ struct PlantedBug: CustomTestStringConvertible, Sendable {
             isFoundByReading: true
         ),
         PlantedBug(
-            name: "Punchlist PL-D05",
-            scenario: "punchlist-bad-element-freezes-the-list",
-            profile: .punchlistIOS,
-            expression: "exists(items[\"app/app/wrk-00c3\"])",
-            isTheClients: false,
-            isFoundByReading: true
-        ),
-        PlantedBug(
             name: "VibeStatus V13",
             scenario: "vibestatus-file-empty-at-the-end",
             profile: .vibestatusMac,
             expression: "exists(sessions[\"app/vibestatus-3f2a.json\"])",
+            isTheClients: false,
+            isFoundByReading: true
+        ),
+        PlantedBug(
+            name: "sideBar C11",
+            scenario: "sidebar-pin-without-content",
+            profile: .sidebarIOS,
+            expression: "rows[\"app/notes/7d0c0000-0000-4000-8000-000000000001\"].record.content == \"\""
+        ),
+        PlantedBug(
+            name: "Retrocast B3",
+            scenario: "retrocast-message-created-twice",
+            profile: .retrocastIOS,
+            expression: "exists(messages[\"app/135653857706512384/153833649995911168#2\"])"
+        ),
+        PlantedBug(
+            name: "VibeChannel VC-D53",
+            scenario: "vibechannel-replies-by-file-name",
+            profile: .vibechannelVSCode,
+            expression: "messages[\"app/general/d53\"].replyTo.id == \"./x\""
+        ),
+        PlantedBug(
+            name: "Punchlist PL-D05",
+            scenario: "punchlist-bad-element-freezes-the-list",
+            profile: .punchlistIOS,
+            expression: "exists(items[\"app/app/wrk-00c3\"])",
             isTheClients: false,
             isFoundByReading: true
         ),
@@ -87,19 +81,6 @@ struct PlantedBug: CustomTestStringConvertible, Sendable {
             isFoundByReading: true
         ),
         PlantedBug(
-            name: "VibeStatus V16",
-            scenario: "vibestatus-prompt-with-a-raw-quote",
-            profile: .vibestatusMac,
-            expression: "exists(prompts[\"app/vibestatus-prompt-3f2a.json\"])",
-            isTheClients: false
-        ),
-        PlantedBug(
-            name: "sideBar C11",
-            scenario: "sidebar-pin-without-content",
-            profile: .sidebarIOS,
-            expression: "rows[\"app/notes/7d0c0000-0000-4000-8000-000000000001\"].record.content == \"\""
-        ),
-        PlantedBug(
             name: "sideBar S14",
             scenario: "sidebar-website-loses-its-transcripts",
             profile: .sidebarIOS,
@@ -107,10 +88,30 @@ struct PlantedBug: CustomTestStringConvertible, Sendable {
                 + "and not exists(rows[\"app/websites/w1\"].record.metadata.youtube_transcripts)"
         ),
         PlantedBug(
+            name: "Retrocast B11",
+            scenario: "retrocast-create-edit-delete-out-of-order",
+            profile: .retrocastWeb,
+            expression: "exists(messages[\"app/135653857706512384/153833649995911168\"])"
+        ),
+        PlantedBug(
+            name: "VibeStatus V16",
+            scenario: "vibestatus-prompt-with-a-raw-quote",
+            profile: .vibestatusMac,
+            expression: "exists(prompts[\"app/vibestatus-prompt-3f2a.json\"])",
+            isTheClients: false
+        ),
+        PlantedBug(
             name: "sideBar S6",
             scenario: "sidebar-update-of-an-unknown-note",
             profile: .sidebarWeb,
             expression: "exists(rows[\"app/notes/n9\"])",
+            isTheClients: false
+        ),
+        PlantedBug(
+            name: "Retrocast D12",
+            scenario: "retrocast-update-of-an-unseen-message",
+            profile: .retrocastWeb,
+            expression: "exists(messages[\"app/135653857706512384/153833654190215168\"])",
             isTheClients: false
         ),
     ]

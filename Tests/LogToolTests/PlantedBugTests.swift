@@ -23,7 +23,10 @@ import Testing
         return try JSONValue.parse(run.output)
     }
 
-    @Test(arguments: PlantedBug.all, isLong ? [1, 2, 3] : [1])
+    private static let cases = (isLong ? [1, 2, 3] : [1]).flatMap { (seed: UInt64) in PlantedBug.all.map { ($0, seed) }
+    }
+
+    @Test(arguments: cases)
     func aBugBecomesAFixture(bug: PlantedBug, seed: UInt64) throws {
         let folder = try TemporaryDirectory()
         let place = try bug.plant(in: folder, noise: Self.noise, seed: seed)
