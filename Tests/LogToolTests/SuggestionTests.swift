@@ -17,7 +17,7 @@ import Testing
         (["help", "histroy"], "unknown command \"histroy\"; did you mean \"history\"?"),
         (["frobnicate"], "unknown command \"frobnicate\"; see"),
         (["events", "L", "--soruce", "x"], "unknown option '--soruce'; did you mean '--source'?"),
-        (["export", "L", "--to", "x"], "unknown option '--to'; see"),
+        (["stats", "L", "--to", "x"], "unknown option '--to'; see"),
         (["verify", "L", "--rot"], "unknown option '--rot'; did you mean '--root'?"),
     ])
     func aSlipIsAnsweredWithWhatWasMeant(arguments: [String], expected: String) throws {
