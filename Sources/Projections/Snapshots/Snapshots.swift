@@ -102,7 +102,7 @@ struct Snapshots {
         guard let percent = options.decodedPercentMax else { return true }
         // In KiB: what is no message is taken to have grown as the payloads did.
         let rest = (self.rest.bytes >> 10) * (payloadBytes >> 10) / max(1, self.rest.payloadBytes >> 10)
-        let records = state.messageRecordCount * Self.recordBytes >> 10
+        let records = (state.messageRecordCount * Self.recordBytes) >> 10
         return records + rest <= (payloadBytes >> 10) * percent / 100
     }
 

@@ -1,0 +1,41 @@
+import EventLog
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Projections
+
+/// Which states are worth keeping.
+@Suite struct KeptStateCostTests {
+    /// A message with a member that the program does not know is a record, which takes longer to load than to fold.
+    @Test(arguments: [("", true), (#","nonce":"abc""#, false)])
+    func aStateIsKeptWhereLoadingItIsFaster(unknown: String, isKept: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let store = try EventStore.openOrCreate(at: directory.path("L"))
+        let text = String(repeating: "words ", count: 80)
+        _ = try store.append(
+            (1...2_000).map { number in
+                DraftEvent(
+                    recordedAt: Timestamp(seconds: 1_770_000_000 + Int64(number)),
+                    source: try SourceName("guild"),
+                    kind: try EventKind("gateway.frame/1"),
+                    key: try EventKey("c/\(number)"),
+                    attributes: ["dir": "in"],
+                    payload: Array(
+                        (#"{"op":0,"d":{"id":"\#(1000 + number)","channel_id":"10","author_id":"7","#
+                            + #""author_username":"ada","content":"\#(text)","created_at":"2026-01-01T00:00:00Z"\#(unknown)},"#
+                            + #""s":\#(number),"t":"MESSAGE_CREATE"}"#).utf8
+                    )
+                )
+            }
+        )
+        var options = ReplayOptions()
+        options.snapshots = SnapshotOptions(build: "test")
+        options.snapshots?.eventsMin = 500
+        options.chunkEvents = 500
+        let first = try store.read { try Replay.workspace(of: $0, options: options).snapshotBytes }
+        let kept = try store.read { KeptStates(rules: [], build: "test").sequences(in: $0) }
+        #expect(kept.isEmpty != isKept, "\(kept)")
+        #expect(try store.read { try Replay.workspace(of: $0, options: options).snapshotBytes } == first)
+    }
+}
