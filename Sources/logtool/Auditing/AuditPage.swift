@@ -114,14 +114,7 @@ enum HTMLText {
         return lines.map { line in
             var result = ""
             for scalar in DisplayText.escaped(String(line)).unicodeScalars {
-                switch scalar {
-                case "&": result += "&amp;"
-                case "<": result += "&lt;"
-                case ">": result += "&gt;"
-                case "\"": result += "&quot;"
-                case "'": result += "&#39;"
-                default: result.unicodeScalars.append(scalar)
-                }
+                result += MarkupText.reference(to: scalar) ?? String(scalar)
             }
             return result
         }.joined(separator: "\n")

@@ -102,13 +102,9 @@ struct CheckReport {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
             case "\n": result += "&#10;"
             case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
-            default: result.unicodeScalars.append(scalar)
+            default: result += MarkupText.reference(to: scalar) ?? String(scalar)
             }
         }
         return result
