@@ -170,6 +170,27 @@ import Darwin
         #expect(reports.withLock { $0.count } == count, "it is checked once")
     }
 
+    /// Each kind of work ends with a report that all is done.
+    @Test func workThatTakesTimeIsReportedToItsEnd() throws {
+        let ends = Mutex<[String: Bool]>([:])
+        let note: StoreWorkReporter = { work in
+            ends.withLock { $0["\(work.activity)"] = work.done == work.total && work.total > 0 }
+        }
+        var options = EventStore.Options()
+        options.progress = note
+        let store = try EventStore.open(at: path, options: options)
+        _ = try store.verify()
+        #expect(ends.withLock { $0 } == ["verifying": true])
+        _ = try EventStore.salvage(path, to: folder.path("S"), now: Timestamp(seconds: 1), progress: note)
+        #expect(ends.withLock { $0["salvaging"] } == true)
+        _ = try store.append([.sample(9_001, key: "more")])
+        _ = try store.rewrite(.dropping([1], decidedAt: try store.read { $0.head }))
+        #expect(ends.withLock { $0["copying"] } == true)
+        ends.withLock { $0 = [:] }
+        _ = try store.backup(to: folder.path("B"))
+        #expect(ends.withLock { $0["verifying"] } == true)
+    }
+
     @Test(arguments: [
         ("gen-000001/data.mdb", "the data file gen-000001/data.mdb is missing"),
         ("gen-000001", "it has no data: no folder gen-NNNNNN is there"),

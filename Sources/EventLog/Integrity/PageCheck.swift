@@ -24,7 +24,7 @@ struct PageCheck {
     private let isGrown: Bool
     private var seen = PageSet()
     private var claimed: UInt64 = 0
-    /// Is told how many bytes were looked at, and of how many.
+    /// Gets the number of bytes that the check has passed, and of all.
     var progress: Progress?
     /// The table that comes last, and the page that names it, once that is known.
     private var deferred: (name: String, tree: TreeHeader?, page: UInt64)?
@@ -50,8 +50,6 @@ struct PageCheck {
         check.progress = progress
         try check.begin(deferring: nil)
         try check.finish { _, _ in }
-        let byteCount = (check.meta.lastPage + 1) * check.meta.pageSize
-        progress?(byteCount, byteCount)
     }
 
     /// Looks at what LMDB believes as it opens a file: the meta pages, and whether the file is as long as they say. A file
@@ -117,6 +115,8 @@ struct PageCheck {
         guard meta.lastPage < filePages || claimed + 2 == meta.lastPage + 1 else {
             throw Damage(page: filePages, reason: "the file ends before it, and nothing says that it is free")
         }
+        let byteCount = (meta.lastPage + 1) * meta.pageSize
+        progress?(byteCount, byteCount)
     }
 
     /// Whether each meta page has the transaction that wrote it: a commit notes the pages that it frees under its own

@@ -16,7 +16,7 @@ struct PageScan {
 
     /// Hands out every entry. Whether it is one, and what of, is for the caller to find out.
     ///
-    /// - Parameter progress: Is told now and then how many bytes were passed, and of how many.
+    /// - Parameter progress: Gets now and then, and at the end, the number of bytes that the scan has passed, and of all.
     func forEachEntry(
         progress: (_ done: UInt64, _ total: UInt64) -> Void,
         _ body: (_ key: [UInt8], _ value: [UInt8]) -> Void
@@ -34,6 +34,7 @@ struct PageScan {
             }
             return true
         }
+        progress(fileBytes, fileBytes)
     }
 
     /// The numbers of the pages that are not all hole, until the closure says that it is enough.
