@@ -5,27 +5,23 @@ import Projections
 struct AuditSelection {
     private let options: AuditOptions
     private let text: TextMatch?
-    private let range: ClosedRange<SequenceNumber>?
+    private let things: HistorySelection
 
     /// - Throws: `Failure` with exit code 1 where the log has no such source.
     init(_ options: AuditOptions, in session: borrowing ReadSession) throws {
         self.options = options
         text = options.match.text
-        try KnownNames(session).check(source: options.source)
-        range = try PointRange(from: options.since, to: options.until).range(in: session)
+        things = try HistorySelection(options.selectors, in: session)
     }
 
     /// Whether a thing is of the source and channel that are asked for, or the thing itself.
     func includes(_ thing: EntityReference) -> Bool {
-        if let source = options.source, thing.parts.first != source.rawValue { return false }
-        if let entity = options.entity { return entity.fits(thing.parts) }
-        guard let channel = options.channel else { return true }
-        return thing.channel.map { channel.fits($0.parts) } ?? false
+        things.includes(thing)
     }
 
     /// Whether a change is of the kind, time, author and text that are asked for.
     func includes(_ change: AuditEntry) -> Bool {
-        guard range?.contains(change.entry.sequence) == true, isOfKind(change) else { return false }
+        guard things.includes(change.entry.sequence), isOfKind(change) else { return false }
         if let by = options.by, change.entry.by.map({ isSame($0, by) }) != true { return false }
         if let author = options.author, !isWritten(by: author, change) { return false }
         guard let text else { return true }

@@ -72,7 +72,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             return summary
         }
         if !output.quiet, html == nil, let text = summary.droppedText { StandardError.line("logtool: \(text)") }
-        if summary.total == 0, !selection.given.isEmpty, selection.count != 0 { throw nothingFits(in: state) }
+        if summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 { throw nothingFits(in: state) }
     }
 
     private func list(
@@ -88,7 +88,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         try state.forEachChange(
             of: selection.kinds,
             where: chosen.includes,
-            last: selection.count,
+            last: selection.selectors.count,
             includes: chosen.includes
         ) { change in
             try printer.print(AuditLine(change, isProved: proving.prove, in: session))

@@ -58,11 +58,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     @Flag(help: "With --when: every event where the answer changes, in one pass over the log.")
     var all = false
 
-    @Option(
-        help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
-        transform: ProfileArgument.parse
-    )
-    var profile = Profile.canonical
+    @OptionGroup var reading: ProfileOptions
 
     @OptionGroup(title: "Options of the test") var test: TestOptions
     @OptionGroup var document: JSONOption
@@ -78,7 +74,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let range = try store.read { try ends(in: $0) }
-        var query = StateQuery(profile: profile)
+        var query = StateQuery(profile: reading.profile)
         query.sections = test.only
         if all, let expression = test.when { return try printAll(expression, store, query, range) }
         var bisection = Bisection(good: range.good, bad: range.bad)

@@ -62,7 +62,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if each && !digest { throw ValidationError("--each goes with --digest") }
         if step && digest { throw ValidationError("--step and --digest exclude each other") }
         if point.at != nil && log.point != nil { throw ValidationError("--at and LOG@POINT exclude each other") }
-        if let profile = log.profile, state.profile != .canonical, state.profile != profile {
+        if let profile = log.profile, state.reading.profile != .canonical, state.reading.profile != profile {
             throw ValidationError("--profile and LOG#PROFILE exclude each other")
         }
         if step && (point.at ?? log.point) != nil {

@@ -53,12 +53,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     )
     var against: StateReference?
 
-    @Option(
-        help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
-        completion: Completions.profiles,
-        transform: ProfileArgument.parse
-    )
-    var profile = Profile.canonical
+    @OptionGroup var reading: ProfileOptions
 
     @Option(
         help: ArgumentHelp("Stop after this long with the best log so far.", valueName: "duration"),
@@ -79,7 +74,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
             guard path.isEmpty else {
                 throw ValidationError("--against takes #PROFILE here, another reading of the same log")
             }
-            guard other != profile else {
+            guard other != reading.profile else {
                 throw ValidationError("--against \"#\(other.rawValue)\" is the reading of --profile; give another one")
             }
         }
@@ -139,7 +134,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         case .expression(let expression): question = .expression(expression)
         case nil: break
         }
-        return InterestTest(question: question, profile: profile, other: other, sections: test.only)
+        return InterestTest(question: question, profile: reading.profile, other: other, sections: test.only)
     }
 
     private func search(_ whole: Candidate, _ runner: CandidateRunner) throws -> ShrinkSearch {
@@ -184,7 +179,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         let printer = ShrinkPrinter(
             output: output.standardOutput,
             path: target,
-            profile: profile,
+            profile: reading.profile,
             isJSON: document.json
         )
         try printer.print(result)

@@ -1,8 +1,19 @@
 import ArgumentParser
+import EventLog
 import Projections
 
 /// Points as options.
 enum PointArgument {
+    /// A point as people write it.
+    static func text(_ point: Point) -> String {
+        switch point {
+        case .sequence(let sequence): sequence.description
+        case .belowHead(let count): "head~\(count)"
+        case .time(let time): TimeText.short(time)
+        case .remoteTime(let time): "remote:" + TimeText.short(time)
+        }
+    }
+
     /// Reads a point.
     ///
     /// - Throws: `ValidationError` that says which forms there are.

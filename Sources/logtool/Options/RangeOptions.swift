@@ -5,6 +5,7 @@ import Projections
 /// A run of sequences, both ends included.
 struct RangeOptions: ParsableArguments {
     @Option(
+        name: [.long, .customLong("since")],
         parsing: .unconditional,
         help: ArgumentHelp("The first event: 4711, head~10, a time, remote:TIME.", valueName: "point"),
         transform: PointArgument.parse
@@ -12,6 +13,7 @@ struct RangeOptions: ParsableArguments {
     var from: Point?
 
     @Option(
+        name: [.long, .customLong("until")],
         parsing: .unconditional,
         help: ArgumentHelp("The last event.", valueName: "point"),
         transform: PointArgument.parse
@@ -20,17 +22,6 @@ struct RangeOptions: ParsableArguments {
 
     /// Whether one of the two is given.
     var isGiven: Bool { from != nil || to != nil }
-
-    /// The sequences asked for, in a session; `nil` where there are none.
-    func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
-        try PointRange(from: from, to: to).range(in: session)
-    }
-}
-
-/// The events from one point to another, both included.
-struct PointRange {
-    let from: Point?
-    let to: Point?
 
     /// The sequences asked for, in a session; `nil` where there are none.
     func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {

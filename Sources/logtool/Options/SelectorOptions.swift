@@ -43,13 +43,17 @@ struct SelectorOptions: ParsableArguments {
     }
 
     /// The options that are given, as they are written on a command line.
-    var given: [String] {
+    var given: [String] { asked.map(\.name) }
+
+    /// The options that are given, with their values as people write them.
+    var asked: [(name: String, value: String)] {
         let all: [(name: String, value: String?)] = [
             ("--source", source?.rawValue), ("--channel", channel?.description), ("--entity", entity?.description),
-            ("--kind", kind), ("--from", range.from.map { "\($0)" }), ("--to", range.to.map { "\($0)" }),
+            ("--kind", kind),
+            ("--from", range.from.map(PointArgument.text)), ("--to", range.to.map(PointArgument.text)),
             ("-n", count.map(String.init)),
         ]
-        return all.filter { $0.value != nil }.map(\.name)
+        return all.compactMap { name, value in value.map { (name, $0) } }
     }
 
     /// Refuses the options that say nothing about what a command lists.

@@ -2,14 +2,19 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// What a state is made of and how it is read.
-struct StateOptions: ParsableArguments {
+/// Whose reading of the bytes.
+struct ProfileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
         completion: Completions.profiles,
         transform: ProfileArgument.parse
     )
     var profile = Profile.canonical
+}
+
+/// What a state is made of and how it is read.
+struct StateOptions: ParsableArguments {
+    @OptionGroup var reading: ProfileOptions
 
     @Option(
         help: ArgumentHelp("Judge what passes with time at this time; default: the log's clock.", valueName: "time"),
@@ -48,7 +53,7 @@ struct StateOptions: ParsableArguments {
     func query(at point: Point?, source: SourceName?) -> StateQuery {
         StateQuery(
             point: point,
-            profile: profile,
+            profile: reading.profile,
             asOf: asOf,
             sections: only,
             source: source,

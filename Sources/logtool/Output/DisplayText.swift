@@ -1,7 +1,7 @@
 /// Makes text that came from outside safe and fit for a terminal.
 enum DisplayText {
-    /// A line without its middle where it has more than 8,192 characters: what went wrong stands at its beginning, what to do
-    /// about it at its end, and a name that somebody gave may be as long as he likes.
+    /// Leaves the middle out of a line of more than 8,192 characters. An error names its cause first and its advice last; a
+    /// name that was given on the command line, in the middle, may have any length.
     static func shortened(_ line: String) -> String {
         let count = line.unicodeScalars.count
         guard count > 8_192 else { return line }

@@ -13,17 +13,23 @@ struct HistorySelection {
         range = try selectors.range.range(in: session)
     }
 
-    /// Whether a thing is of the source and in the channel that are asked for.
+    /// Whether a thing is of the source and in the channel that are asked for, or is the entity that is.
     func includes(_ thing: EntityReference) -> Bool {
         if let source = selectors.source, thing.parts.first != source.rawValue { return false }
+        if let entity = selectors.entity { return entity.fits(thing.parts) }
         guard let channel = selectors.channel else { return true }
         return thing.channel.map { channel.fits($0.parts) } ?? false
+    }
+
+    /// Whether an event lies within the range that is asked for.
+    func includes(_ sequence: SequenceNumber) -> Bool {
+        range?.contains(sequence) == true
     }
 
     /// The entries that events of the range and kind made, the last so many of them.
     func chosen(_ entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [HistoryEntry] {
         var fitting: [HistoryEntry] = []
-        for entry in entries where range?.contains(entry.sequence) == true {
+        for entry in entries where includes(entry.sequence) {
             if let kind = selectors.kind {
                 guard try session.event(at: entry.sequence)?.envelope.kind.isNamed(kind) == true else { continue }
             }
