@@ -13,8 +13,8 @@ public final class EventStore: Sendable {
         /// How large the map is at first; of the first store that opens the log in this process.
         package var mapBytes = 64 << 30
 
-        /// Is told how far `verify`, `backup` and `rewrite` are, and the check of pages as the log is opened. That check is
-        /// made by the first store that opens the log in this process, of a file that this program did not leave as it is.
+        /// Gets reports of `verify`, `backup` and `rewrite`, and of the check of pages as the log is opened. The first store
+        /// that opens the log in this process checks a file that this program did not leave as it is.
         public var progress: StoreWorkReporter?
         /// Whether the caller looks at each page before LMDB reads it.
         var believesPages = false

@@ -1,6 +1,6 @@
 public import EventLog
 
-/// What a compaction did, or would do.
+/// The figures of a compaction, or of its dry run.
 public struct CompactionSummary: Sendable {
     /// The live messages of one channel before and after.
     public struct ChannelCount: Sendable {
@@ -43,8 +43,8 @@ public enum Compaction {
     ///   - isDryRun: Whether to leave the log as it is and only tell what would go, from a real rewrite thrown away.
     ///   - scratch: Of a dry run, an empty folder for that rewrite; `nil` for the log's own, which must be writable then.
     ///   - leavesSmall: Whether to leave a log alone that would take more bytes afterwards.
-    ///   - progress: Called now and then with the last event that was folded, and of how many: once over the log, to
-    ///     decide, and once over what is kept, to prove it. The copying in between the store's own `progress` tells of.
+    ///   - progress: Called now and then with the last folded event and the head, in two passes: over the log, to decide,
+    ///     and over the kept events, to prove. The store's own `progress` reports the copying in between.
     /// - Throws: `ProjectionError.unproved` where the kept events and facts do not give the retained state (the log is
     ///   left as it is); `EventLogError`.
     /// - Returns: What was done. A log in which every event is still needed is left alone, without an act.
@@ -84,7 +84,7 @@ public enum Compaction {
     private struct Plan {
         let policy: RetentionPolicy
         let decidedAt: SequenceNumber
-        /// What is retained; all that there was where nothing is dropped.
+        /// The retained state; the state before where nothing is dropped.
         let state: Workspace
         /// How many live messages each channel had.
         let countsBefore: [ChannelPlace: Int]
@@ -175,7 +175,7 @@ public enum Compaction {
             }
         }
 
-        /// What was done, or would be.
+        /// Sums up a compaction, or a dry run, that leaves an outcome.
         func summary(of outcome: Workspace, bytes: (UInt64, UInt64)) -> CompactionSummary {
             var outcome = outcome
             return CompactionSummary(
@@ -190,7 +190,7 @@ public enum Compaction {
             )
         }
 
-        /// Of a log that would have grown and was left as it is.
+        /// Sums up a compaction that was not done because the log would have grown.
         func refusal(bytes: (before: UInt64, after: UInt64)) -> CompactionSummary {
             CompactionSummary(
                 keep: policy.messagesPerChannel,

@@ -1,6 +1,6 @@
-/// How far a store is with work that takes time.
+/// A report of a store on work that takes time.
 public struct StoreWork: Sendable {
-    /// What is being done.
+    /// A kind of work, and the unit that it is counted in.
     public enum Activity: Sendable {
         /// The pages of a file that this program did not leave as it is; in bytes.
         case checkingPages
@@ -12,19 +12,19 @@ public struct StoreWork: Sendable {
         case salvaging
     }
 
-    /// What is being done.
+    /// Which work the report is about.
     public let activity: Activity
     /// How much of it is done.
     public let done: UInt64
-    /// How much there is; `done` equals it at the end.
+    /// How much there is; the last report of the work has `done` equal to it.
     public let total: UInt64
 }
 
-/// Is told how far a store is. Called on the thread that does the work.
+/// Gets the reports of a store. The store calls it on the thread that does the work.
 public typealias StoreWorkReporter = @Sendable (StoreWork) -> Void
 
 extension StoreWork.Activity {
-    /// Reports one kind of work; `nil` where nobody listens.
+    /// Makes reports of this kind of work out of counts; `nil` where nobody listens.
     func reporter(to report: StoreWorkReporter?) -> PageCheck.Progress? {
         guard let report else { return nil }
         return { report(StoreWork(activity: self, done: $0, total: $1)) }

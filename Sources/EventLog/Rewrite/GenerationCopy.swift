@@ -6,7 +6,7 @@ final class GenerationCopy {
     private let target: Generation
     /// Counts the rewrites that dropped or redacted events, this one included.
     private let rewrite: UInt32
-    /// Is told how many sequences were copied, and of how many.
+    /// Gets the number of sequences copied, and of all.
     private let progress: PageCheck.Progress?
     private(set) var copiedHead: UInt64 = 0
     private var nextDropped = 0

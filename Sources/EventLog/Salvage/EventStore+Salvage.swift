@@ -8,7 +8,7 @@ extension EventStore {
     ///   - path: The damaged log.
     ///   - target: Where the new one goes; nothing may be there.
     ///   - now: When the act is recorded that names what is lost.
-    ///   - progress: Is told how far the reading of a data file is.
+    ///   - progress: Gets reports of the reading of a data file.
     /// - Throws: `EventLogError` with code `noLog` where no generation is, `io` where the files cannot be read,
     ///   `invalidArgument` where something is at the target.
     public static func salvage(

@@ -21,7 +21,7 @@ struct SalvagedParts {
 
     /// Reads a data file twice: lanes have to be known before events can be judged.
     ///
-    /// - Parameter progress: Is told how many bytes were read, and of how many, both readings together.
+    /// - Parameter progress: Gets the number of bytes read, and of all, both readings together.
     init(_ file: DataFile, progress: PageCheck.Progress? = nil) throws {
         let scan = try PageScan(file)
         scan.forEachEntry(progress: { progress?($0, 2 * $1) }) { key, value in takeSmall(key, value) }

@@ -74,6 +74,7 @@ final class StatusDirectory {
             forgetAll(deliver)
             return true
         }
+        unread.removeAll()
         for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) { _ = look(name, deliver) }
         let present = Set(names)
         for name in known.keys.filter({ !present.contains($0) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {

@@ -16,7 +16,7 @@ struct FrameKey: Sendable {
     /// 2^127 - 1, a prime.
     private static let modulus: UInt128 = 1 << 127 - 1
 
-    /// What is added to the words of a stretch, one after another.
+    /// The key words: `words[i]` is added to word `i` of every stretch.
     private let words: [UInt64]
     /// Where the polynomial is evaluated; its halves are below 2^63.
     let point: UInt128
