@@ -52,7 +52,7 @@ import Testing
 
     @Test func bothBuildsMakeTheSameStates() throws {
         guard let release = Self.program(in: ".build-core/release") else {
-            return print("note: no release build of StateTrace; ./scripts/test makes one")
+            return print("note: no release build of StateTrace; ./scripts/test --release makes one")
         }
         let debug = try #require(Self.program(in: ".build/debug"))
         let folder = try TemporaryDirectory()
