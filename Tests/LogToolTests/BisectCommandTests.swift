@@ -58,7 +58,7 @@ import Testing
         #expect(run.output.contains("first: event 7"))
         #expect(run.output.contains("\"content\": \"message 5\""))
         #expect(run.output.contains("+ message:guild/10/1005"))
-        for command in ["logtool diff L@6 L@7", "logtool history L 'message:guild/10/1005'", "--without 7"] {
+        for command in ["logtool diff L@6 L@7", "logtool history L message:guild/10/1005", "--without 7"] {
             #expect(run.output.contains(command))
         }
     }
@@ -124,6 +124,37 @@ import Testing
         let run = try ToolRun.run(["bisect", "L", "--run", first + test, "--json"], in: folder)
         #expect(run.exitCode == 1)
         #expect(run.errors.contains("does not answer the same twice"), "\(run.errors) \(run.output)")
+    }
+
+    @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+    func anInterruptedSearchEndsItsCommandAndSaysHowToGoOn(signal: Int32, code: Int32) throws {
+        let place = folder.path("its place")
+        try #require(mkfifo(place, 0o600) == 0)
+        // Its fourth run holds the FIFO open and hangs.
+        let hang =
+            "echo >> runs; if [ $(wc -l < runs) -eq 4 ]; then exec 3> 'its place'; echo there >&3; exec sleep 600; fi"
+        let test = hang + "; ! grep -q '\"id\":\"1021\"'"
+        let process = try ToolProcess(["bisect", "L", "--run", test, "--good=1", "--bad", "32", "--json"], in: folder)
+        let reader = try #require(FileHandle(forReadingAtPath: place))
+        #expect(try reader.read(upToCount: 6) == Data("there\n".utf8))
+        let run = process.end(signal)
+        #expect(run.exitCode == code)
+        // The end of the FIFO comes when the command has ended, not in ten minutes.
+        #expect(try reader.readToEnd() ?? Data() == Data())
+        let line = try #require(run.errors.components(separatedBy: "to go on: logtool ").last)
+        #expect(line.contains(" --good 16 --bad 32"))
+        let shell = ["-c", "\"$0\" " + line, try ToolRun.executable.path]
+        let again = try ToolRun.run(shell, in: folder, program: URL(filePath: "/bin/sh"))
+        #expect(again.exitCode == 0, "\(line) \(again.errors)")
+        #expect(try document(again)["first"] as? String == "23")
+    }
+
+    @Test(arguments: [
+        ("plain-_./@:,+=%", "plain-_./@:,+=%"), ("", "''"), ("two words", "'two words'"), ("it's", "'it'\\''s'"),
+        ("é", "'é'"),
+    ])
+    func wordsAreQuotedForAShell(word: String, quoted: String) {
+        #expect(ShellWord.quoted(word) == quoted)
     }
 
     @Test func anExpressionThatCannotBeReadSaysWhere() throws {

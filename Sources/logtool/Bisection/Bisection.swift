@@ -38,7 +38,12 @@ struct Bisection {
     }
 
     /// Searches; `test` gets points in no particular order, and none twice.
-    mutating func run(_ test: (SequenceNumber) throws -> Verdict) throws -> Outcome {
+    ///
+    /// - Parameter narrowed: Told the ends whenever they move.
+    mutating func run(
+        narrowed: (_ good: SequenceNumber, _ bad: SequenceNumber) -> Void = { _, _ in },
+        _ test: (SequenceNumber) throws -> Verdict
+    ) throws -> Outcome {
         tested = 2
         let ends = try (test(good), test(bad))
         switch ends {
@@ -53,8 +58,11 @@ struct Bisection {
             switch try test(point) {
             case .good: good = point
             case .bad: bad = point
-            case .skip: skipped.insert(point)
+            case .skip:
+                skipped.insert(point)
+                continue
             }
+            narrowed(good, bad)
         }
         let left = (good.rawValue + 1...bad.rawValue).map { SequenceNumber($0) }
         return left.count == 1 ? .first(bad) : .among(left)

@@ -99,9 +99,10 @@ struct BisectionPrinter {
 
     private func next(_ sequence: SequenceNumber, _ changes: [StateDifference]) -> [String] {
         let before = sequence.rawValue - 1
+        let log = ShellWord.quoted(self.log)
         var commands = ["logtool diff \(log)@\(before) \(log)@\(sequence)"]
         if let entity = changes.first(where: { $0.entity.kind != .issue })?.entity {
-            commands.append("logtool history \(log) '\(entity)'")
+            commands.append("logtool history \(log) \(ShellWord.quoted("\(entity)"))")
         }
         commands.append("logtool replay \(log) --without \(sequence)")
         return commands

@@ -30,7 +30,7 @@ struct TestCommand {
         let input = try Self.unnamedFile(holding: document)
         defer { close(input) }
         let child = try spawn(input: input)
-        return try wait(for: child)
+        return try Interrupts.ending(group: child) { try wait(for: child) }
     }
 
     private func spawn(input: Int32) throws -> pid_t {

@@ -15,7 +15,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         discussion: """
             A command gets the state document on standard input and answers by git's exit codes: 0 is good, 125 cannot say, 1 to \
             127 are bad, anything else stops the search. An expression is bad where it holds. Tests at most log2(events) + 2 \
-            states. Exit code 1 where nothing is found.
+            states. Exit code 1 where nothing is found. An interrupted search prints the command that goes on with it.
             """
     )
 
@@ -128,7 +128,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         guard let test = test.test(isQuiet: output.quiet || document.json) else { return .same(.skip) }
         var walk = StateWalk(store: store, query: query)
         var seen: [SequenceNumber: Verdict] = [:]
-        let outcome = try bisection.run { point in
+        let outcome = try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
             let state = try walk.state(at: point)
             let verdict = try test.verdict(state, options: query.documentOptions)
@@ -138,6 +138,13 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         }
         if case .first(let first) = outcome { try confirm(first, seen, test, &walk, query) }
         return outcome
+    }
+
+    /// An interrupted search leaves the command that goes on from here.
+    private func tellHowToGoOn(good: SequenceNumber, bad: SequenceNumber) {
+        guard !output.quiet else { return }
+        let resumption = BisectionResumption(arguments: Array(CommandLine.arguments.dropFirst()))
+        Interrupts.leave("logtool: interrupted; to go on: \(resumption.command(good: good, bad: bad))")
     }
 
     /// The greatest number of states that a search between two points tests.
@@ -186,7 +193,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             }
         }
         var walks = [StateWalk(store: store, query: query), StateWalk(store: other, query: otherQuery)]
-        return try bisection.run { point in
+        return try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
             var states = [try walks[0].state(at: point), try walks[1].state(at: point)]
             guard states[0].digest() == states[1].digest() else { return .bad }

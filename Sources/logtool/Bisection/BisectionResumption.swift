@@ -1,0 +1,29 @@
+import EventLog
+
+/// The command line that goes on with an interrupted search: the one that began it, between nearer ends.
+struct BisectionResumption {
+    private let words: [String]
+
+    /// - Parameter arguments: The arguments that began the search, without the program's name.
+    init(arguments: [String]) {
+        var words: [String] = []
+        var isValue = false
+        for word in arguments {
+            if isValue {
+                isValue = false
+                continue
+            }
+            isValue = Self.ends.contains(word)
+            if isValue || Self.ends.contains(where: { word.hasPrefix($0 + "=") }) { continue }
+            words.append(word)
+        }
+        self.words = words
+    }
+
+    /// What to type to search between two points.
+    func command(good: SequenceNumber, bad: SequenceNumber) -> String {
+        (["logtool"] + words + ["--good", "\(good)", "--bad", "\(bad)"]).map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    private static let ends = ["--good", "--bad"]
+}
