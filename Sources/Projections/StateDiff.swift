@@ -35,23 +35,33 @@ public enum StateDiff {
     /// Empty exactly where the digests are equal: what only sequence numbers or passing time make of a state is no
     /// difference. A message is one thing whether it stands among the live or the deleted ones.
     public static func differences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
+        differences(Part(document: a, orders: MessageOrders(a)), Part(document: b, orders: MessageOrders(b)))
+    }
+
+    /// A state document, or as much of it as may differ from another one.
+    struct Part {
+        let document: JSONValue
+        /// Of each channel, with all its live messages.
+        let orders: MessageOrders
+    }
+
+    static func differences(_ a: Part, _ b: Part) -> [StateDifference] {
         var found: [StateDifference] = []
         for kind in EntityReference.Kind.allCases where kind != .typing && kind != .issue {
-            let left = Table(kind: kind, document: a)
-            let right = Table(kind: kind, document: b)
+            let left = Table(kind: kind, document: a.document)
+            let right = Table(kind: kind, document: b.document)
             found += left.references.compactMap { left.difference(at: $0, from: right) }
             found += right.references.filter { left.rows[$0] == nil }.compactMap {
                 left.difference(at: $0, from: right)
             }
-            if kind == .message { found += orderDifferences(a, b) }
+            if kind == .message { found += orderDifferences(a.orders, b.orders) }
         }
-        return found + issueDifferences(a, b)
+        return found + issueDifferences(a.document, b.document)
     }
 
     /// Channels whose common messages stand in another order.
-    private static func orderDifferences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
-        let (left, right) = (MessageOrders(a), MessageOrders(b))
-        return left.channels.compactMap { channel in
+    private static func orderDifferences(_ left: MessageOrders, _ right: MessageOrders) -> [StateDifference] {
+        left.channels.compactMap { channel in
             let ids = left.ids[channel] ?? []
             let others = right.ids[channel] ?? []
             let common = Set(ids).intersection(others)
@@ -97,10 +107,20 @@ public enum StateDiff {
 }
 
 /// In which order the live messages of each channel stand in a document.
-private struct MessageOrders {
+struct MessageOrders {
     /// In the document's order.
     private(set) var channels: [EntityReference] = []
     private(set) var ids: [EntityReference: [ExactText]] = [:]
+
+    init() {}
+
+    /// Adds a channel with the ids of its live messages; one without any is left out, as in a document.
+    mutating func add(_ ids: [String], source: String, channel: String) {
+        guard !ids.isEmpty else { return }
+        let channel = EntityReference(kind: .channel, parts: [source, channel])
+        channels.append(channel)
+        self.ids[channel] = ids.map(ExactText.init)
+    }
 
     init(_ document: JSONValue) {
         for row in document["messages"]?.array ?? [] {

@@ -59,13 +59,9 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         if match == .identity { return try compareByIdentity() }
         let progress = output.progress("replaying")
-        let states = try (
-            first.document(source: selectors.source, progress: progress, isQuiet: output.quiet),
-            second.document(source: selectors.source, progress: progress, isQuiet: output.quiet)
-        )
-        let differences = selectors.chosen(StateDiff.differences(states.0, states.1))
-        if differences.isEmpty {
-            try selectors.checkThatSomethingFits(in: [states.0, states.1], areDocuments: areDocuments)
+        let differences = selectors.chosen(try allDifferences(progress))
+        if differences.isEmpty, selectors.namesThings {
+            try selectors.checkThatSomethingFits(in: documents(progress), areDocuments: areDocuments)
         }
         progress.begin("finding the events responsible")
         let document = StateDiff.document(differences, responsible: try responsible(for: differences))
@@ -80,6 +76,24 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         }
         try output.flush()
         if !differences.isEmpty { throw Outcome.no }
+    }
+
+    /// Two points of one log are compared by what was touched between them, anything else by the two documents.
+    private func allDifferences(_ progress: Progress) throws -> [StateDifference] {
+        guard case .log(let path, let from, let profile) = first, case .log(path, let to, profile) = second else {
+            let states = try documents(progress)
+            return StateDiff.differences(states[0], states[1])
+        }
+        let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
+        let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
+        let queries = [from, to].map { StateQuery(point: $0, profile: profile, source: selectors.source) }
+        return try loader.differences(from: queries[0], to: queries[1])
+    }
+
+    private func documents(_ progress: Progress) throws -> [JSONValue] {
+        try [first, second].map {
+            try $0.document(source: selectors.source, progress: progress, isQuiet: output.quiet)
+        }
     }
 
     private func compareByIdentity() throws {
@@ -128,6 +142,9 @@ enum DiffMatch: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension SelectorOptions {
+    /// Whether something is named that may not be there.
+    fileprivate var namesThings: Bool { source != nil || channel != nil || entity != nil }
+
     /// The differences of the channel or thing that is asked for, the last so many of them.
     fileprivate func chosen(_ differences: [StateDifference]) -> [StateDifference] {
         let fitting = differences.filter { isAbout($0.entity) }

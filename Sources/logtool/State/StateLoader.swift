@@ -79,6 +79,22 @@ struct StateLoader {
         }
     }
 
+    /// What differs between two points of the log; the queries differ in their points alone.
+    ///
+    /// - Throws: as `workspace`.
+    func differences(from first: StateQuery, to second: StateQuery) throws -> [StateDifference] {
+        try store.read { session in
+            let points = try [first, second].map { try sequence(of: $0, in: session) }
+            return try Replay.differences(
+                of: session,
+                from: points[0],
+                to: points[1],
+                options: first.replayOptions,
+                progress: reporter(until: max(points[0], points[1]))
+            )
+        }
+    }
+
     /// The state of one channel.
     ///
     /// - Throws: `Failure` with exit code 1 where the state has nothing of such a channel, with 2 and the matches where

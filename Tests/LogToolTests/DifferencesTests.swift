@@ -1,0 +1,56 @@
+import EventLog
+import Foundation
+import Projections
+import TestSupport
+import Testing
+
+/// The differences of two points, found by what was touched between them, against those of the two whole documents.
+@Suite struct DifferencesTests {
+    let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    @Test(arguments: Scenario.all)
+    func theyAreThoseOfTheDocuments(scenario: Scenario) throws {
+        let store = try scenario.log(in: folder)
+        for profile in [.canonical] + scenario.profiles { try check(store, profile, seed: 1) }
+    }
+
+    private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
+
+    @Test(arguments: 1...(isLong ? 100 : 3) as ClosedRange<UInt64>)
+    func soTheyAreOfRandomEvents(seed: UInt64) throws {
+        let lists = try EventStream.whole(of: Scenario.all, in: folder)
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
+        for app in 0..<3 as Range<UInt64> {
+            let stream = EventStream(of: lists, seed: seed * 10 + app, mutatingBytes: true)
+            _ = try store.append(stream.events.map { $0.renamed(source: "app\(app)").draft })
+        }
+        for profile in Self.isLong ? Profile.allCases : [.canonical] { try check(store, profile, seed: seed) }
+    }
+
+    /// Both ends, the last event, and some points between, each way round.
+    private func check(_ store: EventStore, _ profile: Profile, seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var options = ReplayOptions()
+        options.profile = profile
+        try store.read { session in
+            let head = session.head.rawValue
+            var pairs: [(UInt64, UInt64)] = [(0, head), (max(head, 1) - 1, head)]
+            for _ in 0..<2 {
+                pairs.append((.random(in: 0...head, using: &random), .random(in: 0...head, using: &random)))
+            }
+            for pair in pairs + pairs.map({ ($1, $0) }) {
+                let points = (SequenceNumber(pair.0), SequenceNumber(pair.1))
+                let found = try Replay.differences(of: session, from: points.0, to: points.1, options: options)
+                var states = try [points.0, points.1].map {
+                    try Replay.workspace(of: session, through: $0, options: options)
+                }
+                let whole = StateDiff.differences(states[0].document(), states[1].document())
+                #expect(found == whole, "\(profile.rawValue), \(pair)")
+                // A state shows something else exactly where its digest is another one.
+                #expect(profile != .canonical || found.isEmpty == (states[0].digest() == states[1].digest()))
+            }
+        }
+    }
+}
