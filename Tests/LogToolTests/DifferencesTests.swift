@@ -18,7 +18,7 @@ import Testing
 
     private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
 
-    @Test(arguments: 1...(isLong ? 100 : 3) as ClosedRange<UInt64>)
+    @Test(arguments: 1...(isLong ? 100 : 1) as ClosedRange<UInt64>)
     func soTheyAreOfRandomEvents(seed: UInt64) throws {
         let lists = try EventStream.whole(of: Scenario.all, in: folder)
         let store = try EventStore.openOrCreate(at: folder.path("L"))
