@@ -22,14 +22,42 @@ extension Replay {
     ) throws -> [ChannelState] {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
-        if let snapshots = options.snapshots, options.readsAll, try session.fact(factName) == nil,
-            var replay = ChannelReplay(session, snapshots)
-        {
-            let isReady = try replay.lookAhead(session, through: last, progress)
-            if isReady, let states = try replay.channels(named: name, through: last, session) { return states }
+        if let states = try indexedChannels(named: name, of: session, through: last, options, progress) {
+            return states
         }
         let whole = try workspace(of: session, through: last, options: options, progress: progress)
         return ChannelState.find(name, in: whole)
+    }
+
+    /// What happened to one message, oldest first, by the index of channels: only its channel's events are folded.
+    ///
+    /// - Parameter reference: A message with its source and channel.
+    /// - Returns: `nil` where the index does not serve (see `channels`) or knows of no such message.
+    /// - Throws: as `workspace`.
+    public static func indexedHistory(
+        ofMessage reference: EntityReference,
+        of session: borrowing ReadSession,
+        options: ReplayOptions = ReplayOptions(),
+        progress: ((SequenceNumber) -> Void)? = nil
+    ) throws -> [HistoryEntry]? {
+        guard reference.kind == .message, reference.parts.count == 3 else { return nil }
+        let channel = EntityReference(kind: .channel, parts: Array(reference.parts.prefix(2)))
+        let states = try indexedChannels(named: channel, of: session, through: session.head, options, progress)
+        return states?.first.flatMap { $0.history(ofMessage: reference.parts[2]) }
+    }
+
+    /// `nil` where the index does not serve.
+    private static func indexedChannels(
+        named name: EntityReference,
+        of session: borrowing ReadSession,
+        through last: SequenceNumber,
+        _ options: ReplayOptions,
+        _ progress: ((SequenceNumber) -> Void)?
+    ) throws -> [ChannelState]? {
+        guard let snapshots = options.snapshots, options.readsAll, try session.fact(factName) == nil,
+            var replay = ChannelReplay(session, snapshots), try replay.lookAhead(session, through: last, progress)
+        else { return nil }
+        return try replay.channels(named: name, through: last, session)
     }
 }
 

@@ -166,8 +166,20 @@ import Testing
                 #expect(Self.arrays(of: lines) == expected, "\(reference) at \(point), as lines")
             }
         }
+        try expectSameHistories(store, options, given)
         let nobody = EntityReference(kind: .channel, parts: ["nobody"])
         #expect(try store.read { try Replay.channels(named: nobody, of: $0, options: options) }.isEmpty)
+    }
+
+    /// The history of each message by the index, where that serves, is that of the whole state.
+    private func expectSameHistories(_ store: EventStore, _ options: ReplayOptions, _ given: ReplayOptions) throws {
+        try store.read { session in
+            let whole = try Replay.workspace(of: session, options: given)
+            try whole.forEachHistory(of: .message) { reference, entries in
+                let found = try Replay.indexedHistory(ofMessage: reference, of: session, options: options)
+                #expect(found == nil || found == entries, "\(reference)")
+            }
+        }
     }
 
     private struct Name: Hashable {

@@ -34,6 +34,12 @@ public struct ChannelState: Sendable {
         guard Self.sections.contains(where: { !keys(in: $0).isEmpty }) else { return nil }
     }
 
+    /// What happened to a message of the channel, oldest first; `nil` where nothing is known of it.
+    func history(ofMessage id: String) -> [HistoryEntry]? {
+        guard let id = source.context.names.find(id) else { return nil }
+        return source.messages.history(of: EntityKey(.messages, channel, id), context: source.rowContext(asOf: clock))
+    }
+
     /// The rows as a document in the form of a state document, without `digest`: that is of a whole state.
     public func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         var document = JSONObject()

@@ -54,29 +54,30 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
-        let state = try loader.workspace(for: StateQuery())
-        let output = output.paged(unless: lists.form)
         if let text = match.text {
+            let state = try loader.workspace(for: StateQuery())
+            let output = output.paged(unless: lists.form)
             try printMatches(of: text, in: state, store, to: output)
+            try output.flush()
         } else if let entity {
-            let reference = try store.read { try EntityArgument.only(entity, in: state, of: $0) }
+            let (reference, all) = try loader.history(of: entity)
             let (entries, proofs) = try store.read { session in
-                let entries = try chosen(of: reference, in: state, session)
+                let entries = try chosen(of: reference, all, session)
                 return (entries, try self.proofs(of: entries, in: session))
             }
+            let output = output.paged(unless: lists.form)
             try print(HistoryPrinter(output: output, entity: reference, entries: entries, proofs: proofs))
+            try output.flush()
         }
-        try output.flush()
     }
 
     /// The entries of one thing that are asked for, each checked against the leaf hash of its event.
     private func chosen(
         of reference: EntityReference,
-        in state: Workspace,
+        _ all: [HistoryEntry],
         _ session: borrowing ReadSession
     ) throws -> [HistoryEntry] {
         let selection = try HistorySelection(selectors, in: session)
-        let all = try state.history(of: reference)
         let entries = selection.includes(reference) ? try selection.chosen(all, in: session) : []
         if entries.isEmpty, !selectors.given.isEmpty, selectors.count != 0 {
             throw selection.nothingFits(reference, of: all.count)

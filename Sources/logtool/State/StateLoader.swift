@@ -95,6 +95,27 @@ struct StateLoader {
         }
     }
 
+    /// What happened to the one thing that a reference means, oldest first.
+    ///
+    /// - Throws: as `EntityArgument.only`.
+    func history(of entity: EntityReference) throws -> (thing: EntityReference, entries: [HistoryEntry]) {
+        try store.read { session in
+            let options = StateQuery().replayOptions
+            let progress = reporter(until: session.head)
+            if let entries = try Replay.indexedHistory(
+                ofMessage: entity,
+                of: session,
+                options: options,
+                progress: progress
+            ) {
+                return (entity, entries)
+            }
+            let state = try Replay.workspace(of: session, options: options, progress: progress)
+            let thing = try EntityArgument.only(entity, in: state, of: session)
+            return (thing, try state.history(of: thing))
+        }
+    }
+
     /// The state of one channel.
     ///
     /// - Throws: `Failure` with exit code 1 where the state has nothing of such a channel, with 2 and the matches where
