@@ -1,6 +1,11 @@
 public import EventLog
-public import Foundation
 public import Projections
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 extension Fixture {
     /// Makes a fixture of a log's events up to a point, and of the state that they give.

@@ -1,5 +1,10 @@
-public import Foundation
 public import Projections
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A folder that holds what a remote sent and the state that it must give: a regression test of an app.
 ///

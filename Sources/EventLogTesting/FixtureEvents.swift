@@ -1,7 +1,12 @@
 import EventLog
-import Foundation
 import Ingest
 import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The events of a fixture, in memory and in order.
 struct FixtureEvents {

@@ -1,6 +1,11 @@
 public import EventLog
-import Foundation
 public import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// How the state of a fixture differs from the one that it holds.
 public struct FixtureMismatch: Error, CustomStringConvertible, Sendable {

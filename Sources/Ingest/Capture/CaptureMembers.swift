@@ -1,5 +1,10 @@
 import EventLog
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// The members of a capture line as they stand there.
 struct CaptureMembers {

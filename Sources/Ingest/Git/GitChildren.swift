@@ -1,11 +1,26 @@
-import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// The programs that run for one source. Ending them lets a source that waits for one of them go on, to an error.
-final class GitChildren: @unchecked Sendable {
-    private let lock = NSLock()
-    // Guarded by `lock`. Not reaped yet, so their ids are nobody else's.
-    private var running: Set<pid_t> = []
-    private var isEnded = false
+final class GitChildren: Sendable {
+    private struct State {
+        /// Not reaped yet, so their ids are nobody else's.
+        var running: Set<pid_t> = []
+        var isEnded = false
+
+        func kill(_ process: pid_t) {
+            guard running.contains(process) else { return }
+            // The group exists once the program runs; before that, the process alone does.
+            if !SystemCall.kill(-process, SIGKILL) { _ = SystemCall.kill(process, SIGKILL) }
+        }
+    }
+
+    private let state = Mutex(State())
 
     /// A program that runs or has ended.
     struct Child {
@@ -14,7 +29,7 @@ final class GitChildren: @unchecked Sendable {
 
         /// Ends it and all that it has started.
         func kill() {
-            children.lock.withLock { children.killUnlocked(process) }
+            children.state.withLock { $0.kill(process) }
         }
 
         /// Waits for its end; to be called once.
@@ -25,36 +40,31 @@ final class GitChildren: @unchecked Sendable {
 
     /// Starts a program. After `end` none starts.
     func start(_ subject: String, _ spawn: () throws(IngestError) -> pid_t) throws(IngestError) -> Child {
-        lock.lock()
-        defer { lock.unlock() }
-        guard !isEnded else {
-            throw IngestError(.io, operation: "ingest git", object: subject, reason: "it was ended")
+        let process = try state.withLock { (state: inout sending State) throws(IngestError) -> pid_t in
+            guard !state.isEnded else {
+                throw IngestError(.io, operation: "ingest git", object: subject, reason: "it was ended")
+            }
+            let process = try spawn()
+            state.running.insert(process)
+            return process
         }
-        let process = try spawn()
-        running.insert(process)
         return Child(process: process, children: self)
     }
 
     /// Ends all programs, and lets no other start.
     func end() {
-        lock.withLock {
-            isEnded = true
-            for process in running { killUnlocked(process) }
+        state.withLock { state in
+            state.isEnded = true
+            for process in state.running { state.kill(process) }
         }
-    }
-
-    private func killUnlocked(_ process: pid_t) {
-        guard running.contains(process) else { return }
-        // The group exists once the program runs; before that, the process alone does.
-        if kill(-process, SIGKILL) != 0 { kill(process, SIGKILL) }
     }
 
     private func wait(for process: pid_t) -> Int32 {
         var information = siginfo_t()
         // Seen to end first, and reaped under the lock: an id that is reaped may be another program's at once.
         while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-        return lock.withLock {
-            running.remove(process)
+        return state.withLock { state in
+            state.running.remove(process)
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0 {
                 if errno != EINTR { return 255 }

@@ -1,4 +1,12 @@
-import Foundation
+import Dispatch
+import EventLog
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// One running `git`: a reader of what it prints, a writer of what it is asked, and what it complained about.
 ///
@@ -127,31 +135,27 @@ private struct GitPipes {
 }
 
 /// Reads what a program complains about on a thread of its own, so that complaining never blocks it.
-private final class ComplaintReader: @unchecked Sendable {
+private final class ComplaintReader: Sendable {
     private static let sizeMax = 64 << 10
     private let done = DispatchSemaphore(value: 0)
-    private let lock = NSLock()
-    // Guarded by `lock`.
-    private var text: [UInt8] = []
+    private let text = Mutex<[UInt8]>([])
 
     init(owning descriptor: Int32) {
-        let thread = Thread { self.run(descriptor) }
-        thread.stackSize = 512 << 10
-        thread.start()
+        DetachedThread.start { self.run(descriptor) }
     }
 
     /// The last line that is not empty, once the program has ended.
     func lastLine() -> String {
         done.wait()
         done.signal()
-        let lines = lock.withLock { text }.split(separator: 0x0A)
+        let lines = text.withLock { $0 }.split(separator: 0x0A)
         return lines.last.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     private func run(_ descriptor: Int32) {
         let reader = PipeReader(owning: descriptor, capacity: 4096)
         let bytes = (try? reader.readToEnd(limit: Self.sizeMax)) ?? []
-        lock.withLock { text = bytes }
+        text.withLock { $0 = bytes }
         reader.close()
         done.signal()
     }

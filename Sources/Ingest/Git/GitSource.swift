@@ -1,5 +1,10 @@
 public import EventLog
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Records the commits of one branch of a git repository, read with the `git` program.
 ///

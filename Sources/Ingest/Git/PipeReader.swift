@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Reads a file descriptor through a buffer: lines, runs up to a byte, exact counts. Owns the descriptor.
 ///
@@ -23,7 +27,7 @@ final class PipeReader {
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        _ = Foundation.close(descriptor)
+        SystemCall.close(descriptor)
     }
 
     /// The next byte without taking it; `nil` at the end.
@@ -86,7 +90,7 @@ final class PipeReader {
     private func fill() throws(IngestError) -> Bool {
         guard !isClosed else { return false }
         while true {
-            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = SystemCall.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 {
                 start = 0
                 end = count

@@ -1,35 +1,41 @@
-import Foundation
+import Dispatch
+import EventLog
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Writes to a file descriptor on a thread of its own, so that whoever submits never waits for the other end and so
 /// cannot block it by not reading. Owns the descriptor.
-final class PipeWriter: @unchecked Sendable {
+final class PipeWriter: Sendable {
+    private struct State {
+        var queue: [[UInt8]] = []
+        var isFinished = false
+    }
+
     private let descriptor: Int32
-    private let condition = NSCondition()
-    // Guarded by `condition`.
-    private var queue: [[UInt8]] = []
-    private var isFinished = false
+    private let state = Mutex(State())
+    /// Signalled after each change of the state.
+    private let changed = DispatchSemaphore(value: 0)
 
     init(owning descriptor: Int32) {
         self.descriptor = descriptor
-        let thread = Thread { self.run() }
-        thread.stackSize = 512 << 10
-        thread.start()
+        DetachedThread.start { self.run() }
     }
 
     /// Queues bytes to be written.
     func submit(_ bytes: [UInt8]) {
-        condition.withLock {
-            queue.append(bytes)
-            condition.signal()
-        }
+        state.withLock { $0.queue.append(bytes) }
+        changed.signal()
     }
 
     /// Closes the descriptor after what is queued.
     func finish() {
-        condition.withLock {
-            isFinished = true
-            condition.signal()
-        }
+        state.withLock { $0.isFinished = true }
+        changed.signal()
     }
 
     private func run() {
@@ -42,12 +48,14 @@ final class PipeWriter: @unchecked Sendable {
     }
 
     private func nextChunk() -> [UInt8]? {
-        condition.withLock {
-            while queue.isEmpty, !isFinished { condition.wait() }
-            guard !queue.isEmpty else { return nil }
-            let chunk = queue.count == 1 ? queue[0] : Array(queue.joined())
-            queue.removeAll(keepingCapacity: true)
-            return chunk
+        while true {
+            let state = self.state.withLock { state in
+                defer { state.queue.removeAll(keepingCapacity: true) }
+                return state
+            }
+            if !state.queue.isEmpty { return Array(state.queue.joined()) }
+            if state.isFinished { return nil }
+            changed.wait()
         }
     }
 
@@ -55,7 +63,7 @@ final class PipeWriter: @unchecked Sendable {
         bytes.withUnsafeBytes { buffer in
             var offset = 0
             while offset < buffer.count {
-                let count = Foundation.write(descriptor, buffer.baseAddress.map { $0 + offset }, buffer.count - offset)
+                let count = SystemCall.write(descriptor, buffer.baseAddress.map { $0 + offset }, buffer.count - offset)
                 if count < 0, errno != EINTR { return false }
                 offset += max(0, count)
             }

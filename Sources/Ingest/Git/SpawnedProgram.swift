@@ -1,4 +1,14 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// A program to be started with nothing of this process but what is given: three descriptors, an environment, no blocked
 /// or ignored signal. It leads a process group of its own, so that it ends with whatever it starts.

@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Which bytes are UTF-8 (RFC 3629), and a form for those that are not.
 enum UTF8Text {

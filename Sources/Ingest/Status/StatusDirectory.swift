@@ -228,7 +228,7 @@ extension StatusDirectory {
         var length = 0
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = Foundation.read(descriptor, &chunk, chunk.count)
+            let count = SystemCall.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return nil }
             if count == 0 { break }

@@ -1,4 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 #if canImport(Glibc)
 import Glibc
@@ -96,7 +100,7 @@ struct TestCommand {
     }
 
     private static func unnamedFile(holding bytes: [UInt8]) throws -> Int32 {
-        var template = Array((NSTemporaryDirectory() + "/logtool-state.XXXXXX").utf8CString)
+        var template = Array((FileManager.default.temporaryDirectory.path + "/logtool-state.XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
         let trouble = { Failure("keep a state for the test: \(String(cString: strerror(errno)))") }
         guard descriptor >= 0 else { throw trouble() }

@@ -1,6 +1,17 @@
 import EventLogTesting
-import Foundation
 import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// What came of one fixture.
 struct CheckResult: Sendable {

@@ -1,7 +1,18 @@
 import ArgumentParser
 import EventLogTesting
-import Foundation
 import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// `logtool check`: replays fixtures and compares.
 struct CheckCommand: AsyncParsableCommand, ExplainedCommand {

@@ -1,8 +1,19 @@
 import ArgumentParser
 import EventLog
 import EventLogTesting
-import Foundation
 import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// `logtool freeze`: a regression fixture from a log.
 struct FreezeCommand: ParsableCommand, ExplainedCommand {
@@ -93,7 +104,9 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
 
     private func scaffold(_ folder: URL) -> String {
         let words = folder.lastPathComponent.split { !$0.isLetter && !$0.isNumber }
-        let function = words.enumerated().map { $0 == 0 ? $1.lowercased() : $1.capitalized }.joined()
+        let function = words.enumerated().map {
+            $0 == 0 ? $1.lowercased() : $1.prefix(1).uppercased() + $1.dropFirst().lowercased()
+        }.joined()
         return """
 
             import EventLogTesting

@@ -1,7 +1,18 @@
 import ArgumentParser
 import EventLog
-import Foundation
 import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// `logtool shrink`: the smallest log that still shows something.
 struct ShrinkCommand: ParsableCommand, ExplainedCommand {

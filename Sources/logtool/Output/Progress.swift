@@ -1,5 +1,4 @@
 import EventLog
-import Foundation
 import Synchronization
 
 /// Tells people on a terminal what a command is at, and how far. Says nothing for the first second, and nothing at all
@@ -24,9 +23,9 @@ final class Progress: Sendable {
         Self.current.withLock { $0 = self }
         let delay = Self.delay
         if delay == 0 { _ = draw() }
-        Thread.detachNewThread { [self] in
-            Thread.sleep(forTimeInterval: delay)
-            while draw() { Thread.sleep(forTimeInterval: 0.1) }
+        DetachedThread.start { [self] in
+            DetachedThread.sleep(milliseconds: Int(delay * 1_000))
+            while draw() { DetachedThread.sleep(milliseconds: 100) }
         }
     }
 

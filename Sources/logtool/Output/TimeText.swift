@@ -1,5 +1,4 @@
 import EventLog
-import Foundation
 
 /// Times as people read them: UTC, without the letters.
 enum TimeText {
@@ -23,15 +22,13 @@ enum TimeText {
 
     /// `12s`, `3m 20s`, `2h`, `4d 7h`: at most two units, the rest cut off.
     static func duration(_ duration: Duration) -> String {
-        let style = Duration.UnitsFormatStyle(
-            allowedUnits: [.days, .hours, .minutes, .seconds],
-            width: .narrow,
-            maximumUnitCount: 2,
-            fractionalPart: .hide(rounded: .towardZero)
-        )
-        // Foundation ends the program at 2^63 seconds.
-        let held = Duration.milliseconds(duration.wholeMilliseconds)
-        return held.formatted(style.locale(Locale(identifier: "en_US_POSIX")))
+        var left = duration.components.seconds
+        var parts: [String] = []
+        for (unit, seconds) in [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)] as [(String, Int64)] {
+            if left / seconds != 0 { parts.append("\(left / seconds)\(unit)") }
+            left %= seconds
+        }
+        return parts.isEmpty ? "0s" : parts.prefix(2).joined(separator: " ")
     }
 
     /// `1 second ago`, `90 minutes ago`, `10 months ago`: one unit, in which the number says enough, as git does.

@@ -1,6 +1,11 @@
 import EventLog
-import Foundation
 import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 #if canImport(Glibc)
 import Glibc
@@ -54,11 +59,11 @@ final class AnswerBook {
             answers = Self.answers(in: lines.dropFirst())
             foundCount = answers.count
             // A line that was cut off must not run into the next.
-            Self.write("\n", to: descriptor)
+            Self.put("\n", to: descriptor)
         } else {
             foundCount = 0
             ftruncate(descriptor, 0)
-            Self.write(head + "\n", to: descriptor)
+            Self.put(head + "\n", to: descriptor)
         }
     }
 
@@ -70,7 +75,7 @@ final class AnswerBook {
 
     func note(_ answer: Bool, to question: Hash256) {
         answers[question] = answer
-        if descriptor >= 0 { Self.write("\(question.hex) \(answer ? 1 : 0)\n", to: descriptor) }
+        if descriptor >= 0 { Self.put("\(question.hex) \(answer ? 1 : 0)\n", to: descriptor) }
     }
 
     /// Removes the file.
@@ -79,9 +84,9 @@ final class AnswerBook {
     }
 
     /// Answers that cannot be kept cost the next run time and nothing else.
-    private static func write(_ text: String, to descriptor: Int32) {
+    private static func put(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
-        _ = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     }
 
     private static func lines(of descriptor: Int32, size: Int) -> [String] {

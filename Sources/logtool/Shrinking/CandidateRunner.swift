@@ -1,8 +1,19 @@
 import Dispatch
 import EventLog
-import Foundation
 import Projections
 import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Asks a test about candidates, several at a time, each once.
 ///

@@ -1,5 +1,10 @@
-import Foundation
 import Projections
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// A text that people look for.
 struct TextMatch {
@@ -15,7 +20,8 @@ struct TextMatch {
 
     /// Where a text has it first, to the character as it is encoded.
     func range(in other: String) -> Range<String.Index>? {
-        other.range(of: text, options: ignoresCase ? [.literal, .caseInsensitive] : .literal)
+        guard ignoresCase else { return other.utf8.firstRange(of: text.utf8) }
+        return other.firstRange(of: Regex<Substring>(verbatim: text).ignoresCase().matchingSemantics(.unicodeScalar))
     }
 
     /// Whether bytes hold it, as they are or with the escapes of JSON undone.
