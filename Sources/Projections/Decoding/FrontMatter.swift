@@ -119,7 +119,7 @@ struct FrontMatter: Codable, Hashable, Sendable {
     }
 
     private init(members: JSONObject, content: String, rules: ReadingRules) throws(Fault) {
-        guard let from = members["from"].flatMap({ Self.author($0, rules: rules) }) else {
+        guard let from = members["from"]?.string else {
             throw Fault(reason: "its front matter has no from")
         }
         guard let dateValue = members["date"] else { throw Fault(reason: "its front matter has no date") }
@@ -153,11 +153,6 @@ struct FrontMatter: Codable, Hashable, Sendable {
         extra[name] = value
     }
 
-    /// Any text is an author; of other values those that a reader makes a text of.
-    private static func author(_ value: JSONValue, rules: ReadingRules) -> String? {
-        rules.contains(.scalarsHaveTypes) ? TypedFrontMatter.author(value) : value.string
-    }
-
     private static func instant(_ value: JSONValue, rules: ReadingRules) -> Timestamp? {
         if rules.contains(.datesAreOfAnyValue) { return RemoteTime.javaScriptDate(value) }
         guard let text = value.string else { return nil }
@@ -166,6 +161,7 @@ struct FrontMatter: Codable, Hashable, Sendable {
 
     /// The id of the message that `reply_to` names.
     private static func replyID(_ name: String, rules: ReadingRules) -> String? {
+        if rules.contains(.replyNamesAWholeFile), name.isEmpty { return nil }
         if rules.contains(.replyNamesAWholeFile), !name.hasSuffix(".md") {
             // No message is in a file of that name. An id has no slash, so this is the id of none.
             return "./" + name

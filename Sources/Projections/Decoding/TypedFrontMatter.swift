@@ -1,81 +1,74 @@
-/// Front matter as VibeChannel's VS Code extension reads it: gray-matter 4 with js-yaml 3 (YAML 1.1), the values then
-/// taken as JavaScript takes them.
+/// Front matter as VibeChannel's VS Code extension reads it: gray-matter 4.0.3 with js-yaml 3.14.2 (YAML 1.1), the values
+/// then taken as JavaScript takes them.
 enum TypedFrontMatter {
-    /// The members in the language that the first line names. Code is never run: no other language than JSON is read.
+    /// The members in the language that the first line names, each as what the extension makes of it: what is false to
+    /// JavaScript is absent, and what is shown as text is text. Code is never run: a literal of JavaScript is read, anything else not.
     static func members(of file: MessageFile) throws(FrontMatter.Fault) -> JSONObject {
+        do throws(ScriptFault) {
+            guard case .object(let members) = try value(of: file) else { throw .invalid }
+            var seen = JSONObject()
+            for (name, value) in members where value.isTruthy { seen[name.string] = try member(name.string, value) }
+            return JSONObject(
+                members: seen.members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            )
+        } catch {
+            throw FrontMatter.Fault(reason: "its front matter \(error.reason)")
+        }
+    }
+
+    /// The value of the front matter; names of languages count in any case, but for that of JSON.
+    private static func value(of file: MessageFile) throws(ScriptFault) -> ScriptValue {
         switch file.language {
-        case "", "yaml", "yml": return try YAMLFrontMatter.members(of: file.frontMatter, isTyped: true)
         case "json":
-            guard let object = (try? JSONValue.parse(Array(file.frontMatter.utf8)))?.object else {
-                throw FrontMatter.Fault(reason: "its front matter is no JSON object")
+            guard let value = try? JSONValue.parse(Array(file.frontMatter.utf8)) else { throw .invalid }
+            return ScriptValue(value)
+        case "": return try ScriptYAML.value(of: file.frontMatter)
+        case let name:
+            switch name.lowercased() {
+            case "yaml", "yml": return try ScriptYAML.value(of: file.frontMatter)
+            case "js", "javascript": return try ScriptLiteral.value(of: file.frontMatter)
+            default: throw .unknownLanguage
             }
-            return JSONObject(members: object.members.filter { !$0.value.isNull })
-        default: throw FrontMatter.Fault(reason: "its front matter is in a language that is not read")
         }
     }
 
-    /// A plain scalar that is no text: a truth value or a number of YAML 1.1 (<https://yaml.org/type/>), without those to
-    /// the base of 60. `nil` for a text.
-    static func value(ofPlain text: String) -> JSONValue? {
-        switch text {
-        case "Null", "NULL": return .null
-        case "true", "True", "TRUE": return .bool(true)
-        case "false", "False", "FALSE": return .bool(false)
-        default: return integer(text).map { .number($0) } ?? decimal(text).map { .number($0) }
+    private static func member(_ name: String, _ value: ScriptValue) throws(ScriptFault) -> JSONValue? {
+        switch name {
+        case "date", "edited": try instant(value)
+        case "tags", "files", "images", "attachments": try list(value)
+        default: .string(try value.text())
         }
     }
 
-    private static func integer(_ text: String) -> JSONNumber? {
-        let isNegative = text.hasPrefix("-")
-        let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
-        guard let first = digits.utf8.first, (0x30...0x39).contains(first), digits.utf8.last != 0x5F else { return nil }
-        let (radix, rest) = radix(of: digits)
-        let plain = rest.filter { $0 != "_" }
-        guard plain.utf8.first != UInt8(ascii: "+"), plain.utf8.first != UInt8(ascii: "-"),
-            let value = UInt64(plain, radix: radix)
-        else { return nil }
-        return JSONNumber(unchecked: isNegative && value > 0 ? "-\(value)" : "\(value)")
-    }
-
-    private static func radix(of digits: Substring) -> (Int, Substring) {
-        if digits.hasPrefix("0x") { return (16, digits.dropFirst(2)) }
-        if digits.hasPrefix("0b") { return (2, digits.dropFirst(2)) }
-        return digits.hasPrefix("0") && digits.utf8.count > 1 ? (8, digits.dropFirst()) : (10, digits)
-    }
-
-    /// A decimal number with a fraction or an exponent, in the spelling of JSON where it has one.
-    private static func decimal(_ text: String) -> JSONNumber? {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),
-            text.utf8.first != UInt8(ascii: "."), case .number(let number)? = try? JSONValue.parse(Array(text.utf8))
-        else { return nil }
-        return number
-    }
-
-    /// `from` as a text; `nil` for what is false to JavaScript.
-    static func author(_ value: JSONValue) -> String? {
+    /// Milliseconds where the value counts them, else the text that `Date` reads.
+    private static func instant(_ value: ScriptValue) throws(ScriptFault) -> JSONValue {
         switch value {
-        case .null, .bool(false), .string(""): nil
-        case .number(let number) where number.wholeInt64 == 0: nil
-        default: text(value)
+        case .bool, .number, .date:
+            if let milliseconds = try value.milliseconds() { return .int(milliseconds) }
+        case .null, .string, .array, .object, .buffer, .cycle: break
+        }
+        return .string(try value.text())
+    }
+
+    /// A list of texts, or a text that is still to be cut at its commas; `nil` for anything else.
+    private static func list(_ value: ScriptValue) throws(ScriptFault) -> JSONValue? {
+        switch value {
+        case .string: return .string(try value.text())
+        case .cycle(isArray: true): return .array([])
+        case .array(let elements):
+            var texts: [JSONValue] = []
+            for element in elements { texts.append(.string(try element.text())) }
+            return .array(texts)
+        case .null, .bool, .number, .date, .object, .buffer, .cycle: return nil
         }
     }
 
-    /// A list, or a text cut at its commas, empty parts and all; `nil` for anything else.
+    /// A list, or a text cut at its commas, empty parts and all.
     static func list(_ value: JSONValue) -> [JSONValue]? {
         switch value {
-        case .array(let elements): elements.map { .string(text($0)) }
+        case .array(let elements): elements
         case .string(let joined): joined.cut(at: ",").map { .string(String($0.trimmed(of: \.isJavaScriptSpace))) }
         default: nil
-        }
-    }
-
-    /// What JavaScript's `String` makes of a value.
-    static func text(_ value: JSONValue) -> String {
-        switch value {
-        case .string(let text): text
-        case .array(let elements): elements.map { $0.isNull ? "" : text($0) }.joined(separator: ",")
-        case .object: "[object Object]"
-        case .null, .bool, .number: value.canonicalText
         }
     }
 }

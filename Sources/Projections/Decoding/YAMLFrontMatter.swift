@@ -3,12 +3,10 @@
 /// Limits keep hostile text from costing more than it is worth (`YAMLEvents`). An alias stands for a scalar only.
 enum YAMLFrontMatter {
     /// The members of the top-level map, merge keys resolved. Absent ones (empty, `~`, `null`) are left out.
-    ///
-    /// Where `isTyped`, plain scalars are truth values and numbers where YAML 1.1 takes them for such.
-    static func members(of text: String, isTyped: Bool = false) throws(FrontMatter.Fault) -> JSONObject {
+    static func members(of text: String) throws(FrontMatter.Fault) -> JSONObject {
         let root: JSONValue?
         do throws(YAMLFault) {
-            let reader = YAMLReader(events: try YAMLEvents(text), isTyped: isTyped)
+            let reader = YAMLReader(events: try YAMLEvents(text))
             root = try reader.root()
         } catch {
             throw FrontMatter.Fault(reason: "its front matter \(error.reason)")

@@ -100,7 +100,8 @@ extension JSONNumber {
         return value == 0 ? "0" : Self.ecmaScript(value)
     }
 
-    private static func ecmaScript(_ value: Double) -> String {
+    /// The text of a finite number other than 0.
+    static func ecmaScript(_ value: Double) -> String {
         let (digits, exponent) = shortest(value.magnitude)
         let sign = value < 0 ? "-" : ""
         let count = digits.count

@@ -3,11 +3,9 @@ struct YAMLReader {
     private typealias Event = YAMLEvents.Event
 
     private let events: YAMLEvents
-    private let isTyped: Bool
 
-    init(events: YAMLEvents, isTyped: Bool) {
+    init(events: YAMLEvents) {
         self.events = events
-        self.isTyped = isTyped
     }
 
     /// The document's value; `nil` where there is no document.
@@ -75,7 +73,6 @@ struct YAMLReader {
     private func value(of scalar: YAMLScalar) -> JSONValue {
         let isAbsent = scalar.text.isEmpty || (scalar.isPlain && ["~", "null"].contains(scalar.text))
         if isAbsent { return .null }
-        if isTyped, scalar.isPlain, let value = TypedFrontMatter.value(ofPlain: scalar.text) { return value }
         return .string(scalar.text)
     }
 }
@@ -105,7 +102,7 @@ package enum YAMLDocument {
         }
         let root: JSONValue?
         do throws(YAMLFault) {
-            root = try YAMLReader(events: events, isTyped: false).root()
+            root = try YAMLReader(events: events).root()
         } catch {
             throw Fault(reason: error.reason, line: events.line)
         }

@@ -1,0 +1,64 @@
+import EventLog
+
+/// A `Date` of JavaScript whose zone is UTC: the zone of the machine that read it is not in the log.
+struct ScriptDate {
+    let milliseconds: Int64
+
+    private static let daysMax: Int64 = 100_000_000
+    private static let dayMilliseconds: Int64 = 86_400_000
+
+    /// A number of milliseconds that a `Date` can have; `nil` for another.
+    static func clipped(_ milliseconds: Int64) -> Int64? {
+        milliseconds.magnitude <= UInt64(daysMax * dayMilliseconds) ? milliseconds : nil
+    }
+
+    /// What `Date.UTC` gives: months and days, hours and the rest run over, and a year below 100 is one of the 1900s.
+    static func utc(
+        year: Int64,
+        month: Int64,
+        day: Int64,
+        hour: Int64 = 0,
+        minute: Int64 = 0,
+        second: Int64 = 0,
+        millisecond: Int64 = 0
+    ) -> Int64? {
+        let year = (0...99).contains(year) ? 1900 + year : year
+        let clock = ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
+        return instant(year: year, month: month, day: day, clock: clock)
+    }
+
+    /// The milliseconds of a day and a time of day; months count from 1 and run over, as days do.
+    static func instant(year: Int64, month: Int64, day: Int64, clock: Int64) -> Int64? {
+        guard year.magnitude < 400_000 else { return nil }
+        let months = year * 12 + month - 1
+        let civilYear = floorDivided(months, by: 12)
+        guard let first = CivilDate(year: civilYear, month: months - civilYear * 12 + 1, day: 1) else { return nil }
+        return clipped((first.daysSince1970 + day - 1) * dayMilliseconds + clock)
+    }
+
+    /// What `String(date)` gives.
+    var text: String {
+        let days = Self.floorDivided(milliseconds, by: Self.dayMilliseconds)
+        let seconds = (milliseconds - days * Self.dayMilliseconds) / 1000
+        let date = CivilDate(daysSince1970: days)
+        let weekday = Self.weekdays[Int(days + 3 - Self.floorDivided(days + 3, by: 7) * 7)]
+        let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Self.padded($0, 2) }.joined(separator: ":")
+        let year = date.year < 0 ? "-" + Self.padded(-date.year, 6) : Self.padded(date.year, 4)
+        let day = "\(weekday) \(Self.months[Int(date.month) - 1]) \(Self.padded(date.day, 2)) \(year)"
+        return "\(day) \(clock) GMT+0000 (Coordinated Universal Time)"
+    }
+
+    private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func floorDivided(_ value: Int64, by divisor: Int64) -> Int64 {
+        value >= 0 ? value / divisor : (value + 1) / divisor - 1
+    }
+
+    private static func padded(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

@@ -1,0 +1,40 @@
+/// Numbers as JavaScript reads and prints them.
+enum ScriptNumber {
+    /// The text of a number: ECMA-262, 6.1.6.1.20.
+    static func text(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
+        return value == 0 ? "0" : JSONNumber.ecmaScript(value)
+    }
+
+    /// The number without its fraction; `nil` where no 64-bit integer holds it.
+    static func whole(_ value: Double) -> Int64? { Int64(exactly: value.rounded(.towardZero)) }
+
+    /// What `parseFloat` makes of a decimal text.
+    static func decimal(_ text: some StringProtocol) -> Double { Double(String(text)) ?? .nan }
+
+    /// What `parseInt` makes of digits to the base of 2, 8, 10 or 16.
+    static func integer(_ digits: some StringProtocol, radix: Int) -> Double {
+        guard let width = [2: 1, 8: 3, 16: 4][radix] else { return decimal(digits) }
+        var bits = digits.utf8.flatMap { byte -> [UInt8] in
+            let value = byte <= 0x39 ? byte - 0x30 : (byte | 0x20) - 0x61 + 10
+            return (0..<width).reversed().map { value >> UInt8($0) & 1 }
+        }
+        bits = [UInt8](repeating: 0, count: (4 - bits.count % 4) % 4) + bits
+        let hexadecimal = stride(from: 0, to: bits.count, by: 4).map { start in
+            String(bits[start..<start + 4].reduce(0) { Int($0) << 1 | Int($1) }, radix: 16)
+        }
+        return Double("0x\(hexadecimal.joined())p0") ?? .nan
+    }
+
+    /// A number to the base of 60, the greatest digits first.
+    static func sexagesimal(_ parts: [Double]) -> Double {
+        var sum = 0.0
+        var base = 1.0
+        for part in parts.reversed() {
+            sum += part * base
+            base *= 60
+        }
+        return sum
+    }
+}

@@ -1,0 +1,236 @@
+extension ScriptYAML {
+    /// A map that is being read.
+    struct Map {
+        var members: [ExactText: ScriptValue] = [:]
+        /// The keys that came by a merge, which the map's own keys replace.
+        var merged: Set<ExactText> = []
+    }
+
+    /// What a collection has to restore: reading its parts overwrites the node at hand.
+    private struct Outer {
+        let tag: String?
+        let anchor: ExactText?
+    }
+
+    private var outer: Outer { Outer(tag: tag, anchor: anchor) }
+
+    private mutating func finish(_ outer: Outer, _ kind: Kind, _ value: ScriptValue) {
+        (tag, anchor) = (outer.tag, outer.anchor)
+        (self.kind, result) = (kind, value)
+        if let anchor { anchors[anchor] = value }
+    }
+
+    /// While it is read, a collection's anchor names the collection itself.
+    private mutating func open(isArray: Bool) {
+        if let anchor { anchors[anchor] = .cycle(isArray: isArray) }
+    }
+
+    mutating func readBlockSequence(_ nodeIndent: Int) throws(ScriptFault) -> Bool {
+        let outer = outer
+        var elements: [ScriptValue] = []
+        var isDetected = false
+        open(isArray: true)
+        while byte == UInt8(ascii: "-"), Self.isSpace(byte(1)) {
+            isDetected = true
+            place += 1
+            if try skipSpace(comments: true) > 0, lineIndent <= nodeIndent {
+                elements.append(.null)
+                continue
+            }
+            let line = line
+            _ = try readNode(nodeIndent, .blockIn, seeks: false, isCompact: true)
+            elements.append(result)
+            try skipSpace(comments: true)
+            if self.line == line || lineIndent > nodeIndent, byte != 0 { throw .invalid }
+            if lineIndent < nodeIndent { break }
+        }
+        guard isDetected else { return false }
+        finish(outer, .sequence, .array(elements))
+        return true
+    }
+
+    /// Reads a map whose keys stand below each other. Where the first thing is no key, it is the node itself, and read.
+    mutating func readBlockMapping(_ nodeIndent: Int, _ flowIndent: Int) throws(ScriptFault) -> Bool {
+        let outer = outer
+        var map = Map()
+        var key = Key()
+        var isDetected = false
+        open(isArray: false)
+        while byte != 0 {
+            let line = line
+            var isCompact = true
+            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: ":"), Self.isSpace(byte(1)) {
+                if byte == UInt8(ascii: "?") {
+                    if key.isExplicit { try store(&key, .null, in: &map) }
+                    isDetected = true
+                    key.isExplicit = true
+                } else {
+                    guard key.isExplicit else { throw .invalid }
+                    key.isExplicit = false
+                }
+                place += 1
+            } else {
+                guard try readNode(flowIndent, .flowOut, seeks: false, isCompact: true) else { break }
+                guard try isKey(startedOn: line) else {
+                    if isDetected { throw .invalid }
+                    (tag, anchor) = (outer.tag, outer.anchor)
+                    return true
+                }
+                if key.isExplicit { try store(&key, .null, in: &map) }
+                isDetected = true
+                isCompact = false
+                key = Key(tag: tag, value: result)
+            }
+            if self.line == line || lineIndent > nodeIndent {
+                try readValue(&key, nodeIndent, isCompact: isCompact, in: &map)
+            }
+            if lineIndent > nodeIndent, byte != 0 { throw .invalid }
+            if lineIndent < nodeIndent { break }
+        }
+        if key.isExplicit { try store(&key, .null, in: &map) }
+        guard isDetected else { return false }
+        finish(outer, .mapping, .object(map.members))
+        return true
+    }
+
+    /// Whether a colon makes a key of what was read on one line.
+    private mutating func isKey(startedOn line: Int) throws(ScriptFault) -> Bool {
+        guard self.line == line else { return false }
+        while Self.isBlank(byte) { place += 1 }
+        guard byte == UInt8(ascii: ":") else { return false }
+        place += 1
+        guard Self.isSpace(byte) else { throw .invalid }
+        return true
+    }
+
+    private mutating func readValue(
+        _ key: inout Key,
+        _ nodeIndent: Int,
+        isCompact: Bool,
+        in map: inout Map
+    ) throws(ScriptFault) {
+        if try readNode(nodeIndent, .blockOut, seeks: true, isCompact: isCompact) {
+            if key.isExplicit { key.value = result } else { key.content = result }
+        }
+        if !key.isExplicit { try store(&key, key.content, in: &map) }
+        try skipSpace(comments: true)
+    }
+
+    /// Reads `[…]` or `{…}`. Commas alone make nulls.
+    mutating func readFlowCollection(_ nodeIndent: Int) throws(ScriptFault) -> Bool {
+        guard byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") else { return false }
+        let outer = outer
+        let isMap = byte == UInt8(ascii: "{")
+        let terminator = isMap ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        var map = Map()
+        var elements: [ScriptValue] = []
+        var isSeparated = true
+        open(isArray: !isMap)
+        place += 1
+        while byte != 0 {
+            try skipSpace(comments: true)
+            if byte == terminator {
+                place += 1
+                finish(outer, isMap ? .mapping : .sequence, isMap ? .object(map.members) : .array(elements))
+                return true
+            }
+            guard isSeparated else { throw .invalid }
+            var (key, content) = try readFlowPair(nodeIndent)
+            if isMap {
+                try store(&key, content ?? .null, in: &map)
+            } else if let content {
+                var pair = Map()
+                try store(&key, content, in: &pair)
+                elements.append(.object(pair.members))
+            } else {
+                elements.append(key.value)
+            }
+            try skipSpace(comments: true)
+            isSeparated = byte == UInt8(ascii: ",")
+            if isSeparated { place += 1 }
+        }
+        throw .invalid
+    }
+
+    /// Reads an entry: a key, and what is behind its colon, `null` where a `?` begins a pair without one.
+    private mutating func readFlowPair(_ nodeIndent: Int) throws(ScriptFault) -> (Key, ScriptValue?) {
+        var content: ScriptValue?
+        var isExplicit = false
+        if byte == UInt8(ascii: "?"), Self.isSpace(byte(1)) {
+            isExplicit = true
+            content = .null
+            place += 1
+            try skipSpace(comments: true)
+        }
+        let line = line
+        _ = try readNode(nodeIndent, .flowIn, seeks: false, isCompact: true)
+        let key = Key(tag: tag, value: result)
+        try skipSpace(comments: true)
+        if isExplicit || self.line == line, byte == UInt8(ascii: ":") {
+            place += 1
+            try skipSpace(comments: true)
+            _ = try readNode(nodeIndent, .flowIn, seeks: false, isCompact: true)
+            content = result
+        }
+        return (key, content)
+    }
+}
+
+// MARK: - Pairs
+
+extension ScriptYAML {
+    /// A key whose value may still come.
+    struct Key {
+        var tag: String?
+        var value = ScriptValue.null
+        var content = ScriptValue.null
+        /// Whether a `?` announced it and no `:` came yet.
+        var isExplicit = false
+    }
+
+    /// Stores a pair, or merges what `<<` names, and clears the key.
+    private mutating func store(_ key: inout Key, _ content: ScriptValue, in map: inout Map) throws(ScriptFault) {
+        defer { key = Key(isExplicit: key.isExplicit) }
+        if key.tag == ScriptYAMLTypes.mergeTag {
+            if case .array(let sources) = content {
+                for source in sources { try merge(source, into: &map) }
+            } else {
+                try merge(content, into: &map)
+            }
+            return
+        }
+        let name = ExactText(try Self.name(key.value))
+        if !map.merged.contains(name), map.members[name] != nil { throw .invalid }
+        map.members[name] = content
+        map.merged.remove(name)
+    }
+
+    private mutating func merge(_ source: ScriptValue, into map: inout Map) throws(ScriptFault) {
+        switch source {
+        case .object(let members):
+            mergedKeys += members.count
+            guard mergedKeys <= Self.mergedKeysMax else { throw .tooLarge }
+            for (name, value) in members where map.members[name] == nil {
+                map.members[name] = value
+                map.merged.insert(name)
+            }
+        case .array(let elements): try mergeElements(elements, into: &map)
+        case .cycle, .date, .buffer: break
+        case .null, .bool, .number, .string: throw .invalid
+        }
+    }
+
+    /// A list is an object too: its keys are the places of its elements.
+    private mutating func mergeElements(_ elements: [ScriptValue], into map: inout Map) throws(ScriptFault) {
+        let pairs = elements.enumerated().map { (ExactText(String($0.offset)), $0.element) }
+        try merge(.object(Dictionary(uniqueKeysWithValues: pairs)), into: &map)
+    }
+
+    /// The text of a key. Lists within a list are none.
+    private static func name(_ key: ScriptValue) throws(ScriptFault) -> String {
+        if case .array(let elements) = key {
+            for case .array in elements { throw .invalid }
+        }
+        return try key.text()
+    }
+}

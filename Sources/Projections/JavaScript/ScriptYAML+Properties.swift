@@ -1,0 +1,84 @@
+extension ScriptYAML {
+    /// Reads a tag: `!`, `!name`, `!!name`, `!<uri>`. Handles of `%TAG` directives are never declared.
+    mutating func readTag() throws(ScriptFault) -> Bool {
+        guard byte == UInt8(ascii: "!") else { return false }
+        guard tag == nil else { throw .invalid }
+        place += 1
+        if byte == UInt8(ascii: "<") {
+            tag = try readVerbatimTag()
+            return true
+        }
+        let isShort = byte == UInt8(ascii: "!")
+        if isShort { place += 1 }
+        let start = place
+        while byte != 0, !Self.isSpace(byte) { place += 1 }
+        let name = bytes[start..<place]
+        // A second exclamation mark would end a handle that nothing declares.
+        guard !name.contains(UInt8(ascii: "!")), !name.contains(where: Self.isBracketOrComma), Self.isURI(name) else {
+            throw .unknownTag
+        }
+        tag = (isShort ? ScriptYAMLTypes.prefix : "!") + text(start..<place)
+        return true
+    }
+
+    private mutating func readVerbatimTag() throws(ScriptFault) -> String {
+        place += 1
+        let start = place
+        repeat { place += 1 } while byte != 0 && byte != UInt8(ascii: ">") && place < length
+        guard place < length, byte == UInt8(ascii: ">") else { throw .invalid }
+        let name = start..<place
+        place += 1
+        guard Self.isURI(bytes[name]) else { throw .unknownTag }
+        return text(name)
+    }
+
+    /// Whether a tag's name has no other characters than one may have.
+    private static func isURI(_ name: ArraySlice<UInt8>) -> Bool {
+        var rest = name
+        guard let first = rest.popFirst() else { return true }
+        if first != UInt8(ascii: "!"), isBracketOrComma(first) { return false }
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard rest.count > 1, rest.prefix(2).allSatisfy({ hexadecimalValue($0) != nil }) else { return false }
+                rest = rest.dropFirst(2)
+            } else if !"-#;/?:@&=+$,_.!~*'()[]".utf8.contains(byte), !isLetterOrDigit(byte) {
+                return false
+            }
+        }
+        return true
+    }
+
+    static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) && byte >= 0x41 && byte < 0x80
+    }
+
+    static func hexadecimalValue(_ byte: UInt8) -> UInt32? {
+        if (0x30...0x39).contains(byte) { return UInt32(byte - 0x30) }
+        return byte < 0x80 && (0x61...0x66).contains(byte | 0x20) ? UInt32((byte | 0x20) - 0x61 + 10) : nil
+    }
+
+    /// Reads `&name`.
+    mutating func readAnchor() throws(ScriptFault) -> Bool {
+        guard byte == UInt8(ascii: "&") else { return false }
+        guard anchor == nil else { throw .invalid }
+        anchor = try readName()
+        return true
+    }
+
+    /// Reads `*name`: the value of the anchor, which may still be open.
+    mutating func readAlias() throws(ScriptFault) -> Bool {
+        guard byte == UInt8(ascii: "*") else { return false }
+        guard let value = anchors[try readName()] else { throw .invalid }
+        result = value
+        try skipSpace(comments: true)
+        return true
+    }
+
+    private mutating func readName() throws(ScriptFault) -> ExactText {
+        place += 1
+        let start = place
+        while byte != 0, !Self.isSpace(byte), !Self.isBracketOrComma(byte) { place += 1 }
+        guard place > start else { throw .invalid }
+        return ExactText(text(start..<place))
+    }
+}

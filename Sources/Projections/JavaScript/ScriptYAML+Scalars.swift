@@ -1,0 +1,198 @@
+extension ScriptYAML {
+    /// Reads a scalar without quotes.
+    mutating func readPlain(_ nodeIndent: Int, isInFlow: Bool) throws(ScriptFault) -> Bool {
+        guard canBeginPlain(isInFlow: isInFlow) else { return false }
+        var text: [UInt8] = []
+        var (start, end) = (place, place)
+        var breaks = 0
+        while byte != 0 {
+            if byte == UInt8(ascii: ":") {
+                if endsPlain(byte(1), isInFlow: isInFlow) { break }
+            } else if byte == UInt8(ascii: "#") {
+                if place > 0, Self.isSpace(bytes[place - 1]) { break }
+            } else if place == lineStart && isDocumentBorder || isInFlow && Self.isBracketOrComma(byte) {
+                break
+            } else if Self.isBreak(byte) {
+                let (line, lineStart, lineIndent) = (line, lineStart, lineIndent)
+                try skipSpace(comments: false)
+                guard self.lineIndent >= nodeIndent else {
+                    (self.line, self.lineStart, self.lineIndent) = (line, lineStart, lineIndent)
+                    place = end
+                    break
+                }
+                breaks = self.line - line
+                continue
+            }
+            if breaks > 0 {
+                try append(start..<end, to: &text)
+                Self.fold(breaks, into: &text)
+                (start, end, breaks) = (place, place, 0)
+            }
+            if !Self.isBlank(byte) { end = place + 1 }
+            place += 1
+        }
+        try append(start..<end, to: &text)
+        guard !text.isEmpty else { return false }
+        setScalar(text)
+        return true
+    }
+
+    private func canBeginPlain(isInFlow: Bool) -> Bool {
+        if byte == 0 || Self.isSpace(byte) || ",[]{}#&*!|>'\"%@`".utf8.contains(byte) { return false }
+        guard byte == UInt8(ascii: "?") || byte == UInt8(ascii: "-") else { return true }
+        return !endsPlain(byte(1), isInFlow: isInFlow)
+    }
+
+    private func endsPlain(_ following: UInt8, isInFlow: Bool) -> Bool {
+        Self.isSpace(following) || isInFlow && Self.isBracketOrComma(following)
+    }
+
+    mutating func readSingleQuoted() throws(ScriptFault) -> Bool {
+        guard byte == UInt8(ascii: "'") else { return false }
+        place += 1
+        var text: [UInt8] = []
+        var (start, end) = (place, place)
+        while byte != 0 {
+            if byte == UInt8(ascii: "'") {
+                try append(start..<place, to: &text, isQuoted: true)
+                place += 1
+                guard byte == UInt8(ascii: "'") else {
+                    setScalar(text)
+                    return true
+                }
+                start = place
+                place += 1
+                end = place
+            } else {
+                try readQuoted(&text, &start, &end)
+            }
+        }
+        throw .invalid
+    }
+
+    mutating func readDoubleQuoted() throws(ScriptFault) -> Bool {
+        guard byte == UInt8(ascii: "\"") else { return false }
+        place += 1
+        var text: [UInt8] = []
+        var (start, end) = (place, place)
+        while byte != 0 {
+            if byte == UInt8(ascii: "\"") {
+                try append(start..<place, to: &text, isQuoted: true)
+                place += 1
+                setScalar(text)
+                return true
+            }
+            if byte == UInt8(ascii: "\\") {
+                try append(start..<place, to: &text, isQuoted: true)
+                place += 1
+                try readEscape(into: &text)
+                (start, end) = (place, place)
+            } else {
+                try readQuoted(&text, &start, &end)
+            }
+        }
+        throw .invalid
+    }
+
+    /// Takes one byte within quotes, or the line breaks there, which fold.
+    private mutating func readQuoted(_ text: inout [UInt8], _ start: inout Int, _ end: inout Int) throws(ScriptFault) {
+        if Self.isBreak(byte) {
+            try append(start..<end, to: &text, isQuoted: true)
+            Self.fold(try skipSpace(comments: false), into: &text)
+            (start, end) = (place, place)
+        } else if place == lineStart, isDocumentBorder {
+            throw .invalid
+        } else {
+            place += 1
+            end = place
+        }
+    }
+
+    private mutating func readEscape(into text: inout [UInt8]) throws(ScriptFault) {
+        if Self.isBreak(byte) {
+            try skipSpace(comments: false)
+            return
+        }
+        if let escaped = Self.escapes[byte] {
+            text += escaped.utf8
+            place += 1
+            return
+        }
+        guard let count = Self.hexadecimalLengths[byte] else { throw .invalid }
+        var value: UInt32 = 0
+        for _ in 0..<count {
+            place += 1
+            guard let digit = Self.hexadecimalValue(byte) else { throw .invalid }
+            value = value << 4 | digit
+        }
+        place += 1
+        appendUnit(value, to: &text)
+    }
+
+    /// Appends a code point; two escapes of the halves of a pair are one, and a half alone shows as U+FFFD.
+    private func appendUnit(_ value: UInt32, to text: inout [UInt8]) {
+        if (0xDC00...0xDFFF).contains(value), let high = Self.highSurrogate(at: text) {
+            text.removeLast(3)
+            let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (value - 0xDC00))
+            text += String(Character(scalar ?? "\u{FFFD}")).utf8
+        } else if (0xD800...0xDFFF).contains(value) {
+            // In UTF-8 as if it were a code point, until the text is whole.
+            text += [0xED, UInt8(0x80 | value >> 6 & 0x3F), UInt8(0x80 | value & 0x3F)]
+        } else {
+            text += String(Character(Unicode.Scalar(value) ?? "\u{FFFD}")).utf8
+        }
+    }
+
+    private static func highSurrogate(at text: [UInt8]) -> UInt32? {
+        guard text.count > 2, text[text.count - 3] == 0xED, (0xA0...0xAF).contains(text[text.count - 2]) else {
+            return nil
+        }
+        return 0xD000 | UInt32(text[text.count - 2] & 0x3F) << 6 | UInt32(text[text.count - 1] & 0x3F)
+    }
+
+    private static let hexadecimalLengths: [UInt8: Int] = [
+        UInt8(ascii: "x"): 2, UInt8(ascii: "u"): 4, UInt8(ascii: "U"): 8,
+    ]
+
+    private static let escapes: [UInt8: String] = [
+        UInt8(ascii: "0"): "\0", UInt8(ascii: "a"): "\u{7}", UInt8(ascii: "b"): "\u{8}", UInt8(ascii: "t"): "\t",
+        0x09: "\t", UInt8(ascii: "n"): "\n", UInt8(ascii: "v"): "\u{B}", UInt8(ascii: "f"): "\u{C}",
+        UInt8(ascii: "r"): "\r", UInt8(ascii: "e"): "\u{1B}", UInt8(ascii: " "): " ", UInt8(ascii: "\""): "\"",
+        UInt8(ascii: "/"): "/", UInt8(ascii: "\\"): "\\", UInt8(ascii: "N"): "\u{85}", UInt8(ascii: "_"): "\u{A0}",
+        UInt8(ascii: "L"): "\u{2028}", UInt8(ascii: "P"): "\u{2029}",
+    ]
+
+    /// Makes the node at hand a text.
+    mutating func setScalar(_ text: [UInt8]) {
+        kind = .scalar
+        result = .string(String(decoding: text, as: UTF8.self))
+    }
+
+    /// Takes over bytes of the text, which may hold no control character; within quotes none below U+0020.
+    func append(_ range: Range<Int>, to text: inout [UInt8], isQuoted: Bool = false) throws(ScriptFault) {
+        let piece = bytes[range]
+        if isQuoted {
+            if piece.contains(where: { $0 < 0x20 && $0 != 0x09 }) { throw .invalid }
+        } else if Self.holdsNonPrintable(piece) {
+            throw .invalid
+        }
+        text += piece
+    }
+
+    /// Whether there is anything of U+0000 … U+001F but tab and line breaks, U+007F … U+009F but U+0085, U+FFFE, U+FFFF.
+    private static func holdsNonPrintable(_ piece: ArraySlice<UInt8>) -> Bool {
+        var before: (UInt8, UInt8) = (0, 0)
+        for byte in piece {
+            if byte < 0x20 && byte != 0x09 && !isBreak(byte) || byte == 0x7F { return true }
+            if before.1 == 0xC2, byte != 0x85, (0x80...0x9F).contains(byte) { return true }
+            if before == (0xEF, 0xBF), byte >= 0xBE { return true }
+            before = (before.1, byte)
+        }
+        return false
+    }
+
+    static func fold(_ breaks: Int, into text: inout [UInt8]) {
+        if breaks == 1 { text.append(0x20) }
+        if breaks > 1 { text += repeatElement(0x0A, count: breaks - 1) }
+    }
+}

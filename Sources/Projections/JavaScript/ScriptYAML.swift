@@ -1,0 +1,252 @@
+/// YAML as js-yaml 3.14.2 reads it with its safe schema, to the letter: YAML 1.1 scalars, its own leniency about tabs,
+/// commas and indentation, its own refusals.
+///
+/// A recursive descent over bytes: each `read…` takes one kind of node at the place, or leaves the place alone and says
+/// no. What js-yaml does not bound is bounded here: nesting, merged keys, the text of keys.
+struct ScriptYAML {
+    /// What stands around a node, which decides what it can be.
+    enum Surroundings {
+        /// Within brackets; a key before its colon; a list's entry; a key's value.
+        case flowIn, flowOut, blockIn, blockOut
+    }
+
+    enum Kind {
+        case scalar, sequence, mapping
+    }
+
+    /// The deepest nesting.
+    static let depthMax = 100
+    /// The most keys that merges take over.
+    static let mergedKeysMax = 20_000
+
+    /// The text, ending in a line break and a zero.
+    let bytes: [UInt8]
+    /// How many bytes come before the zero.
+    let length: Int
+    var place = 0
+    var line = 0
+    var lineStart = 0
+    var lineIndent = 0
+    var anchors: [ExactText: ScriptValue] = [:]
+    var depth = 0
+    var mergedKeys = 0
+
+    // The node at hand.
+    var tag: String?
+    var anchor: ExactText?
+    var kind: Kind?
+    var result = ScriptValue.null
+
+    /// The value of the only document; `null` for a text without any.
+    static func value(of text: String) throws(ScriptFault) -> ScriptValue {
+        if text.isEmpty { throw .invalid }
+        var reader = try ScriptYAML(text)
+        while reader.byte == 0x20 {
+            reader.lineIndent += 1
+            reader.place += 1
+        }
+        guard reader.place < reader.length - 1 else { throw .invalid }
+        try reader.readDocument()
+        // What is left is another document.
+        guard reader.place >= reader.length - 1 else { throw .invalid }
+        return reader.result
+    }
+
+    private init(_ text: String) throws(ScriptFault) {
+        var bytes = Array(text.utf8)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        if bytes.contains(0) { throw .invalid }
+        if bytes.last != 0x0A && bytes.last != 0x0D { bytes.append(0x0A) }
+        length = bytes.count
+        self.bytes = bytes + [0]
+    }
+
+    private mutating func readDocument() throws(ScriptFault) {
+        try skipSpace(comments: true)
+        // A directive needs `---` behind it, which would have ended the front matter.
+        if lineIndent == 0, byte == UInt8(ascii: "%") { throw .invalid }
+        if lineIndent == 0, byte == UInt8(ascii: "-"), byte(1) == byte, byte(2) == byte {
+            place += 3
+            try skipSpace(comments: true)
+        }
+        _ = try readNode(lineIndent - 1, .blockOut, seeks: false, isCompact: true)
+        let value = result
+        try skipSpace(comments: true)
+        if place == lineStart, isDocumentBorder {
+            if byte == UInt8(ascii: ".") {
+                place += 3
+                try skipSpace(comments: true)
+            }
+        } else if place < length - 1 {
+            throw .invalid
+        }
+        result = value
+    }
+}
+
+// MARK: - Bytes and lines
+
+extension ScriptYAML {
+    var byte: UInt8 { bytes[place] }
+
+    func byte(_ distance: Int) -> UInt8 { place + distance < bytes.count ? bytes[place + distance] : 0 }
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    static func isBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+
+    static func isSpace(_ byte: UInt8) -> Bool { isBlank(byte) || isBreak(byte) }
+
+    static func isBracketOrComma(_ byte: UInt8) -> Bool { ",[]{}".utf8.contains(byte) }
+
+    mutating func readBreak() throws(ScriptFault) {
+        guard Self.isBreak(byte) else { throw .invalid }
+        place += byte == 0x0D && byte(1) == 0x0A ? 2 : 1
+        line += 1
+        lineStart = place
+    }
+
+    /// Skips blanks, line breaks and perhaps comments; how many lines begin on the way.
+    @discardableResult
+    mutating func skipSpace(comments: Bool) throws(ScriptFault) -> Int {
+        var breaks = 0
+        while byte != 0 {
+            while Self.isBlank(byte) { place += 1 }
+            if comments, byte == UInt8(ascii: "#") { skipLine() }
+            guard Self.isBreak(byte) else { break }
+            try readBreak()
+            breaks += 1
+            lineIndent = 0
+            while byte == 0x20 {
+                lineIndent += 1
+                place += 1
+            }
+        }
+        return breaks
+    }
+
+    mutating func skipLine() {
+        while !Self.isBreak(byte), byte != 0 { place += 1 }
+    }
+
+    /// Whether `---` or `...` begins here, alone.
+    var isDocumentBorder: Bool {
+        guard byte == UInt8(ascii: "-") || byte == UInt8(ascii: "."), byte(1) == byte, byte(2) == byte else {
+            return false
+        }
+        return byte(3) == 0 || Self.isSpace(byte(3))
+    }
+
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+// MARK: - Nodes
+
+extension ScriptYAML {
+    /// Reads the node at the place; whether there was anything.
+    mutating func readNode(
+        _ parentIndent: Int,
+        _ surroundings: Surroundings,
+        seeks: Bool,
+        isCompact: Bool
+    ) throws(ScriptFault) -> Bool {
+        depth += 1
+        guard depth <= Self.depthMax else { throw .tooDeep }
+        defer { depth -= 1 }
+        (tag, anchor, kind, result) = (nil, nil, nil, .null)
+        let isBlock = surroundings == .blockIn || surroundings == .blockOut
+        var position = Position(allowsCollections: isBlock)
+        if seeks, try skipSpace(comments: true) > 0 {
+            position.isOnNewLine = true
+            position.indent = compared(to: parentIndent)
+        }
+        try readProperties(parentIndent, isBlock: isBlock, &position)
+        let allowsCollections = position.allowsCollections && (position.isOnNewLine || isCompact)
+        var hasContent = false
+        if position.indent > 0 {
+            let flowIndent = isBlock ? parentIndent + 1 : parentIndent
+            hasContent = try readContent(flowIndent, surroundings, isBlock: isBlock, allowsCollections)
+        } else if position.indent == 0, surroundings == .blockOut, allowsCollections {
+            // A list may stand as far to the left as the key that it belongs to.
+            hasContent = try readBlockSequence(place - lineStart)
+        }
+        try resolve()
+        return tag != nil || anchor != nil || hasContent
+    }
+
+    /// Where a node stands beside its parent.
+    private struct Position {
+        var allowsCollections: Bool
+        var isOnNewLine = false
+        /// Above 0: further to the right than the parent; 0: as far; below: less far.
+        var indent = 1
+    }
+
+    private func compared(to parentIndent: Int) -> Int { lineIndent - parentIndent }
+
+    private mutating func readProperties(
+        _ parentIndent: Int,
+        isBlock: Bool,
+        _ position: inout Position
+    ) throws(ScriptFault) {
+        guard position.indent > 0 else { return }
+        while try readProperty() {
+            if try skipSpace(comments: true) > 0 {
+                position.isOnNewLine = true
+                position.allowsCollections = isBlock
+                position.indent = compared(to: parentIndent)
+            } else {
+                position.allowsCollections = false
+            }
+        }
+    }
+
+    private mutating func readProperty() throws(ScriptFault) -> Bool {
+        if try readTag() { return true }
+        return try readAnchor()
+    }
+
+    private mutating func readContent(
+        _ flowIndent: Int,
+        _ surroundings: Surroundings,
+        isBlock: Bool,
+        _ allowsCollections: Bool
+    ) throws(ScriptFault) -> Bool {
+        let blockIndent = place - lineStart
+        if allowsCollections {
+            if try readBlockSequence(blockIndent) { return true }
+            if try readBlockMapping(blockIndent, flowIndent) { return true }
+        }
+        if try readFlowCollection(flowIndent) { return true }
+        var isRead = false
+        if isBlock { isRead = try readBlockScalar(flowIndent) }
+        if !isRead { isRead = try readSingleQuoted() }
+        if !isRead { isRead = try readDoubleQuoted() }
+        if !isRead, try readAlias() {
+            if tag != nil || anchor != nil { throw .invalid }
+            return true
+        }
+        if !isRead, try readPlain(flowIndent, isInFlow: surroundings == .flowIn) {
+            isRead = true
+            if tag == nil { tag = ScriptYAMLTypes.implicitTag }
+        }
+        if let anchor { anchors[anchor] = result }
+        return isRead
+    }
+
+    /// Gives the node the type of its tag.
+    private mutating func resolve() throws(ScriptFault) {
+        guard let tag, tag != "!" else { return }
+        if tag == ScriptYAMLTypes.implicitTag {
+            guard case .string(let text) = result, kind == .scalar else {
+                if kind != nil { throw .unknownTag }
+                return
+            }
+            guard let found = ScriptYAMLTypes.implicit(text) else { return }
+            (self.tag, result) = (found.tag, found.value)
+        } else {
+            result = try ScriptYAMLTypes.explicit(tag, kind, result)
+        }
+        if let anchor { anchors[anchor] = result }
+    }
+}
