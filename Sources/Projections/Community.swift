@@ -78,7 +78,7 @@ struct Community: Fold {
             set(present ? .banned : nil, for: EntityKey(.bans, guild, user), of: guild, in: &context)
         case .presence(let user, let status):
             set(.presence(ExactText(status)), for: EntityKey(.presences, user), in: &context)
-        case .typing(let channel, let user): type(user, in: channel, context: &context)
+        case .typing(let channel, let user, let change): type(user, in: channel, change, context: &context)
         case .voice(let guild, let user, let channel):
             let voice = channel.map { CommunityValue.voice(channel: $0) }
             set(voice, for: EntityKey(.voiceStates, guild, user), of: guild, in: &context)
@@ -178,10 +178,19 @@ extension Community {
         names.sorted(Set(roles.filter { ends[Self.roleKey($0)] == nil }))
     }
 
-    private mutating func type(_ user: EntityID, in channel: EntityID, context: inout FoldContext) {
+    private mutating func type(
+        _ user: EntityID,
+        in channel: EntityID,
+        _ change: TypingChange,
+        context: inout FoldContext
+    ) {
         guard context.event.sequence.rawValue > typingForgotten else { return }
         let key = EntityKey(.typing, channel, user)
-        typing[key] = context.event
+        switch change {
+        case .begins: typing[key] = context.event
+        case .counts(let event): typing[key] = event
+        case .ends: typing[key] = nil
+        }
         context.touch(key)
     }
 

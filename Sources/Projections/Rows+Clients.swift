@@ -2,27 +2,25 @@ import EventLog
 
 /// What clients make of the changes of rows.
 extension Rows {
-    /// A change as a client sees it; `nil` where it sees none. Canonically the change itself.
-    func seen(_ change: RowChange, in context: inout FoldContext) -> RowChange? {
-        if context.rules.isEmpty { return change }
+    /// The changes that a client makes of one; none where it sees none.
+    mutating func seen(_ change: RowChange, in context: inout FoldContext) -> [RowChange] {
         var seen = change
         seen.isPlacedByArrival = context.rules.contains(.rowsAreTakenAsTheyArrive)
         let table = ClientTable(rawValue: context.names.text(change.table))
+        if context.rules.contains(.filesAreThoseOfTheList), table == .files || table == .jobs {
+            return seenOfFiles(change, in: &context)
+        }
         if table == .jobs {
-            guard let place = jobPlace(of: change, in: &context) else { return nil }
+            guard let place = jobPlace(of: change, in: &context) else { return [] }
             seen.id = place
         }
+        guard let table, change.operation != .delete else { return [seen] }
         let known = registers[EntityKey(.rows, seen.table, seen.id)]?.settled
-        guard let table, change.operation != .delete else { return seen }
-        let isSeen = change.operation == .insert || seen.readUpdate(of: known, in: table, rules: context.rules)
-        if table == .notes, context.rules.contains(.noteIsMadeWhenUpdated) {
-            seen.record["created_at"] = seen.record["updated_at"] ?? seen.record["created_at"]
-        }
-        return isSeen ? seen : nil
+        return seen.read(known, in: table, rules: context.rules) ? [seen] : []
     }
 
     /// The id of the row that a change of a job is about: that of its file, to clients.
-    private func jobPlace(of change: RowChange, in context: inout FoldContext) -> EntityID? {
+    func jobPlace(of change: RowChange, in context: inout FoldContext) -> EntityID? {
         guard context.rules.contains(.jobsAreKnownByTheirFile) else { return change.id }
         if change.operation != .delete {
             return change.record["file_id"]?.string.map { context.names.id($0) } ?? change.id
@@ -46,24 +44,45 @@ enum ClientTable: String {
 }
 
 extension RowChange {
-    /// Turns an update into what a client makes of it, which knows the row so far; false where that is nothing.
-    fileprivate mutating func readUpdate(of known: SettledRow?, in table: ClientTable, rules: ReadingRules) -> Bool {
+    /// The title of the note that sideBar keeps as its scratchpad.
+    private static let scratchpadTitle = "\u{270F}\u{FE0F} Scratchpad"
+    /// What the web client takes of a website: each of these that a record lacks is gone.
+    private static let websiteColumns = [
+        "title", "url", "domain", "metadata", "saved_at", "published_at", "reading_time", "updated_at",
+        "last_opened_at",
+    ]
+    /// What the web client takes of a file.
+    private static let fileColumns = [
+        "filename_original", "path", "mime_original", "sha256", "source_url", "source_metadata", "pinned",
+        "pinned_order",
+    ]
+
+    /// Turns an INSERT or UPDATE into what a client makes of it, which knows the row so far; false where that is nothing.
+    fileprivate mutating func read(_ known: SettledRow?, in table: ClientTable, rules: ReadingRules) -> Bool {
         switch table {
         case .notes: return readNote(known, rules)
         case .websites: return readWebsite(known, rules)
-        case .files:
-            if rules.contains(.fileTimeIsKept), let known { record["updated_at"] = known.record["updated_at"] }
-            if rules.contains(.filesAndJobsAreReplaced) { operation = .insert }
-        case .jobs:
-            if rules.contains(.filesAndJobsAreReplaced) { operation = .insert }
+        case .files, .jobs:
+            if operation == .update { readUpdateOfFile(known, rules) }
+            return true
         }
-        return true
     }
 
     private mutating func readNote(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
-        if known == nil, rules.contains(.unknownNoteIsNotUpdated) { return false }
+        if rules.contains(.scratchpadIsNoNote), record["title"]?.string == Self.scratchpadTitle { return false }
+        defer {
+            if rules.contains(.noteIsMadeWhenUpdated) {
+                record["created_at"] = record["updated_at"] ?? record["created_at"]
+            }
+        }
+        return operation == .insert || isReading || readUpdateOfNote(known, rules)
+    }
+
+    private mutating func readUpdateOfNote(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
+        if known?.isSoftDeleted ?? true, rules.contains(.unknownNoteIsNotUpdated) { return false }
         if rules.contains(.missingContentIsEmpty), record["content"] == nil { record["content"] = .string("") }
         if rules.contains(.noteTitleIsKept), let title = known?.record["title"] { record["title"] = title }
+        if rules.contains(.missingColumnsAreLost), record["metadata"] == nil { record["metadata"] = .object([:]) }
         if rules.contains(.moveToTheRootIsNotSeen), let folder = known?.record["metadata"]?["folder"],
             var metadata = record["metadata"]?.object, metadata["folder"]?.string?.isEmpty ?? true
         {
@@ -74,11 +93,13 @@ extension RowChange {
     }
 
     private mutating func readWebsite(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
-        if rules.contains(.olderWebsiteUpdateIsIgnored), let old = known?.updatedAt, let new = Self.time(record),
-            new < old
+        if rules.contains(.olderWebsiteUpdateIsIgnored), !isSoftDeletion, let known, !known.isSoftDeleted,
+            let old = known.updatedAt, let new = Self.time(record), new < old
         {
             return false
         }
+        guard operation == .update, !isReading else { return true }
+        if rules.contains(.missingColumnsAreLost) { lose(Self.websiteColumns, of: known) }
         if rules.contains(.transcriptsAreLost), var metadata = (record["metadata"] ?? known?.record["metadata"])?.object
         {
             metadata["youtube_transcripts"] = nil
@@ -87,6 +108,21 @@ extension RowChange {
         return true
     }
 
+    /// An update of a listed file, or of a job, as a client merges it.
+    mutating func readUpdateOfFile(_ known: SettledRow?, _ rules: ReadingRules) {
+        if rules.contains(.fileTimeIsKept), let known { record["updated_at"] = known.record["updated_at"] }
+        if rules.contains(.missingColumnsAreLost) { lose(Self.fileColumns, of: known) }
+        if rules.contains(.filesAndJobsAreReplaced) { operation = .insert }
+    }
+
+    /// Takes away what is known of columns that the record lacks.
+    private mutating func lose(_ columns: [String], of known: SettledRow?) {
+        for name in columns where record[name] == nil && known?.record[name] != nil { record[name] = .null }
+    }
+
+    /// Whether the record says that its row is deleted.
+    var isSoftDeletion: Bool { record["deleted_at"].map { !$0.isNull } ?? false }
+
     fileprivate static func time(_ record: JSONObject) -> Timestamp? {
         record["updated_at"]?.string.flatMap(RemoteTime.postgres)
     }
@@ -94,15 +130,6 @@ extension RowChange {
 
 extension SettledRow {
     fileprivate var updatedAt: Timestamp? { RowChange.time(record) }
-
-    /// Whether a client shows the row at all.
-    func isShown(in table: EntityID, _ context: RowContext) -> Bool {
-        guard context.rules.contains(.internalFilesAreHidden),
-            ClientTable(rawValue: context.names.text(table)) == .files
-        else { return true }
-        let isTranscript = record["source_metadata"]?["website_transcript"]?.bool == true
-        return !isTranscript && !(record["path"]?.string?.hasSuffix("/ai/ai.md") ?? false)
-    }
 
     /// Whether a client goes on listing the row though it is deleted.
     func staysListed(in table: EntityID, _ context: RowContext) -> Bool {

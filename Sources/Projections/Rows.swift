@@ -9,11 +9,18 @@ import EventLog
 struct Rows: Fold {
     private(set) var registers: [EntityKey: RowRegister] = [:]
     private var histories = EntityHistories()
+    /// What a client fetches its list of files from; of use only to its profile.
+    var fileList = RowsFileList()
 
     init() {}
 
     mutating func apply(_ change: Change, in context: inout FoldContext) {
-        guard case .row(let stated) = change, let change = seen(stated, in: &context) else { return }
+        guard case .row(let change) = change else { return }
+        if context.rules.isEmpty { return apply(change, in: &context) }
+        for change in seen(change, in: &context) { apply(change, in: &context) }
+    }
+
+    private mutating func apply(_ change: RowChange, in context: inout FoldContext) {
         let key = EntityKey(.rows, change.table, change.id)
         // The table lets go of the register for the time of the change, so that its contents are not copied.
         var register = registers.removeValue(forKey: key) ?? RowRegister()
@@ -35,7 +42,7 @@ struct Rows: Fold {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard let row = registers[key]?.settled, row.isShown(in: key.first, context) else { return nil }
+        guard let row = registers[key]?.settled else { return nil }
         var members = row.members
         if row.staysListed(in: key.first, context) { members["state"] = .string("live") }
         members["table"] = .string(context.names.text(key.first))

@@ -5,14 +5,18 @@ extension SourceState {
     /// ever, as their ids are never used again; of a guild only the membership, as it can be joined again.
     mutating func readAnswer(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let answer = GatewayAnswer(envelope, payload: payload, context: &context)
-        changes += answer.changes
+        changes += context.rules.isEmpty ? answer.changes : gateway.seen(answer, context: &context)
         for set in answer.wholeSets { changes += removals(by: set) }
     }
 
-    private func removals(by set: GatewayAnswer.WholeSet) -> [Change] {
+    private mutating func removals(by set: GatewayAnswer.WholeSet) -> [Change] {
         switch set {
         case .guilds(let ids):
             [.community(.membership(ids + newlyJoined))]
+        case .channels(let guild, let ids) where context.rules.contains(.answersReplaceLists):
+            gateway.seen(channels: ids, in: guild, context: &context)
+        case .directChannels(let ids) where context.rules.contains(.answersReplaceLists):
+            gateway.seen(channels: ids, in: nil, context: &context)
         case .channels(let guild, let ids): deletions(of: channels.stated(in: guild), but: ids)
         case .directChannels(let ids): deletions(of: channels.stated(in: nil), but: ids)
         case .roles(let guild, let ids):

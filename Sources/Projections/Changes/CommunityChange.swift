@@ -1,3 +1,5 @@
+import EventLog
+
 /// What can happen around a guild. Registers without a version: the last event in log order wins.
 enum CommunityChange {
     case guildNamed(EntityID)
@@ -14,8 +16,18 @@ enum CommunityChange {
     case roleDeleted(guild: EntityID, id: EntityID)
     case ban(guild: EntityID, user: EntityID, present: Bool)
     case presence(user: EntityID, status: String)
-    case typing(channel: EntityID, user: EntityID)
+    case typing(channel: EntityID, user: EntityID, TypingChange = .begins)
     /// `channel` is `nil` where the user left.
     case voice(guild: EntityID, user: EntityID, channel: EntityID?)
     case readStates([(channel: EntityID, lastMessage: EntityID?)])
+}
+
+/// What a change says of somebody's typing.
+enum TypingChange {
+    /// It counts from the event at hand.
+    case begins
+    /// It counts from an earlier event, as clients with one timer a frame have it.
+    case counts(from: EventReference)
+    /// It is over before its time, which only clients know.
+    case ends
 }

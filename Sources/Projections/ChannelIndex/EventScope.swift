@@ -42,7 +42,7 @@ extension Change {
         case .message(.deleted(let deletion)): [deletion.key.channel]
         case .message(.moved(let from, let to, _, _)): [from.channel, to.channel]
         case .message(.reaction(let key, _, _, _)), .message(.stands(let key, _)): [key.channel]
-        case .community(.typing(let channel, _)): [channel]
+        case .community(.typing(let channel, _, _)): [channel]
         case .community(.voice(_, _, let channel)): channel.map { [$0] } ?? []
         case .community(.readStates(let states)): states.map(\.channel)
         case .community, .item, .session, .prompt, .row: []

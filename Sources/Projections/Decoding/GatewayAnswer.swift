@@ -19,7 +19,24 @@ struct GatewayAnswer {
         case voices(channel: EntityID, Set<EntityID>)
     }
 
+    /// Messages of one channel, or of many, as a list of them is asked for.
+    enum Page {
+        /// The newest ones of a channel.
+        case first(EntityID)
+        /// Ones before, behind or around another.
+        case older(EntityID)
+        /// What a search found.
+        case found
+    }
+
     static let kind = "gateway.rest/1"
+
+    /// What the messages are, where the answer is a list of them.
+    private(set) var page: Page?
+    /// The messages of the answer, in its order.
+    var writes: [MessageWrite] {
+        changes.compactMap { if case .message(.written(let write)) = $0 { write } else { nil } }
+    }
 
     private(set) var changes: [Change] = []
     private(set) var wholeSets: [WholeSet] = []
@@ -83,6 +100,8 @@ extension GatewayAnswer {
         case .bans where isReadable && route.isOnePage(elements.count, default: 1000):
             wholeSets.append(.bans(guild: guild, Set(ids)))
         case .voices where isReadable: wholeSets.append(.voices(channel: guild, Set(ids)))
+        case .messages where route.isSearch: page = .found
+        case .messages: page = route.hasCursor ? .older(guild) : .first(guild)
         default: break
         }
     }

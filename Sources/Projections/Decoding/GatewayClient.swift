@@ -7,13 +7,14 @@ import EventLog
 struct GatewayClient: Codable, Sendable {
     /// The messages that a client has, each with the places of its copies in its channel.
     private var messages: [MessageKey: [Int]] = [:]
-    /// How many messages a channel ever got.
+    /// How many messages a channel ever got at the end of its list.
     private var counts: [EntityID: Int] = [:]
-    /// When each typing user was first seen typing.
-    private var typing: [EntityKey: Timestamp] = [:]
-
-    /// How long somebody is shown as typing, in seconds.
-    private static let typingSeconds: Int64 = 8
+    /// The place of the first message of a channel, at most 0.
+    private var fronts: [EntityID: Int] = [:]
+    /// The frames of each typing user whose timers still run, the oldest first.
+    private var typing: [EntityKey: [EventReference]] = [:]
+    /// The channels that a client lists, and how often.
+    var channels = GatewayClientChannels()
 
     init() {}
 
@@ -31,11 +32,15 @@ struct GatewayClient: Codable, Sendable {
             switch change {
             case .message(.written(let write)): written(write, isCreated: event == .messageCreate, context: &context)
             case .message(.deleted(let deletion)): deleted(deletion, context: &context)
-            case .community(let change): community(change, data, by: user, context: &context).map(Change.community)
-            case .channel(.stated(let fields)): [.channel(.stated(Self.channel(fields, &context)))]
+            case .community(let change): community(change, of: event, data, by: user, context: &context)
+            case .channel(.stated(let fields)):
+                channels.stated(fields, isCreated: event == .channelCreate, context: &context).map(Change.channel)
+            case .channel(.deleted(let channel, _, _)):
+                channels.deleted(channel, data, else: change, context: &context)
+            case .channel(.named) where event == .ready && context.rules.contains(.readStatesAreIgnored): []
             default: [change]
             }
-        }
+        } + Self.consequences(of: event, data, context: &context)
     }
 }
 
@@ -52,9 +57,7 @@ extension GatewayClient {
         case .guildRoleCreate, .guildRoleUpdate: return !rules.contains(.rolesAreIgnored)
         case .guildRoleDelete: return !rules.contains(.rolesAreIgnored) && finds(data["role_id"], rules)
         case .channelCreate, .channelUpdate: return !(isDirect && rules.contains(.directChannelsAreNotRead))
-        case .channelDelete:
-            if isDirect && rules.contains(.directChannelsAreOfNoKnownGuild) { return false }
-            return isWhole(data, "name", rules) && finds(data["id"], rules)
+        case .channelDelete: return isWhole(data, "name", rules) && finds(data["id"], rules)
         case .guildDelete: return isWhole(data, "name", rules) && finds(data["id"], rules)
         case .guildMemberRemove: return isWhole(data, "joined_at", rules) && finds(data["user_id"], rules)
         case .messageCreate, .messageUpdate, .messageDelete, .guildCreate, .guildUpdate, .typingStart, .presenceUpdate,
@@ -74,15 +77,13 @@ extension GatewayClient {
 }
 
 extension GatewayClient {
-    private mutating func written(_ write: MessageWrite, isCreated: Bool, context: inout FoldContext) -> [Change] {
+    mutating func written(_ write: MessageWrite, isCreated: Bool, context: inout FoldContext) -> [Change] {
         let rules = context.rules
         var places = messages[write.key] ?? []
         if places.isEmpty || (isCreated && rules.contains(.createAlwaysAdds)) {
             if !isCreated, rules.contains(.unseenMessageIsNotUpdated) { return [] }
-            let count = counts[write.key.channel] ?? 0
-            counts[write.key.channel] = count + 1
-            places.append(count)
-            messages[write.key] = places
+            _ = add(write.key, at: takeEnd(of: write.key.channel))
+            places = messages[write.key] ?? []
         }
         // An update reaches every copy, a creation makes the last.
         let copies = isCreated ? places.count - 1..<places.count : 0..<places.count
@@ -106,39 +107,63 @@ extension GatewayClient {
         }
     }
 
-    private static func id(_ id: EntityID, copy: Int, context: inout FoldContext) -> EntityID {
+    /// The id that a copy stands under: `ID`, `ID#2`, `ID#3`.
+    static func id(_ id: EntityID, copy: Int, context: inout FoldContext) -> EntityID {
         copy == 0 ? id : context.names.id("\(context.names.text(id))#\(copy + 1)")
     }
 
     private mutating func community(
         _ change: CommunityChange,
+        of event: GatewayEventName,
         _ data: JSONObject,
         by user: EntityID?,
         context: inout FoldContext
-    ) -> [CommunityChange] {
+    ) -> [Change] {
+        let isOwnMember = event == .guildMemberAdd || event == .guildMemberRemove
         switch change {
         case .membership(let guilds) where context.rules.contains(.readyTakesNoGuildAway):
-            return guilds.map { .joined($0, true) }
-        case .typing(let channel, let typist):
+            return guilds.map { .community(.joined($0, true)) }
+        case .joined where isOwnMember && context.rules.contains(.ownMembershipIsNotFollowed): return []
+        case .readStates where context.rules.contains(.readStatesAreIgnored): return []
+        case .typing(let channel, let typist, .begins):
             if typist == user, context.rules.contains(.ownTypingIsIgnored) { return [] }
-            return startsTyping(EntityKey(.typing, channel, typist), context) ? [change] : []
+            guard context.rules.contains(.typingEndsWithItsFirstTimer) else { return [.community(change)] }
+            let oldest = startTimer(EntityKey(.typing, channel, typist), context.event)
+            return [.community(.typing(channel: channel, user: typist, .counts(from: oldest)))]
         case .memberStated(let guild, let member, let nickname, _) where context.rules.contains(.numbersAreRounded):
             let roles = (data["roles"]?.array ?? []).compactMap { Self.roundedID($0, &context.names) }
-            return [.memberStated(guild: guild, user: member, nickname: nickname, roles: roles)]
-        default: return [change]
+            return [.community(.memberStated(guild: guild, user: member, nickname: nickname, roles: roles))]
+        default: return [.community(change)]
         }
     }
 
-    private mutating func startsTyping(_ key: EntityKey, _ context: FoldContext) -> Bool {
-        guard context.rules.contains(.typingEndsWithItsFirstTimer) else { return true }
-        let now = context.event.recordedAt
-        if let start = typing[key], start <= now,
-            now < Timestamp(seconds: start.seconds + Self.typingSeconds, nanoseconds: start.nanoseconds)
-        {
-            return false
+    /// Starts a timer of somebody's typing; the oldest of the timers that run then, which ends it.
+    private mutating func startTimer(_ key: EntityKey, _ event: EventReference) -> EventReference {
+        let now = event.recordedAt
+        let running = (typing[key] ?? []).filter {
+            $0.recordedAt <= now && now < Community.end(ofTypingAt: $0.recordedAt)
         }
-        typing[key] = now
-        return true
+        typing[key] = running + [event]
+        return running.first ?? event
+    }
+
+    /// What a client does on a dispatch beside what it says.
+    private static func consequences(
+        of event: GatewayEventName,
+        _ data: JSONObject,
+        context: inout FoldContext
+    ) -> [Change] {
+        let members = GatewayMembers(data, path: "d", isChecked: false)
+        switch event {
+        case .messageCreate where context.rules.contains(.messageEndsTyping):
+            guard let channel = try? members.id("channel_id", names: &context.names),
+                let author = try? members.id("author_id", names: &context.names)
+            else { return [] }
+            return [.community(.typing(channel: channel, user: author, .ends))]
+        case .guildUpdate where context.rules.contains(.guildUpdateListsTheGuild):
+            return (try? members.id("id", names: &context.names)).map { [.community(.joined($0, true))] } ?? []
+        default: return []
+        }
     }
 
     /// An id as JavaScript has it: a number's text is that of the nearest floating-point number.
@@ -147,11 +172,37 @@ extension GatewayClient {
         guard let number = value.number, number.uint64 != nil else { return nil }
         return names.id(JSONValue.number(JSONNumber(unchecked: number.text + ".0")).canonicalText)
     }
+}
 
-    private static func channel(_ fields: ChannelFields, _ context: inout FoldContext) -> ChannelFields {
-        guard fields.recipients != nil, context.rules.contains(.directChannelsAreOfNoKnownGuild) else { return fields }
-        var seen = fields
-        seen.guild = context.names.id("undefined")
-        return seen
+extension GatewayClient {
+    /// Adds a copy of a message at a place; which copy it is, from 0.
+    mutating func add(_ key: MessageKey, at place: Int) -> Int {
+        messages[key, default: []].append(place)
+        return (messages[key]?.count ?? 1) - 1
+    }
+
+    /// Whether a message is listed.
+    func has(_ key: MessageKey) -> Bool { messages[key] != nil }
+
+    /// The place behind all messages of a channel.
+    mutating func takeEnd(of channel: EntityID) -> Int {
+        defer { counts[channel, default: 0] += 1 }
+        return counts[channel] ?? 0
+    }
+
+    /// The place before all messages of a channel.
+    mutating func takeFront(of channel: EntityID) -> Int {
+        fronts[channel, default: 0] -= 1
+        return fronts[channel] ?? 0
+    }
+
+    /// Forgets the messages of a channel; what they were, in the order of their ids, and their copies.
+    mutating func takeAll(of channel: EntityID, _ names: Names) -> [(key: MessageKey, copies: Range<Int>)] {
+        let keys = messages.keys.filter { $0.channel == channel }
+        let byID = Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) })
+        return names.sorted(byID.keys).compactMap { id in
+            guard let key = byID[id], let places = messages.removeValue(forKey: key) else { return nil }
+            return (key, places.indices)
+        }
     }
 }

@@ -37,6 +37,20 @@ struct GatewayDecoder: EventDecoder {
         }
     }
 
+    /// The changes of an answer as a client sees them.
+    mutating func seen(_ answer: GatewayAnswer, context: inout FoldContext) -> [Change] {
+        client.seen(answer, context: &context)
+    }
+
+    /// What goes with a list of channels that a client asked for.
+    mutating func seen(
+        channels ids: Set<EntityID>,
+        in guild: EntityID?,
+        context: inout FoldContext
+    ) -> [Change] {
+        client.channels.keep(ids, in: guild, context: &context)
+    }
+
     /// Notes an inbound dispatch that was read on the short way; whether it repeats an earlier one of its connection.
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, on connection: String?, at sequence: SequenceNumber) -> Bool {
@@ -81,7 +95,8 @@ extension GatewayDecoder {
         }
         guard let object = value.object else { return context.issue("frame: it is no object") }
         do throws(GatewayFault) {
-            let frame = GatewayMembers(object, path: "")
+            let isChecked = !context.rules.contains(.membersAreNotChecked)
+            let frame = GatewayMembers(object, path: "", isChecked: isChecked)
             switch try frame.integer("op") {
             case 0: try readDispatch(frame, envelope, payload: payload, into: &changes, context: &context)
             case 10: connections.start(envelope.attributes["connection"], at: envelope.sequence)

@@ -6,7 +6,7 @@ extension GatewayMembers {
     func message(names: inout Names) throws(GatewayFault) -> MessageWrite {
         let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("id", names: &names))
         let author = try author(names: &names)
-        let createdAt = try time(name("created_at", or: "timestamp"))
+        let createdAt = try statedTime(name("created_at", or: "timestamp"))
         let editedAt = try optionalTime(name("edited_at", or: "edited_timestamp"))
         let attachments = try array("attachments")
         return MessageWrite(
@@ -17,7 +17,7 @@ extension GatewayMembers {
             authorName: author.name,
             createdAt: createdAt,
             editedAt: editedAt,
-            content: try text("content"),
+            content: try statedText("content") ?? "",
             replyTo: try optionalMembers("message_reference")?.optionalID("message_id", names: &names),
             attachments: attachments.isEmpty ? nil : attachments,
             extra: messageExtra,
@@ -40,19 +40,19 @@ extension GatewayMembers {
         return extra
     }
 
-    private func author(names: inout Names) throws(GatewayFault) -> (id: String, name: String?) {
+    private func author(names: inout Names) throws(GatewayFault) -> (id: String?, name: String?) {
         if optionalValue("author_id") == nil, let author = try optionalMembers("author") {
             let id = try author.id("id", names: &names)
             return (names.text(id), try author.optionalText(author.name("global_name", or: "username")))
         }
-        let id = try id("author_id", names: &names)
-        return (names.text(id), try optionalText(name("author_display_name", or: "author_username")))
+        let id = try statedID("author_id", names: &names)
+        return (id.map { names.text($0) }, try optionalText(name("author_display_name", or: "author_username")))
     }
 
     func guild(names: inout Names) throws(GatewayFault) -> Change {
         let id = try id("id", names: &names)
         return .community(
-            .guildStated(id, name: try text("name"), owner: try self.id("owner_id", names: &names))
+            .guildStated(id, name: try statedText("name"), owner: try statedID("owner_id", names: &names))
         )
     }
 
@@ -63,11 +63,11 @@ extension GatewayMembers {
         let parent = try optionalID("parent_id", names: &names)
         let fields = ChannelFields(
             id: try id("id", names: &names),
-            name: try text("name"),
+            name: try statedText("name"),
             kind: try kind(of: [0: "text", 2: "voice", 4: "category"]),
             guild: guild,
             topic: try optionalText("topic"),
-            position: try integer("position"),
+            position: try statedInteger("position"),
             parent: parent
         )
         let named: [Change] = parent.map { [.channel(.named($0, guild: guild))] } ?? []
@@ -85,9 +85,10 @@ extension GatewayMembers {
         )
     }
 
-    private func kind(of kinds: [Int64: String]) throws(GatewayFault) -> String {
-        let type = try integer("type")
+    private func kind(of kinds: [Int64: String]) throws(GatewayFault) -> String? {
+        guard let type = try statedInteger("type") else { return nil }
         guard let kind = kinds[type] else {
+            if !isChecked { return nil }
             let known = kinds.keys.sorted().map(String.init).joined(separator: ", ")
             throw fault("type", "is \(type), none of \(known)")
         }
@@ -112,16 +113,17 @@ extension GatewayMembers {
             .roleStated(
                 guild: try optionalID("guild_id", names: &names) ?? outer,
                 id: try id("id", names: &names),
-                name: try text("name"),
+                name: try statedText("name"),
                 permissions: try permissions(),
-                position: try integer("position"),
-                color: try integer("color")
+                position: try statedInteger("position"),
+                color: try statedInteger("color")
             )
         )
     }
 
     /// A decimal text, or a number; 64 bits do not survive as a floating-point number.
-    private func permissions() throws(GatewayFault) -> String {
+    private func permissions() throws(GatewayFault) -> String? {
+        if !isChecked { return try optionalText("permissions") }
         if let number = object["permissions"]?.number {
             guard let bits = number.uint64 else { throw fault("permissions", "is no whole number") }
             return String(bits)

@@ -12,23 +12,28 @@ struct GatewayFault: Error {
 /// The members of one object of a frame, read by name and type.
 ///
 /// What is missing, null where a value is needed, or of another type is a fault that names the member from the frame's
-/// root, such as `"d.id" is missing`.
+/// root, such as `"d.id" is missing`. Clients that check nothing have no faults but those of ids: any other member that
+/// cannot be what it should is absent (`isChecked`).
 struct GatewayMembers {
     let object: JSONObject
+    /// Whether members are checked; ids always are.
+    let isChecked: Bool
     private let path: String
 
-    init(_ object: JSONObject, path: String) {
+    init(_ object: JSONObject, path: String, isChecked: Bool = true) {
         self.object = object
         self.path = path
+        self.isChecked = isChecked
     }
 
     func members(_ name: String) throws(GatewayFault) -> GatewayMembers {
         guard let object = try value(name).object else { throw fault(name, "is no object") }
-        return GatewayMembers(object, path: place(name))
+        return GatewayMembers(object, path: place(name), isChecked: isChecked)
     }
 
     func optionalMembers(_ name: String) throws(GatewayFault) -> GatewayMembers? {
-        optionalValue(name) == nil ? nil : try members(name)
+        guard let value = optionalValue(name), isChecked || value.object != nil else { return nil }
+        return try members(name)
     }
 
     func id(_ name: String, names: inout Names) throws(GatewayFault) -> EntityID {
@@ -37,14 +42,18 @@ struct GatewayMembers {
     }
 
     func optionalID(_ name: String, names: inout Names) throws(GatewayFault) -> EntityID? {
-        optionalValue(name) == nil ? nil : try id(name, names: &names)
+        guard let value = optionalValue(name) else { return nil }
+        return isChecked ? try id(name, names: &names) : Self.id(value, names: &names)
     }
 
     /// The ids of an array; none where it is null or missing.
     func ids(_ name: String, names: inout Names) throws(GatewayFault) -> [EntityID] {
         var ids: [EntityID] = []
         for element in try array(name) {
-            guard let id = Self.id(element, names: &names) else { throw fault(name, "holds what is no id") }
+            guard let id = Self.id(element, names: &names) else {
+                if isChecked { throw fault(name, "holds what is no id") }
+                continue
+            }
             ids.append(id)
         }
         return ids
@@ -54,8 +63,11 @@ struct GatewayMembers {
     func list(_ name: String) throws(GatewayFault) -> [GatewayMembers] {
         var list: [GatewayMembers] = []
         for (index, element) in try array(name).enumerated() {
-            guard let object = element.object else { throw fault(name, "holds what is no object") }
-            list.append(GatewayMembers(object, path: "\(place(name))[\(index)]"))
+            guard let object = element.object else {
+                if isChecked { throw fault(name, "holds what is no object") }
+                continue
+            }
+            list.append(GatewayMembers(object, path: "\(place(name))[\(index)]", isChecked: isChecked))
         }
         return list
     }
@@ -63,7 +75,10 @@ struct GatewayMembers {
     /// The elements of an array; none where it is null or missing.
     func array(_ name: String) throws(GatewayFault) -> [JSONValue] {
         guard let value = optionalValue(name) else { return [] }
-        guard let elements = value.array else { throw fault(name, "is no array") }
+        guard let elements = value.array else {
+            if isChecked { throw fault(name, "is no array") }
+            return []
+        }
         return elements
     }
 
@@ -73,7 +88,28 @@ struct GatewayMembers {
     }
 
     func optionalText(_ name: String) throws(GatewayFault) -> String? {
-        optionalValue(name) == nil ? nil : try text(name)
+        guard let value = optionalValue(name) else { return nil }
+        return isChecked ? try text(name) : value.string ?? value.number?.canonicalText
+    }
+
+    /// A text that the remote always states; `nil` where nobody checks that.
+    func statedText(_ name: String) throws(GatewayFault) -> String? {
+        isChecked ? try text(name) : try optionalText(name)
+    }
+
+    /// A whole number that the remote always states; `nil` where nobody checks that.
+    func statedInteger(_ name: String) throws(GatewayFault) -> Int64? {
+        isChecked ? try integer(name) : object[name]?.number?.int64
+    }
+
+    /// An id that the remote always states; `nil` where nobody checks that.
+    func statedID(_ name: String, names: inout Names) throws(GatewayFault) -> EntityID? {
+        isChecked ? try id(name, names: &names) : try optionalID(name, names: &names)
+    }
+
+    /// A time that the remote always states; `nil` where nobody checks that.
+    func statedTime(_ name: String) throws(GatewayFault) -> Timestamp? {
+        isChecked ? try time(name) : try optionalTime(name)
     }
 
     func integer(_ name: String) throws(GatewayFault) -> Int64 {
@@ -91,7 +127,8 @@ struct GatewayMembers {
     }
 
     func optionalTime(_ name: String) throws(GatewayFault) -> Timestamp? {
-        optionalValue(name) == nil ? nil : try time(name)
+        guard let value = optionalValue(name) else { return nil }
+        return isChecked ? try time(name) : value.string.flatMap { Timestamp(rfc3339: $0) }
     }
 
     /// Of two names for the same, the one that is there; the first one where neither is.

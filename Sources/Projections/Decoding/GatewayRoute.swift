@@ -10,7 +10,16 @@ struct GatewayRoute {
     let subject: Subject
     /// The id of the guild or channel that the path names.
     let place: String?
+    /// Whether messages of a whole guild were searched.
+    let isSearch: Bool
     private let query: Substring
+
+    /// Whether a page was asked for by its distance from something.
+    var hasCursor: Bool {
+        query.split(separator: "&").contains { pair in
+            ["before", "after", "around"].contains { pair.hasPrefix($0 + "=") }
+        }
+    }
 
     /// `nil` where the route says nothing of the state, or is not known.
     init?(_ path: String) {
@@ -23,6 +32,7 @@ struct GatewayRoute {
         guard parts.count >= 2, let subject = Self.subject(parts[0], of: parts[1], tail, parts) else { return nil }
         self.subject = subject
         place = parts[0] == "users" ? nil : parts[1]
+        isSearch = parts[0] == "guilds" && tail == "messages/search"
     }
 
     private static func subject(_ root: String, of id: String, _ tail: String, _ parts: [String]) -> Subject? {

@@ -50,8 +50,9 @@ public enum Profile: String, CaseIterable, Sendable {
             ]
         case .sidebarWeb:
             [
-                .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .noteTitleIsKept, .moveToTheRootIsNotSeen,
-                .unknownNoteIsNotUpdated, .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .internalFilesAreHidden,
+                .rowsAreTakenAsTheyArrive, .noteTitleIsKept, .moveToTheRootIsNotSeen,
+                .unknownNoteIsNotUpdated, .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .filesAreThoseOfTheList,
+                .missingColumnsAreLost, .scratchpadIsNoNote,
             ]
         case .retrocastIOS:
             [
@@ -59,14 +60,16 @@ public enum Profile: String, CaseIterable, Sendable {
                 .deletedMessageComesBack, .unseenMessageIsNotUpdated, .reactionsAreIgnored, .voiceIsNotShown,
                 .bansAreIgnored, .deletionNeedsTheWholeObject, .memberNeedsRoles, .memberUpdateIsIgnored,
                 .rolesAreIgnored, .readyTakesNoGuildAway, .typingEndsWithItsFirstTimer, .ownTypingIsIgnored,
-                .directChannelsAreNotRead,
+                .directChannelsAreNotRead, .messageEndsTyping, .unseenChannelIsNotUpdated, .readStatesAreIgnored,
+                .ownMembershipIsNotFollowed, .guildUpdateListsTheGuild, .answersReplaceLists,
             ]
         case .retrocastWeb:
             [
                 .repeatsAreReadAgain, .createAlwaysAdds, .messagesStandAsTheyArrive, .laterVersionCounts,
                 .deletedMessageComesBack, .unseenMessageIsNotUpdated, .reactionsAreIgnored, .voiceIsNotShown,
                 .bansAreIgnored, .numbersNameNothing, .numbersAreRounded, .guildsLeftAreGone,
-                .directChannelsAreOfNoKnownGuild,
+                .directChannelsAreOfNoKnownGuild, .messageEndsTyping, .unseenChannelIsNotUpdated, .readStatesAreIgnored,
+                .ownMembershipIsNotFollowed, .guildUpdateListsTheGuild, .answersReplaceLists, .membersAreNotChecked,
             ]
         case .punchlistIOS:
             [

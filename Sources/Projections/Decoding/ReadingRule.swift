@@ -31,13 +31,13 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     /// A reply to something that is no live message shows no mark of being a reply.
     case lostParentsAreNotShown
     /// Front matter without a closing line goes on to the end of the file; a line closes it that begins with `---`, and
-    /// the first line may name the language, of which JSON is read and JavaScript never.
+    /// the first line may name the language: YAML, JSON, or JavaScript, of which literals are read and code is never run.
     case openFrontMatterIsWhole
-    /// Plain scalars are truth values and numbers where YAML 1.1 says so: texts made of them are JavaScript's, and what
-    /// is false to JavaScript is no author.
+    /// Front matter is what js-yaml reads: scalars of YAML 1.1, tags, aliases, keys that are no texts. Texts made of values
+    /// are JavaScript's, and what is false to JavaScript is absent.
     case scalarsHaveTypes
-    /// A date is what JavaScript's `Date` makes of the value: numbers count milliseconds, days roll over, seconds may be
-    /// missing, and a time without a zone is taken as UTC for want of the reader's own zone.
+    /// A date is what V8's `Date` makes of the value, to the millisecond. A time without a zone is taken as UTC for want of
+    /// the reader's own zone.
     case datesAreOfAnyValue
     /// Empty parts of a text with commas are entries, and a value that is neither text nor list is none.
     case listsKeepEmptyParts
@@ -106,26 +106,31 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case noteTitleIsKept
     /// A note that moves out of all folders stays in its folder.
     case moveToTheRootIsNotSeen
-    /// An update of a note that is not known does nothing.
+    /// An update of a note that is not known, or is softly deleted, does nothing.
     case unknownNoteIsNotUpdated
-    /// An update of a website older than the known `updated_at` does nothing.
+    /// A website's record older than the shown one's `updated_at` does nothing but delete.
     case olderWebsiteUpdateIsIgnored
     /// An update does not change a file's `updated_at`.
     case fileTimeIsKept
-    /// Files that belong to the program itself are not shown.
-    case internalFilesAreHidden
+    /// Files are those of a list, fetched half a second after a frame that tells of a new file, of a job's end or of a
+    /// job of an unlisted file; other frames change and remove what is listed.
+    case filesAreThoseOfTheList
+    /// A column that the record of an update lacks has no value any more.
+    case missingColumnsAreLost
+    /// A record with the scratchpad's title changes no note.
+    case scratchpadIsNoNote
 
     // Retrocast
 
     /// A dispatch that repeats an earlier one of its connection is read again.
     case repeatsAreReadAgain
-    /// A message that is created again stands twice, the second time as `ID#2`.
+    /// A message or channel that is created again stands twice, the second time as `ID#2`.
     case createAlwaysAdds
     /// Messages stand in the order in which they arrived.
     case messagesStandAsTheyArrive
     /// Of two versions the one that arrives later counts.
     case laterVersionCounts
-    /// A deleted message that is created again is there again.
+    /// A deleted message or channel that is created again is there again; a channel leaves its messages behind.
     case deletedMessageComesBack
     /// An update of a message that is not there does nothing.
     case unseenMessageIsNotUpdated
@@ -157,8 +162,22 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case numbersAreRounded
     /// READY's list of guilds is all the guilds there are; the channels and messages of others stay.
     case guildsLeftAreGone
-    /// A channel of direct messages is stored as one of the guild `undefined`, and never deleted.
+    /// A channel of direct messages is stored as one of the guild `undefined`.
     case directChannelsAreOfNoKnownGuild
+    /// A message ends its author's typing in its channel.
+    case messageEndsTyping
+    /// An update of a channel that no frame created does nothing.
+    case unseenChannelIsNotUpdated
+    /// READY's read states are passed over.
+    case readStatesAreIgnored
+    /// The user's own joining or leaving of a guild does not change the list of guilds.
+    case ownMembershipIsNotFollowed
+    /// An update of a guild puts it on the list, whether or not READY named it.
+    case guildUpdateListsTheGuild
+    /// No member of a dispatch is checked but ids: what cannot be what it should be is absent.
+    case membersAreNotChecked
+    /// The first page of a channel's messages, and a list of channels, takes the place of what is listed.
+    case answersReplaceLists
 
     /// The events that the rule is about.
     var families: [EventFamily] {
@@ -177,15 +196,18 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
         case .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .jobDeletionIsNotRead, .softDeletedStaysListed,
             .missingContentIsEmpty, .filesAndJobsAreReplaced, .transcriptsAreLost, .noteIsMadeWhenUpdated,
             .messagesAreSortedByTime, .noteTitleIsKept, .moveToTheRootIsNotSeen, .unknownNoteIsNotUpdated,
-            .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .internalFilesAreHidden:
+            .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .filesAreThoseOfTheList, .missingColumnsAreLost,
+            .scratchpadIsNoNote:
             [.realtime]
         case .repeatsAreReadAgain, .createAlwaysAdds, .messagesStandAsTheyArrive, .laterVersionCounts,
             .deletedMessageComesBack, .unseenMessageIsNotUpdated, .reactionsAreIgnored, .voiceIsNotShown,
             .bansAreIgnored, .deletionNeedsTheWholeObject, .memberNeedsRoles, .memberUpdateIsIgnored,
             .rolesAreIgnored, .readyTakesNoGuildAway, .typingEndsWithItsFirstTimer, .ownTypingIsIgnored,
             .directChannelsAreNotRead, .numbersNameNothing, .numbersAreRounded, .guildsLeftAreGone,
-            .directChannelsAreOfNoKnownGuild:
-            [.gateway]
+            .directChannelsAreOfNoKnownGuild, .messageEndsTyping, .unseenChannelIsNotUpdated, .readStatesAreIgnored,
+            .ownMembershipIsNotFollowed, .guildUpdateListsTheGuild, .membersAreNotChecked,
+            .answersReplaceLists:
+            [.gateway, .gatewayAnswer]
         }
     }
 }

@@ -102,7 +102,8 @@ struct ChangeReading {
         case .ban(let guild, let user, let present):
             .ban(guild: names.text(guild), user: names.text(user), isPresent: present)
         case .presence(let user, let status): .presence(user: names.text(user), status: status)
-        case .typing(let channel, let user): .typing(channel: names.text(channel), user: names.text(user))
+        // Apps decode canonically, where typing only begins.
+        case .typing(let channel, let user, _): .typing(channel: names.text(channel), user: names.text(user))
         case .voice(let guild, let user, let channel):
             .voice(guild: names.text(guild), user: names.text(user), channel: text(channel))
         case .readStates(let states):

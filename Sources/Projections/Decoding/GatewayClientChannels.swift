@@ -1,0 +1,69 @@
+/// The channels that one of Retrocast's clients lists: a list per guild that is added to, replaced in and taken from.
+///
+/// Those of direct messages are in a guild of their own, `undefined` to the web client.
+struct GatewayClientChannels: Codable, Sendable {
+    /// How many copies of a channel a guild's list has.
+    private var copies: [EntityKey: Int] = [:]
+
+    /// A channel that a client is told of: another copy where it was created, else the new values of every copy.
+    mutating func stated(_ fields: ChannelFields, isCreated: Bool, context: inout FoldContext) -> [ChannelChange] {
+        var seen = fields
+        if fields.recipients != nil, context.rules.contains(.directChannelsAreOfNoKnownGuild) {
+            seen.guild = context.names.id("undefined")
+        }
+        let key = Self.key(fields.id, in: seen.guild)
+        let count = copies[key] ?? 0
+        if !isCreated, count == 0, context.rules.contains(.unseenChannelIsNotUpdated) { return [] }
+        let adds = count == 0 || (isCreated && context.rules.contains(.createAlwaysAdds))
+        if adds { copies[key] = count + 1 }
+        let places = isCreated ? (adds ? count : count - 1)..<(adds ? count + 1 : count) : 0..<max(count, 1)
+        return places.map { copy in
+            seen.id = GatewayClient.id(fields.id, copy: copy, context: &context)
+            return .stated(seen)
+        }
+    }
+
+    /// A channel that is deleted: every copy leaves the list, and may be created again; its messages stay.
+    mutating func deleted(
+        _ channel: EntityID,
+        _ data: JSONObject,
+        else canonical: Change,
+        context: inout FoldContext
+    ) -> [Change] {
+        guard context.rules.contains(.deletedMessageComesBack) else { return [canonical] }
+        var guild = data["guild_id"]?.string.map { context.names.id($0) }
+        if guild == nil, context.rules.contains(.directChannelsAreOfNoKnownGuild) {
+            guild = context.names.id("undefined")
+        }
+        let key = Self.key(channel, in: guild)
+        defer { copies[key] = nil }
+        return hidden(key, from: 0, context: &context)
+    }
+
+    /// A channel on a list that a client asked for: one copy, whatever was listed before.
+    mutating func listed(_ fields: ChannelFields, context: inout FoldContext) -> [Change] {
+        let key = Self.key(fields.id, in: fields.guild)
+        let others = hidden(key, from: 1, context: &context)
+        copies[key] = 1
+        return others + [.channel(.stated(fields))]
+    }
+
+    /// What goes with a list that has these channels of a guild, or of none, and no others.
+    mutating func keep(_ ids: Set<EntityID>, in guild: EntityID?, context: inout FoldContext) -> [Change] {
+        let keys = copies.keys.filter { $0.first == guild ?? .none && !ids.contains($0.second) }
+        return context.names.sorted(keys).flatMap { key in
+            defer { copies[key] = nil }
+            return hidden(key, from: 0, context: &context)
+        }
+    }
+
+    private func hidden(_ key: EntityKey, from first: Int, context: inout FoldContext) -> [Change] {
+        (first..<max(first, copies[key] ?? 0)).map { copy in
+            .channel(.stands(GatewayClient.id(key.second, copy: copy, context: &context), isPresent: false))
+        }
+    }
+
+    private static func key(_ channel: EntityID, in guild: EntityID?) -> EntityKey {
+        EntityKey(.channels, guild ?? .none, channel)
+    }
+}

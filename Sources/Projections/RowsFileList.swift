@@ -1,0 +1,150 @@
+import EventLog
+
+/// The list of files that sideBar's web client knows files and their jobs from.
+///
+/// Frames change and remove what is listed; what is new comes with the list, which the client fetches half a second after
+/// a frame that tells it of something new. The list is what all frames so far make of the server's tables. A fetch that
+/// is under way counts as answered: until it is over, each frame is followed by the whole list.
+struct RowsFileList: Codable, Sendable {
+    /// The rows that the server has, files and jobs.
+    private var registers: [EntityKey: RowRegister] = [:]
+    /// The jobs of each file.
+    private var jobs: [EntityID: Set<EntityID>] = [:]
+    /// The files that frames named since the last fetch.
+    private var named: Set<EntityID> = []
+    private var fetchedAt: Timestamp?
+
+    /// How long after its cause the list is fetched: half a second, in nanoseconds.
+    private static let delay: UInt32 = 500_000_000
+
+    /// Takes in what a frame says of a row; the file that it is about.
+    mutating func take(_ change: RowChange, of table: ClientTable, in context: inout FoldContext) -> EntityID? {
+        let key = EntityKey(.rows, change.table, change.id)
+        var register = registers.removeValue(forKey: key) ?? RowRegister()
+        let before = register.settled?.record["file_id"]?.string
+        _ = register.apply(change, at: context.event.sequence.rawValue)
+        let file = register.settled?.record["file_id"]?.string ?? before
+        registers[key] = register
+        guard table == .jobs else { return note(change.id) }
+        guard let file = file.map({ context.names.id($0) }) else { return nil }
+        jobs[file, default: []].insert(change.id)
+        return note(file)
+    }
+
+    private mutating func note(_ file: EntityID) -> EntityID {
+        named.insert(file)
+        return file
+    }
+
+    /// Whether a fetch is under way at an event.
+    func isFetching(at now: Timestamp) -> Bool { fetchedAt.map { now < $0 } ?? false }
+
+    /// Asks for the list.
+    mutating func fetch(at now: Timestamp) {
+        let carries = now.nanoseconds >= Self.delay
+        fetchedAt = Timestamp(
+            seconds: now.seconds.addingReportingOverflow(carries ? 1 : 0).partialValue,
+            nanoseconds: carries ? now.nanoseconds - Self.delay : now.nanoseconds + Self.delay
+        )
+    }
+
+    /// The files that may be other than at the last fetch, in the order of their ids.
+    mutating func takeNamed(_ names: Names) -> [EntityID] {
+        defer { named.removeAll() }
+        return names.sorted(named)
+    }
+
+    /// The row of a file that the server lists; `nil` where it lists none.
+    func listed(_ file: EntityID, in table: EntityID) -> SettledRow? {
+        let row = registers[EntityKey(.rows, table, file)]?.settled
+        return row.flatMap { $0.isSoftDeleted || $0.isInternalFile ? nil : $0 }
+    }
+
+    /// The job that the server gives with a file: the one made last, then written last.
+    func job(of file: EntityID, in table: EntityID, _ names: Names) -> SettledRow? {
+        let rows = names.sorted(jobs[file] ?? []).compactMap { registers[EntityKey(.rows, table, $0)]?.settled }
+        return rows.max { $0.age < $1.age }
+    }
+}
+
+extension Rows {
+    /// What a change of a file or job makes of the files that a client lists, and of their jobs.
+    mutating func seenOfFiles(_ change: RowChange, in context: inout FoldContext) -> [RowChange] {
+        guard let table = ClientTable(rawValue: context.names.text(change.table)) else { return [] }
+        let file = fileList.take(change, of: table, in: &context)
+        let isNews = isNews(change, of: table, file: file, context.names)
+        if isNews { fileList.fetch(at: context.event.recordedAt) }
+        if fileList.isFetching(at: context.event.recordedAt) {
+            return fileList.takeNamed(context.names).flatMap { fetched($0, change, in: &context) }
+        }
+        guard let file, isListed(file, context.names) else { return [] }
+        return [merged(change, of: table, file: file, context: context)]
+    }
+
+    /// Whether a client fetches the list on a change: a file is made, a job goes, or it has never heard of a job's file.
+    private func isNews(_ change: RowChange, of table: ClientTable, file: EntityID?, _ names: Names) -> Bool {
+        if change.isReading { return true }
+        if table == .files { return change.operation == .insert }
+        return change.operation == .delete || !(file.map { isListed($0, names) } ?? false)
+    }
+
+    private func isListed(_ file: EntityID, _ names: Names) -> Bool {
+        guard let table = names.find(ClientTable.files.rawValue) else { return false }
+        return registers[EntityKey(.rows, table, file)]?.settled.map { !$0.isSoftDeleted } ?? false
+    }
+
+    private func merged(
+        _ change: RowChange,
+        of table: ClientTable,
+        file: EntityID,
+        context: FoldContext
+    ) -> RowChange {
+        var seen = change
+        seen.id = file
+        seen.isPlacedByArrival = true
+        let known = registers[EntityKey(.rows, change.table, file)]?.settled
+        if table == .files, change.operation == .update { seen.readUpdateOfFile(known, context.rules) }
+        return seen
+    }
+
+    /// What a fetched list makes of one file and its job.
+    private func fetched(_ file: EntityID, _ cause: RowChange, in context: inout FoldContext) -> [RowChange] {
+        let files = context.names.id(ClientTable.files.rawValue)
+        let jobs = context.names.id(ClientTable.jobs.rawValue)
+        let row = fileList.listed(file, in: files)
+        let job = row == nil ? nil : fileList.job(of: file, in: jobs, context.names)
+        return [(files, row), (jobs, job)].compactMap { table, row in
+            replacement(of: EntityKey(.rows, table, file), by: row, cause)
+        }
+    }
+
+    /// The change that makes a row another; `nil` where it is that already.
+    private func replacement(of key: EntityKey, by row: SettledRow?, _ cause: RowChange) -> RowChange? {
+        let known = registers[key]?.settled
+        if let row, let known, JSONValue.object(row.record).isSameJSON(as: .object(known.record)) { return nil }
+        if row == nil, known?.isSoftDeleted ?? true { return nil }
+        var change = cause
+        (change.table, change.id) = (key.first, key.second)
+        change.operation = row == nil ? .delete : .insert
+        change.record = row?.record ?? JSONObject()
+        change.columns = row.map { $0.record.members.map(\.name) + $0.unknownColumns } ?? []
+        change.isPartial = false
+        change.isReading = false
+        change.isPlacedByArrival = true
+        return change
+    }
+}
+
+extension SettledRow {
+    /// Whether the server leaves a file out of its list: what it makes for itself.
+    fileprivate var isInternalFile: Bool {
+        record["source_metadata"]?["website_transcript"]?.bool == true
+            || record["path"]?.string?.lowercased().hasSuffix("/ai/ai.md") ?? false
+    }
+
+    /// When a job was made and last written.
+    fileprivate var age: (Timestamp, Timestamp) {
+        let times = ["created_at", "updated_at"].map { record[$0]?.string.flatMap(RemoteTime.postgres) }
+        return (times[0] ?? .init(seconds: .min), times[1] ?? .init(seconds: .min))
+    }
+}
