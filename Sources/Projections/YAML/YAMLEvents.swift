@@ -39,6 +39,8 @@ final class YAMLEvents {
     private var isOpen = false
     /// How many events libyaml has made so far.
     private(set) var eventCount = 0
+    /// The line on which the last event begins; the first is 1.
+    private(set) var startLine = 1
 
     /// The line that libyaml has come to, or names as the faulty one; the first is 1.
     var line: Int {
@@ -74,6 +76,7 @@ final class YAMLEvents {
             guard yaml_parser_parse(parser, &event) == 1 else { throw .invalid }
             defer { yaml_event_delete(&event) }
             eventCount += 1
+            startLine = Int(event.start_mark.line) + 1
             switch event.type {
             case YAML_STREAM_START_EVENT, YAML_DOCUMENT_END_EVENT: continue
             case YAML_DOCUMENT_START_EVENT:
