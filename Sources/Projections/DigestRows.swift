@@ -126,7 +126,7 @@ struct DigestRows: Sendable {
 
 extension EntityKey {
     /// The key itself, or of a deleted message the one that it had as a live one.
-    fileprivate var ofWholeMessage: EntityKey {
+    var ofWholeMessage: EntityKey {
         section == .deletedMessages ? EntityKey(.messages, first, second) : self
     }
 }

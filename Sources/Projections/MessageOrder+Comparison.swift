@@ -1,20 +1,39 @@
 import EventLog
 
-extension MessageOrder {
+/// What decides where a message stands in its channel.
+struct OrderedMessage {
+    let place: Int
+    let id: EntityID
+    let order: MessageOrder
+    let createdAt: Timestamp?
+
+    init(place: Int, id: EntityID, order: MessageOrder, createdAt: Timestamp?) {
+        (self.place, self.id, self.order, self.createdAt) = (place, id, order, createdAt)
+    }
+
+    /// What decides where a record stands.
+    init(_ record: MessageRecord) {
+        let current = record.current
+        self.init(
+            place: 0,
+            id: record.key.id,
+            order: current?.order ?? .byID,
+            createdAt: current?.saying.createdAt
+        )
+    }
+
     /// Whether one message stands before another of its channel in the remote's order.
     ///
     /// Messages of which only the id is known (a delete named them) stand by id. Kinds of order never mix within one
     /// channel; should they, the kind decides first.
-    static func precedes(_ left: MessageRecord, _ right: MessageRecord, _ names: Names) -> Bool {
-        let (leftOrder, rightOrder) = (left.current?.order ?? .byID, right.current?.order ?? .byID)
-        guard leftOrder.rank == rightOrder.rank else { return leftOrder.rank < rightOrder.rank }
-        switch (leftOrder, rightOrder) {
+    static func precedes(_ left: OrderedMessage, _ right: OrderedMessage, _ names: Names) -> Bool {
+        guard left.order.rank == right.order.rank else { return left.order.rank < right.order.rank }
+        switch (left.order, right.order) {
         case (.at(let here), .at(let there)) where here != there: return here < there
         case (.byCreation, .byCreation):
-            let (here, there) = (left.current?.saying.createdAt, right.current?.saying.createdAt)
-            if here != there { return precedes(here, there) }
-            return names.precedes(left.key.id, right.key.id)
-        default: return names.precedesAsInteger(left.key.id, right.key.id)
+            if left.createdAt != right.createdAt { return precedes(left.createdAt, right.createdAt) }
+            return names.precedes(left.id, right.id)
+        default: return names.precedesAsInteger(left.id, right.id)
         }
     }
 
@@ -24,7 +43,28 @@ extension MessageOrder {
         return right.map { left < $0 } ?? false
     }
 
-    private var rank: Int {
+    /// A text whose bytes sort as `precedes` does: the kind of order, what it goes by, the id.
+    func text(_ names: Names) -> String {
+        switch order {
+        case .byID: return "0" + names.sortedAsInteger(id)
+        case .byCreation:
+            // The sign is turned, so that times before 1970 come first.
+            guard let time = createdAt else { return "1-" + names.text(id) }
+            let seconds = UInt64(bitPattern: time.seconds) ^ 1 << 63
+            return "1" + Self.padded(seconds, 20) + Self.padded(UInt64(time.nanoseconds), 9) + names.text(id)
+        case .at(let place):
+            return "2" + Self.padded(UInt64(bitPattern: Int64(place)) ^ 1 << 63, 20) + names.sortedAsInteger(id)
+        }
+    }
+
+    private static func padded(_ number: UInt64, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+extension MessageOrder {
+    fileprivate var rank: Int {
         switch self {
         case .byID: 0
         case .byCreation: 1
@@ -46,6 +86,16 @@ extension Names {
         case (nil, .some): return false
         default: return here.lexicographicallyPrecedes(there)
         }
+    }
+
+    /// A text whose bytes sort as `precedesAsInteger` does: the count of digits, the digits, and the id where zeros begin it.
+    fileprivate func sortedAsInteger(_ id: EntityID) -> String {
+        let text = text(id)
+        guard let digits = Self.digits(Array(text.utf8)) else { return "~" + text }
+        let count = String(digits.count)
+        // Longer counts begin with a later letter; no id begins with "~".
+        let start = String(Character(UnicodeScalar(UInt8(clamping: 0x60 + count.utf8.count)))) + count
+        return start + String(decoding: digits, as: UTF8.self) + (digits.count < text.utf8.count ? " " + text : "~")
     }
 
     /// The digits of a number without its leading zeros; `nil` for what is no number.

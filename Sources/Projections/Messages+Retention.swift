@@ -30,7 +30,7 @@ extension Messages {
         // What only a reaction named is small, and may yet arrive: it stays. What moved away stays with its relatives.
         let whole = wanted == .unknown ? candidates.filter(\.entries.isEmpty) : []
         if wanted == .unknown { candidates.removeAll { $0.entries.isEmpty || !$0.relatives.isEmpty } }
-        let sorted = candidates.sorted { MessageOrder.precedes($0, $1, names) }
+        let sorted = candidates.sorted { OrderedMessage.precedes(OrderedMessage($0), OrderedMessage($1), names) }
         return (whole + sorted.suffix(max(0, count))).map(\.key)
     }
 

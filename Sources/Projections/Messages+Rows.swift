@@ -4,13 +4,14 @@ extension Messages {
     func keys(in section: Section, names: Names) -> [EntityKey] {
         switch section {
         case .messages:
-            channels(names).flatMap { sortedLive(in: $0, names) }
-                .map { EntityKey(.messages, $0.key.channel, $0.key.id) }
+            channels(names).flatMap { channel in
+                orderedLive(in: channel, names).map { EntityKey(.messages, channel, $0.id) }
+            }
         case .deletedMessages:
             channels(names).flatMap { channel in
-                records(in: channel, being: .deleted).sorted { names.precedes($0.key.id, $1.key.id) }
+                names.sorted(places(in: channel, being: .deleted).map { store.cells[$0].id })
+                    .map { EntityKey(.deletedMessages, channel, $0) }
             }
-            .map { EntityKey(.deletedMessages, $0.key.channel, $0.key.id) }
         default: []
         }
     }
@@ -37,11 +38,40 @@ extension Messages {
 
     /// The live messages of one channel in the remote's order.
     func sortedLive(in channel: EntityID, _ names: Names) -> [MessageRecord] {
-        records(in: channel, being: .live).sorted { MessageOrder.precedes($0, $1, names) }
+        orderedLive(in: channel, names).map { store.record(at: $0.place) }
+    }
+
+    /// The places of the live messages of one channel in the remote's order. No record is built to put them in order.
+    func orderedLive(in channel: EntityID, _ names: Names) -> [OrderedMessage] {
+        places(in: channel, being: .live).map { orderedMessage(at: $0) }
+            .sorted { OrderedMessage.precedes($0, $1, names) }
+    }
+
+    private func orderedMessage(at place: Int) -> OrderedMessage {
+        let cell = store.cells[place]
+        // A packed message is ordered by its id.
+        let current = cell.form == .record ? store.records[Int(cell.last)].current : nil
+        return OrderedMessage(
+            place: place,
+            id: cell.id,
+            order: current?.order ?? .byID,
+            createdAt: current?.saying.createdAt
+        )
+    }
+
+    /// A text that sorts as the messages of a channel do, by its bytes; `nil` where no such message is known.
+    func orderText(of key: EntityKey, names: Names) -> String? {
+        store.place(of: MessageKey(channel: key.first, id: key.second)).map {
+            orderedMessage(at: $0).text(names)
+        }
+    }
+
+    private func places(in channel: EntityID, being wanted: State) -> [Int] {
+        store.places(in: channel).filter { state(at: $0) == wanted }
     }
 
     func records(in channel: EntityID, being wanted: State) -> [MessageRecord] {
-        store.places(in: channel).filter { state(at: $0) == wanted }.map { store.record(at: $0) }
+        places(in: channel, being: wanted).map { store.record(at: $0) }
     }
 
     /// All channels that a message was heard of in, by their ids' bytes.

@@ -43,6 +43,17 @@ struct NotesTree: Hashable, Sendable {
     }
 }
 
+extension Rows {
+    /// The tree of the rows of the table `notes`.
+    func notesTree(names: Names) -> NotesTree {
+        guard let table = names.find("notes") else { return NotesTree(rows: []) }
+        let notes = registers.filter { $0.key.first == table }.compactMap { key, register in
+            register.settled.map { (id: names.text(key.second), row: $0) }
+        }
+        return NotesTree(rows: notes.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) })
+    }
+}
+
 extension NotesTree.Folder {
     /// Makes the folders of a path, and puts the note into the last.
     fileprivate mutating func add(_ note: NotesTree.Note?, path: ArraySlice<String>) {

@@ -21,6 +21,9 @@ struct GitCommitDecoder: EventDecoder {
 
     init() {}
 
+    /// The id of the commit that is checked out.
+    var tipCommit: String? { history.tip.map { history.nodes[$0].commit } }
+
     mutating func decode(
         _ envelope: Envelope,
         payload: UnsafeRawBufferPointer,

@@ -30,6 +30,12 @@ public struct JSONObject: Codable, Sendable {
         }
     }
 
+    /// Makes an object of members whose names are known to differ.
+    init(distinct members: [Member]) {
+        self.members = members
+        if members.count >= Self.indexedCountMin { buildIndex() }
+    }
+
     /// The value of a member. Setting `nil` takes the member away; setting a new name adds it at the end.
     public subscript(name: String) -> JSONValue? {
         get { place(of: name).map { members[$0].value } }

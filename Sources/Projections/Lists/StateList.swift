@@ -1,0 +1,107 @@
+import EventLog
+
+/// A list of rows that a cache can be filled from: a section of the state document, the history of one kind of thing, or a list that
+/// no document has.
+package enum StateList: Hashable, Sendable {
+    /// The rows of the state document; messages have `order` besides.
+    case section(Section)
+    /// What happened to each thing of one kind, an entry a row.
+    case history(EntityReference.Kind)
+    /// Folders and notes of the note tree.
+    case notes
+    /// The sources of the log, and how far each has come.
+    case sources
+
+    /// Every list, in the order of the state document.
+    package static let all: [StateList] =
+        Section.allCases.map { .section($0) } + historyKinds.map { .history($0) } + [.notes, .sources]
+
+    private static let historyKinds: [EntityReference.Kind] = [
+        .channel, .message, .guild, .member, .role, .ban, .presence, .voice, .item, .session, .prompt, .row,
+    ]
+
+    /// The name in a map.
+    package var name: String {
+        switch self {
+        case .section(let section): section.rawValue
+        case .history(let kind): kind.rawValue + "History"
+        case .notes: "notes"
+        case .sources: "sources"
+        }
+    }
+
+    /// The list of a name.
+    package init?(name: String) {
+        guard let list = Self.all.first(where: { $0.name == name }) else { return nil }
+        self = list
+    }
+
+    /// The members that say which thing a row is about.
+    package var keyMembers: [String] {
+        switch self {
+        case .section(let section): section.keyMembers
+        case .history(let kind): (kind.sections.first ?? .issues).keyMembers
+        case .notes, .sources: ["source"]
+        }
+    }
+
+    /// The members that a row can have.
+    package var members: [String] {
+        switch self {
+        case .section(let section): section.rowMembers
+        case .history:
+            keyMembers + ["number", "sequence", "recordedAt", "remoteTime", "change", "by", "kinds", "fields"]
+        case .notes: ["source", "parent", "place", "kind", "name", "path", "note", "pinned"]
+        case .sources: ["source", "recordedAt", "remoteTime", "tip"]
+        }
+    }
+
+    /// Whether rows change without an event that touches them: with time, or because they follow from many others.
+    package var isWrittenWhole: Bool {
+        switch self {
+        case .section(let section):
+            [.typing, .sessions, .sessionAggregates, .issues].contains(section)
+        case .history: false
+        case .notes, .sources: true
+        }
+    }
+
+    /// The sections whose rows tell that rows of this list may have changed.
+    var sections: [Section] {
+        switch self {
+        case .section(let section): [section]
+        case .history(let kind): kind.sections
+        case .notes: [.rows]
+        case .sources: []
+        }
+    }
+}
+
+extension Section {
+    /// The members that rows of the state document can have.
+    fileprivate var rowMembers: [String] {
+        let text =
+            switch self {
+            case .channels: "source id name kind guild topic position parent recipients extra"
+            case .messages:
+                "source channel id author authorName createdAt editedAt content revisions replyTo tags files images "
+                    + "attachments reactions extra order"
+            case .deletedMessages: "source channel id cause sequence deletedAt deletedBy author createdAt content"
+            case .guilds: "source id name owner joined"
+            case .members: "source guild user nickname roles"
+            case .roles: "source guild id name permissions position color"
+            case .bans: "source guild user"
+            case .presences: "source user status"
+            case .typing: "source channel user until"
+            case .voiceStates: "source guild user channel"
+            case .readStates: "source channel lastMessage"
+            case .items: "source list id position text done status created extra"
+            case .sessions: "source id project status timestamp pid device state stale"
+            case .sessionAggregates: "source status"
+            case .prompts: "source id session project text askedAt state answer answeredAt"
+            case .rows: "source table id state record unknownColumns staleColumns"
+            case .issues: "sequence source reason count"
+            }
+        return text.split(separator: " ").map(String.init)
+    }
+}

@@ -1,0 +1,171 @@
+package import EventLog
+
+extension Workspace {
+    /// Lends the rows of a list one after another, in the order of sources and rows. No list is held in memory.
+    package func forEachRow(of list: StateList, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
+        if case .section(.issues) = list { return try rows(in: .issues, asOf: asOf).forEach(body) }
+        for source in sources.sorted(by: { $0.name < $1.name }) {
+            switch list {
+            case .section(let section): try source.forEachRow(of: section, asOf: asOf, body)
+            case .history(let kind): try source.forEachHistoryRow(of: kind, body)
+            case .notes: try source.noteRows.forEach(body)
+            case .sources: try body(source.ownRow)
+            }
+        }
+    }
+
+    /// Lends what a list has of each thing that may have changed: the members of its key, and its rows, none where it is gone.
+    package func forEachChange(
+        of list: StateList,
+        in changes: ChangedThings,
+        asOf: Timestamp,
+        _ body: (_ key: JSONValue, _ rows: [JSONValue]) throws -> Void
+    ) rethrows {
+        for thing in changes.things where list.sections.contains(where: { $0.isTouched(by: thing.key.section) }) {
+            let source = sources[thing.source]
+            try body(source.keyRow(of: list, thing.key), source.rows(of: list, thing.key, asOf: asOf))
+        }
+    }
+}
+
+/// The things that events may have changed, each once, in the order of their first change.
+package struct ChangedThings: Sendable {
+    struct Thing: Hashable, Sendable {
+        let source: Int
+        let key: EntityKey
+    }
+
+    private(set) var things: [Thing] = []
+    private var known: Set<Thing> = []
+
+    /// Nothing has changed so far.
+    package init() {}
+
+    /// Notes what the last event may have changed.
+    package mutating func note(_ state: borrowing Workspace, by event: Envelope) {
+        guard let index = state.indexes[event.source] else { return }
+        for key in state.sources[index].context.touched {
+            let thing = Thing(source: index, key: key.ofWholeMessage)
+            if known.insert(thing).inserted { things.append(thing) }
+        }
+    }
+}
+
+extension Section {
+    /// Whether a change of a thing of another section is one of this: a message is one thing, live or deleted.
+    fileprivate func isTouched(by other: Section) -> Bool {
+        self == other || (self == .deletedMessages && other == .messages)
+    }
+}
+
+extension SourceState {
+    fileprivate func forEachRow(of section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
+        guard let fold = fold(for: section) else { return }
+        let rowContext = rowContext(asOf: asOf)
+        for key in fold.keys(in: section, names: context.names) {
+            guard let row = fold.row(for: key, context: rowContext) else { continue }
+            try body(listed(row, key))
+        }
+    }
+
+    /// A row with its source, of a live message with its place in the channel.
+    private func listed(_ row: JSONValue, _ key: EntityKey) -> JSONValue {
+        guard let own = row.object?.members else { return row }
+        var members: [JSONObject.Member] = []
+        members.reserveCapacity(own.count + 2)
+        members.append(.init(name: "source", value: .string(name.rawValue)))
+        members += own
+        if key.section == .messages, let order = messages.orderText(of: key, names: context.names) {
+            members.append(.init(name: "order", value: .string(order)))
+        }
+        return .object(JSONObject(distinct: members))
+    }
+
+    fileprivate func forEachHistoryRow(of kind: EntityReference.Kind, _ body: (JSONValue) throws -> Void) rethrows {
+        for section in kind.sections {
+            for key in knownKeys(in: section) { try historyRows(of: key).forEach(body) }
+        }
+    }
+
+    fileprivate func rows(of list: StateList, _ key: EntityKey, asOf: Timestamp) -> [JSONValue] {
+        guard case .section(let section) = list else { return historyRows(of: key) }
+        let key = EntityKey(section, key.first, key.second)
+        let row = fold(for: section)?.row(for: key, context: rowContext(asOf: asOf))
+        return row.map { [listed($0, key)] } ?? []
+    }
+
+    /// The members that tell a thing from others, as its rows have them.
+    fileprivate func keyRow(of list: StateList, _ key: EntityKey) -> JSONValue {
+        var members = JSONObject()
+        for (name, part) in zip(list.keyMembers, parts(of: key)) { members[name] = .string(part) }
+        return .object(members)
+    }
+
+    private func historyRows(of key: EntityKey) -> [JSONValue] {
+        guard isListed(key), let kind = EntityReference.Kind(section: key.section),
+            let entries = fold(for: key.section)?.history(of: key, context: rowContext(asOf: nil))
+        else { return [] }
+        let start = keyRow(of: .history(kind), key).object?.members ?? []
+        return entries.enumerated().map { number, entry in
+            let own: [(String, JSONValue?)] = [
+                ("number", .int(number)), ("sequence", .string(entry.sequence.description)),
+                ("recordedAt", .string(entry.recordedAt.description)),
+                ("remoteTime", .text(entry.remoteTime?.description)), ("change", .string(entry.change)),
+                ("by", .text(entry.by)),
+                ("kinds", entry.kinds.isEmpty ? nil : .array(entry.kinds.map { .string($0) })),
+                ("fields", .object(entry.fields)),
+            ]
+            let members = own.compactMap { name, value in value.map { JSONObject.Member(name: name, value: $0) } }
+            return .object(JSONObject(distinct: start + members))
+        }
+    }
+
+    /// A message that has moved away has a history and no row of its own; that of its new key goes on with it.
+    private func isListed(_ key: EntityKey) -> Bool {
+        guard key.section == .messages || key.section == .deletedMessages else { return true }
+        let state = messages.state(of: MessageKey(channel: key.first, id: key.second))
+        return state == .live || state == .deleted
+    }
+
+    /// What is known of the source itself.
+    fileprivate var ownRow: JSONValue {
+        .object([
+            "source": .string(name.rawValue),
+            "recordedAt": .text(clock?.description),
+            "remoteTime": .text(remoteClock?.description),
+            "tip": .text(commits.tipCommit),
+        ])
+    }
+
+    /// The note tree, a folder before what is in it.
+    fileprivate var noteRows: [JSONValue] {
+        let tree = rows.notesTree(names: context.names)
+        var result: [JSONValue] = []
+        tree.root.addRows(source: .string(name.rawValue), path: "", to: &result)
+        return result
+    }
+}
+
+extension NotesTree.Folder {
+    fileprivate func addRows(source: JSONValue, path: String, to rows: inout [JSONValue]) {
+        for (place, folder) in folders.enumerated() {
+            let own = path.isEmpty ? folder.name : path + "/" + folder.name
+            rows.append(
+                .object([
+                    "source": source, "parent": .string(path), "place": .int(place), "kind": .string("folder"),
+                    "name": .string(folder.name), "path": .string(own),
+                ])
+            )
+            folder.addRows(source: source, path: own, to: &rows)
+        }
+        for (place, note) in notes.enumerated() {
+            rows.append(
+                .object([
+                    "source": source, "parent": .string(path), "place": .int(folders.count + place),
+                    "kind": .string("note"), "name": .string(note.title), "note": .string(note.id),
+                    "pinned": .bool(note.isPinned),
+                ])
+            )
+        }
+    }
+}
