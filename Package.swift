@@ -87,6 +87,7 @@ let package = Package(
                 "EventLog", "EventLogTesting", "Ingest", "Projections",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),
                 .product(name: "NIOCore", package: "swift-nio", condition: recorders),

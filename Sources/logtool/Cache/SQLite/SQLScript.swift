@@ -1,0 +1,131 @@
+/// A file of SQL statements.
+struct SQLScript: Sendable {
+    /// One statement and the line on which it begins.
+    struct Statement: Equatable, Sendable {
+        let text: String
+        let line: Int
+    }
+
+    /// The file's name, for people.
+    let name: String
+    let text: String
+
+    /// The longest script, in bytes.
+    static let bytesMax = 4 << 20
+
+    /// The statements, in order. Looks at each byte once.
+    func statements() throws -> [Statement] {
+        guard text.utf8.count <= Self.bytesMax else {
+            throw Failure("read schema \"\(name)\": it has more than \(Self.bytesMax) bytes")
+        }
+        guard !text.utf8.contains(0) else { throw Failure("read schema \"\(name)\": it has a zero byte") }
+        var scanner = SQLScanner(text)
+        var found: [Statement] = []
+        while let statement = scanner.next() { found.append(statement) }
+        return found
+    }
+
+    func failure(_ trouble: SQLiteTrouble, line: Int) -> Failure {
+        let refusal = "the statement \(trouble.reason), which a cache's schema may not"
+        let reason = trouble.isRefusal ? refusal : trouble.reason
+        return Failure("run schema \"\(name)\": line \(line): \(reason)")
+    }
+}
+
+/// Finds where statements end: at a semicolon outside texts and comments, of a trigger at the one after its `END` (as
+/// `sqlite3_complete` does).
+private struct SQLScanner {
+    private let bytes: [UInt8]
+    private var index = 0
+    private var line = 1
+    /// The first words of the statement, in capitals.
+    private var words: [String] = []
+    /// How much of `; END` has just been read.
+    private var endCount = 0
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    /// The next statement that is not empty.
+    mutating func next() -> SQLScript.Statement? {
+        var start: (index: Int, line: Int)?
+        (words, endCount) = ([], 0)
+        while index < bytes.count {
+            let here = (index, line)
+            guard passBlank() == false else { continue }
+            if bytes[index] == UInt8(ascii: ";") {
+                index += 1
+                guard let begin = start else { continue }
+                if !isTrigger || endCount == 2 { return statement(from: begin) }
+                endCount = 1
+            } else {
+                if start == nil { start = here }
+                passToken()
+            }
+        }
+        return start.map { statement(from: $0) }
+    }
+
+    private func statement(from start: (index: Int, line: Int)) -> SQLScript.Statement {
+        SQLScript.Statement(text: String(decoding: bytes[start.index..<index], as: UTF8.self), line: start.line)
+    }
+
+    private var isTrigger: Bool {
+        words.first == "CREATE" && words.dropFirst().prefix(2).contains("TRIGGER")
+    }
+
+    /// Passes over a blank or a comment; false where there is none.
+    private mutating func passBlank() -> Bool {
+        let byte = bytes[index]
+        if byte <= 0x20 {
+            if byte == 0x0A { line += 1 }
+            index += 1
+        } else if starts(with: "--") {
+            while index < bytes.count, bytes[index] != 0x0A { index += 1 }
+        } else if starts(with: "/*") {
+            index += 2
+            while index < bytes.count, !starts(with: "*/") { step() }
+            index = min(index + 2, bytes.count)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// Passes over a word, a text in quotes, or another character.
+    private mutating func passToken() {
+        let start = index
+        switch bytes[index] {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): pass(through: bytes[index])
+        case UInt8(ascii: "["): pass(through: UInt8(ascii: "]"))
+        case let byte where Self.isWord(byte):
+            while index < bytes.count, Self.isWord(bytes[index]) { index += 1 }
+            let word = index - start <= 16 ? String(decoding: bytes[start..<index], as: UTF8.self).uppercased() : ""
+            if words.count < 3 { words.append(word) }
+            endCount = endCount == 1 && word == "END" ? 2 : 0
+            return
+        default: index += 1
+        }
+        endCount = 0
+    }
+
+    private mutating func pass(through end: UInt8) {
+        step()
+        while index < bytes.count, bytes[index] != end { step() }
+        index = min(index + 1, bytes.count)
+    }
+
+    private mutating func step() {
+        if bytes[index] == 0x0A { line += 1 }
+        index += 1
+    }
+
+    private func starts(with mark: StaticString) -> Bool {
+        index + 1 < bytes.count && bytes[index] == mark.utf8Start[0] && bytes[index + 1] == mark.utf8Start[1]
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        byte >= 0x80 || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
+    }
+}

@@ -1,0 +1,134 @@
+import GRDBSQLite
+
+/// What SQL that somebody else wrote may do on a connection, and for how long.
+///
+/// SQLite asks while it compiles a statement (`sqlite3_set_authorizer`) and calls now and then while one runs
+/// (`sqlite3_progress_handler`). Triggers, views and generated columns are compiled into the statements that use them, so they are
+/// asked about as well.
+final class SQLiteGuard {
+    /// Which SQL the connection runs.
+    enum Policy {
+        /// A schema: whatever stays in this file.
+        case schema
+        /// Reading columns of tables: no function, no view, nothing written.
+        case reading
+    }
+
+    private var makesTable = false
+    /// Whether the last statement makes something that works on the rows of tables: an index, a view, a trigger.
+    private var makesOther = false
+    /// Why the last statement was refused, a predicate; `nil` where it was not.
+    private(set) var refusal: String?
+    /// Whether the program's own SQL runs.
+    var isSuspended = false
+    private let policy: Policy
+    /// How many more steps of SQLite's machine statements may take.
+    private var steps = 0
+
+    /// Steps that a statement may take beside those for rows; some seconds.
+    static let stepsMin = 200_000_000
+    /// Steps that each row justifies: indexes, triggers and full-text search together.
+    static let stepsPerRow = 20_000
+    private static let stepsPerCall: Int32 = 10_000
+
+    /// Full-text search reads data_version, this program table_xinfo.
+    private static let pragmas: Set<String> = [
+        "application_id", "auto_vacuum", "data_version", "foreign_keys", "page_size", "recursive_triggers",
+        "table_xinfo", "user_version",
+    ]
+    private static let modules: Set<String> = ["fts5", "fts4", "rtree"]
+    private static let functions: Set<String> = ["load_extension", "fts3_tokenizer"]
+
+    init(_ policy: Policy) {
+        self.policy = policy
+    }
+
+    /// Makes a connection ask this guard, for as long as both live.
+    func register(on handle: OpaquePointer) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_set_authorizer(
+            handle,
+            { context, action, first, second, _, _ in
+                guard let context else { return SQLITE_DENY }
+                return Unmanaged<SQLiteGuard>.fromOpaque(context).takeUnretainedValue()
+                    .answer(action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
+            },
+            context
+        )
+        sqlite3_progress_handler(
+            handle,
+            Self.stepsPerCall,
+            { context in
+                guard let context else { return 1 }
+                return Unmanaged<SQLiteGuard>.fromOpaque(context).takeUnretainedValue().goesOn() ? 0 : 1
+            },
+            context
+        )
+        // No other file can be opened, whatever a statement says.
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 128 << 20)
+        sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
+        sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 16)
+        sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0)
+    }
+
+    /// Whether the last compiled statement has to run before there are rows: it makes a table or sets how the file is laid out.
+    var isForTables: Bool { makesTable && !makesOther }
+
+    /// Begins to compile a statement.
+    func beginStatement() {
+        (makesTable, makesOther, refusal) = (false, false, nil)
+    }
+
+    /// Begins a statement that works on so many rows.
+    func allow(rows: Int) {
+        let (product, isTooMuch) = rows.multipliedReportingOverflow(by: Self.stepsPerRow)
+        steps = isTooMuch ? .max : max(product, 0).addingReportingOverflow(Self.stepsMin).partialValue
+        if steps < 0 { steps = .max }
+    }
+
+    private func goesOn() -> Bool {
+        steps -= Int(Self.stepsPerCall)
+        if steps > 0 { return true }
+        refusal = "takes too long for the rows there are"
+        return false
+    }
+
+    private func answer(_ action: Int32, _ first: String?, _ second: String?) -> Int32 {
+        if isSuspended { return SQLITE_OK }
+        let reason = policy == .schema ? schemaRefusal(action, first, second) : readingRefusal(action, first)
+        guard let reason else { return SQLITE_OK }
+        if refusal == nil { refusal = reason }
+        return SQLITE_DENY
+    }
+
+    private func readingRefusal(_ action: Int32, _ first: String?) -> String? {
+        switch action {
+        case SQLITE_SELECT, SQLITE_READ: nil
+        case SQLITE_PRAGMA where first == "table_xinfo" || first == "encoding": nil
+        default: "does more than read columns of a table"
+        }
+    }
+
+    private func schemaRefusal(_ action: Int32, _ first: String?, _ second: String?) -> String? {
+        switch action {
+        case SQLITE_CREATE_TABLE: makesTable = true
+        case SQLITE_CREATE_INDEX: makesOther = !(first ?? "").hasPrefix("sqlite_autoindex_") || makesOther
+        case SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW: makesOther = true
+        case SQLITE_CREATE_VTABLE:
+            makesTable = true
+            if !Self.modules.contains(second?.lowercased() ?? "") { return "uses the module \"\(second ?? "")\"" }
+        case SQLITE_FUNCTION:
+            if Self.functions.contains(second?.lowercased() ?? "") { return "calls \(second ?? "")" }
+        case SQLITE_PRAGMA:
+            makesTable = true
+            if !Self.pragmas.contains(first?.lowercased() ?? "") { return "has PRAGMA \(first ?? "")" }
+        case SQLITE_ATTACH, SQLITE_DETACH: return "names another file"
+        case SQLITE_TRANSACTION, SQLITE_SAVEPOINT: return "begins or ends a transaction"
+        case SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_VIEW:
+            return "makes something temporary"
+        default: break
+        }
+        return nil
+    }
+}

@@ -1,0 +1,84 @@
+import GRDBSQLite
+
+/// A compiled statement. It ends with its last reference, which must not outlive the connection.
+final class SQLiteStatement {
+    private let handle: OpaquePointer
+    private unowned let connection: SQLiteConnection
+
+    /// SQLite copies what is bound.
+    private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    init(_ handle: OpaquePointer, of connection: SQLiteConnection) {
+        self.handle = handle
+        self.connection = connection
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+    }
+
+    /// Runs the statement with these values, all of its rows passed over.
+    func run(_ values: [SQLiteValue] = []) throws {
+        try bind(values)
+        defer { sqlite3_reset(handle) }
+        while try step() {}
+    }
+
+    /// Binds the values of a query, before the first `step`.
+    func bind(_ values: [SQLiteValue]) throws {
+        for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
+    }
+
+    /// Goes to the next row; false after the last.
+    func step() throws -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: true
+        case SQLITE_DONE: false
+        default: throw connection.trouble()
+        }
+    }
+
+    /// The values of the row that it has come to.
+    var row: [SQLiteValue] {
+        (0..<sqlite3_column_count(handle)).map { value(at: $0) }
+    }
+
+    private func bind(_ value: SQLiteValue, at index: Int32) throws {
+        let result =
+            switch value {
+            case .null: sqlite3_bind_null(handle, index)
+            case .integer(let number): sqlite3_bind_int64(handle, index, number)
+            case .real(let number): sqlite3_bind_double(handle, index, number)
+            case .text(var text):
+                text.withUTF8 { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) {
+                        // A null pointer would bind NULL.
+                        $0.isEmpty
+                            ? sqlite3_bind_text(handle, index, "", 0, Self.copied)
+                            : sqlite3_bind_text(handle, index, $0.baseAddress, Int32(clamping: $0.count), Self.copied)
+                    }
+                }
+            case .blob(let bytes):
+                bytes.isEmpty
+                    ? sqlite3_bind_zeroblob(handle, index, 0)
+                    : sqlite3_bind_blob(handle, index, bytes, Int32(clamping: bytes.count), Self.copied)
+            }
+        guard result == SQLITE_OK else { throw connection.trouble() }
+    }
+
+    private func value(at index: Int32) -> SQLiteValue {
+        switch sqlite3_column_type(handle, index) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, index))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, index))
+        case SQLITE_TEXT:
+            let text = sqlite3_column_text(handle, index)
+            let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, index)))
+            return .text(String(decoding: bytes, as: UTF8.self))
+        case SQLITE_BLOB:
+            let start = sqlite3_column_blob(handle, index)
+            let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index)))
+            return .blob(Array(bytes))
+        default: return .null
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// A value of SQLite.
+enum SQLiteValue: Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+}
+
+extension SQLiteValue {
+    /// How two values stand in SQLite's order with binary collation: NULL, numbers, texts, blobs.
+    enum Order {
+        case before, same, after
+    }
+
+    /// Compares as SQLite sorts (datatype3.html, section 4.1).
+    func order(beside other: SQLiteValue) -> Order {
+        switch (self, other) {
+        case (.null, .null): return .same
+        case (.integer(let left), .integer(let right)): return Self.order(left, right)
+        case (.integer(let left), .real(let right)): return Self.order(Double(left), right)
+        case (.real(let left), .integer(let right)): return Self.order(left, Double(right))
+        case (.real(let left), .real(let right)): return Self.order(left, right)
+        case (.text(let left), .text(let right)): return Self.order(left.utf8, right.utf8)
+        case (.blob(let left), .blob(let right)): return Self.order(left, right)
+        default: return Self.order(rank, other.rank)
+        }
+    }
+
+    /// Whether two values mean the same. Times as numbers may part by what a conversion rounds.
+    func isSame(as other: SQLiteValue) -> Bool {
+        if case .same = order(beside: other) { return true }
+        guard case .real(let left) = self, case .real(let right) = other else { return false }
+        return abs(left - right) <= max(abs(left), abs(right)) * 1e-15
+    }
+
+    private var rank: Int {
+        switch self {
+        case .null: 0
+        case .integer, .real: 1
+        case .text: 2
+        case .blob: 3
+        }
+    }
+
+    private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> Order {
+        left == right ? .same : left < right ? .before : .after
+    }
+
+    private static func order(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Order {
+        if left.elementsEqual(right) { return .same }
+        return left.lexicographicallyPrecedes(right) ? .before : .after
+    }
+}
