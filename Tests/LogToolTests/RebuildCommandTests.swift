@@ -21,7 +21,10 @@ import Testing
         #expect((summary?["rows"] as? [String: Int])?["messages"] == 3)
         let cache = try DatabaseQueue(path: folder.path("c.sqlite"))
         try cache.read { database in
-            let contents = try String.fetchAll(database, sql: "SELECT content FROM messages ORDER BY place")
+            let contents = try String.fetchAll(
+                database,
+                sql: "SELECT content FROM messages ORDER BY source, channel, sort"
+            )
             #expect(contents == ["message 1", "message 2", "message 3"])
             let parents = try String.fetchAll(database, sql: "SELECT parent FROM replies ORDER BY child")
             #expect(parents == ["1001", "1002"])

@@ -6,21 +6,33 @@ import Glibc
 import Darwin
 #endif
 
-/// A cache that is replaced as a whole: FILE is a symbolic link to `FILE.d/NNN.sqlite`, and the link is renamed.
+/// A cache that is replaced as a whole, with the one before kept beside it.
 ///
-/// Renaming over a SQLite file that somebody has open gives old rows or damage; a reader of the old link keeps the old
-/// file until it opens the link again. Files and folder are made for their owner alone, whatever the umask; a folder that is
-/// there keeps its mode.
+/// FILE is a symbolic link to `FILE.d/NNN.sqlite`, and the link is renamed: a reader keeps the old file until it opens FILE again.
+/// Where FILE is a database itself, the pages of the new one are copied into it in one transaction, and each reader sees the old rows
+/// or the new ones. Nothing is renamed over a database that somebody may have open: that gives old rows or damage.
+///
+/// Files and folder are made for their owner alone, whatever the umask; a folder that exists keeps its mode.
 struct CacheFile {
     /// Where readers open the cache.
     let path: String
+    /// The table that says which log a cache is of.
+    var metaTable = "meta"
 
     private var place: (parent: String, name: String) { Directory.split(path) }
     private var folderName: String { place.name + ".d" }
 
     /// What stands at the path before a rebuild.
-    enum Occupant {
-        case nothing, ours, foreign
+    enum Occupant: Equatable {
+        case nothing
+        /// The link that a rebuild made.
+        case ours
+        /// A SQLite file in the place of the link, and whether a rebuild filled it.
+        case database(isOurs: Bool)
+        case foreign
+
+        /// Whether a rebuild may replace it without being told to.
+        var isOurs: Bool { self != .foreign && self != .database(isOurs: false) }
     }
 
     /// What stands at the path.
@@ -35,97 +47,130 @@ struct CacheFile {
         switch status.st_mode & S_IFMT {
         case S_IFDIR: throw Failure("rebuild \"\(path)\": it is a directory; name a file")
         case S_IFLNK: return isOwnLink ? .ours : .foreign
-        case S_IFREG: return try Self.isOwnDatabase(place.name, in: Folder(at: place.parent)) ? .ours : .foreign
+        case S_IFREG:
+            let folder = try Folder(at: place.parent)
+            guard let header = Self.header(of: place.name, in: folder) else { return .foreign }
+            return .database(isOurs: header.isOwn || isFilledByRebuild(path))
         default: throw Failure("rebuild \"\(path)\": a device, FIFO or socket is there; name a file")
         }
     }
 
-    /// Builds a new file by `build`, which gets the path of an empty place, syncs it and swaps it in. The old file goes.
+    /// The page size of the database that stands at the path; `nil` where the new file may have any.
+    func pageSize() throws -> Int? {
+        guard case .database = try occupant() else { return nil }
+        return try Self.header(of: place.name, in: Folder(at: place.parent))?.pageSize
+    }
+
+    /// Builds a new file by `build`, which gets the path of an empty place, and puts it in the place of the old one.
     ///
+    /// - Parameters:
+    ///   - held: The folder, where the caller holds off other rebuilds already.
+    ///   - isWanted: Called with the path of the new file before it is swapped in; false leaves the old one.
     /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs; what `build` throws, after which
     ///   the old cache stands as it did.
-    func replace<Result>(_ build: (String) throws -> Result) throws -> Result {
-        let parent = try Folder(at: place.parent)
-        let folder = try parent.folderMadeIfMissing(folderName)
-        let lock = try RebuildLock(folder, cache: path)
-        defer { lock.release() }
-        let old = try numberedFiles(in: folder)
-        let name = Self.name((old.map(\.number).max() ?? 0) + 1)
-        let unfinished = name + ".unfinished"
+    @discardableResult
+    func replace<Result>(
+        holding held: CachePlace? = nil,
+        isWanted: (String) throws -> Bool = { _ in true },
+        _ build: (String) throws -> Result
+    ) throws -> Result {
+        let place = try held ?? lock()
+        let old = try place.numberedFiles()
+        let name = CachePlace.name((old.map(\.number).max() ?? 0) + 1)
+        let isDatabase = if case .database = try occupant() { true } else { false }
         let result: Result
         do {
             // SQLite takes an empty file for an empty database and keeps its mode.
-            _ = try folder.makeFile(unfinished)
-            result = try build(folder.path(of: unfinished))
-            try Self.sync(unfinished, in: folder)
+            result = try place.make(name) { try build($0) }
+            guard try isWanted(place.folder.path(of: name)) else {
+                try place.folder.removeFile(name)
+                return result
+            }
         } catch {
-            try? folder.removeFile(unfinished)
+            try? place.folder.removeFile(name)
             throw error
         }
-        try folder.move(unfinished, to: name)
-        try swapLink(to: name, folder, parent)
-        for file in old where Self.isOwnDatabase(file.name, in: folder) { try? folder.removeFile(file.name) }
+        let before = linkedName
+        if isDatabase {
+            try copyIn(name, place, keptAs: CachePlace.name((old.map(\.number).max() ?? 0) + 2))
+        } else {
+            try place.link(name, at: path)
+            try place.removeAll(old.map(\.name).filter { $0 != before && isFilledByRebuild(place.folder.path(of: $0)) })
+        }
         return result
     }
 
-    private var isOwnLink: Bool {
-        var target = [CChar](repeating: 0, count: 4096)
-        let length = readlink(path, &target, target.count - 1)
-        guard length > 0 else { return false }
-        let text = String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let parts = text.split(separator: "/").suffix(2)
-        return parts.count == 2 && parts.first.map(String.init) == folderName
-            && parts.last.flatMap { Self.number(of: String($0)) } != nil
-    }
-
-    private func swapLink(to name: String, _ folder: Folder, _ parent: Folder) throws {
-        let link = folder.path(of: "link")
-        // A link that a rebuild left which was killed here; it is removed, not followed.
-        unlink(link)
-        guard symlink("\(folderName)/\(name)", link) == 0 else { throw Self.trouble("link", link) }
-        guard rename(link, path) == 0 else {
-            let error = Self.trouble("swap in", path)
-            unlink(link)
-            throw error
+    /// Puts the cache before in the place of the newest one, which stays as the one to go back to.
+    ///
+    /// - Throws: `Failure` with exit code 1 where there is no earlier one.
+    func goBack() throws {
+        let place = try lock()
+        let now = linkedName
+        let other = try place.numberedFiles().filter { $0.name != now }.max { $0.number < $1.number }
+        guard let other, try occupant() != .nothing else {
+            throw Failure("rebuild \"\(path)\": there is no earlier cache to go back to", exitCode: Outcome.no)
         }
-        try folder.sync()
-        try parent.sync()
-    }
-
-    /// The finished files, and leftovers of a rebuild that was killed are removed on the way.
-    private func numberedFiles(in folder: Folder) throws -> [(name: String, number: Int)] {
-        try folder.names().compactMap { name in
-            if name.hasSuffix(".sqlite.unfinished") { try folder.removeFile(name) }
-            return Self.number(of: name).map { (name, $0) }
+        if case .database = try occupant() {
+            try copyIn(other.name, place, keptAs: CachePlace.name(other.number + 1))
+        } else {
+            try place.link(other.name, at: path)
         }
     }
 
-    private static func name(_ number: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + ".sqlite"
+    /// Where the path leads to: the linked file, or the database itself.
+    var target: String { linkedName.map { path + ".d/" + $0 } ?? path }
+
+    /// Copies a database's pages over those at the path, whose own are kept under another name. Then the copied file goes.
+    private func copyIn(_ name: String, _ place: CachePlace, keptAs kept: String) throws {
+        try place.make(kept) { saved in
+            try SQLiteConnection.copyPages(from: path, to: saved)
+        }
+        try SQLiteConnection.copyPages(from: place.folder.path(of: name), to: path)
+        let others = try place.numberedFiles().map(\.name).filter { $0 != kept }
+        try place.removeAll(others.filter { $0 == name || isFilledByRebuild(place.folder.path(of: $0)) })
     }
 
-    private static func number(of name: String) -> Int? {
-        guard name.hasSuffix(".sqlite") else { return nil }
-        let digits = name.dropLast(7)
-        return digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && (3...12).contains(digits.count)
-            ? Int(digits) : nil
+    /// Holds off other rebuilds of the same cache until it goes.
+    func lock() throws -> CachePlace {
+        try CachePlace(self, parent: place.parent, folderName: folderName)
     }
 
-    /// Whether a file is a SQLite database with our application id (SQLite file format, section 1.3: offset 68).
-    private static func isOwnDatabase(_ name: String, in folder: Folder) -> Bool {
-        guard let file = (try? folder.file(name)) ?? nil else { return false }
-        var header = [UInt8](repeating: 0, count: 72)
-        guard read(file.descriptor, &header, 72) == 72, header.starts(with: "SQLite format 3\0".utf8) else {
+    /// Whether a database has a meta table that a rebuild wrote.
+    private func isFilledByRebuild(_ path: String) -> Bool {
+        let place = Directory.split(path)
+        guard let folder = try? Folder(at: place.parent), let header = Self.header(of: place.name, in: folder) else {
             return false
         }
-        return header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == CacheSchema.applicationID
+        if header.isOwn { return true }
+        guard let connection = try? SQLiteConnection(path, .reading, .reading) else { return false }
+        return CacheMeta(connection, table: metaTable) != nil
     }
 
-    private static func sync(_ name: String, in folder: Folder) throws {
-        guard let file = try folder.writableFile(name), fsync(file.descriptor) == 0 else {
-            throw trouble("sync", folder.path(of: name))
+    /// The name of the file in the folder that the link leads to; `nil` where the path is no link of ours.
+    private var linkedName: String? {
+        var target = [CChar](repeating: 0, count: 4096)
+        let length = readlink(path, &target, target.count - 1)
+        guard length > 0 else { return nil }
+        let text = String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let parts = text.split(separator: "/").suffix(2)
+        guard parts.count == 2, parts.first.map(String.init) == folderName, let name = parts.last.map(String.init),
+            CachePlace.number(of: name) != nil
+        else { return nil }
+        return name
+    }
+
+    private var isOwnLink: Bool { linkedName != nil }
+
+    /// The header of a SQLite database (SQLite file format, section 1.3); `nil` where the file is none.
+    private static func header(of name: String, in folder: Folder) -> (isOwn: Bool, pageSize: Int)? {
+        guard let file = (try? folder.file(name)) ?? nil else { return nil }
+        var header = [UInt8](repeating: 0, count: 72)
+        guard read(file.descriptor, &header, 72) == 72, header.starts(with: "SQLite format 3\0".utf8) else {
+            return nil
         }
+        let pageSize = Int(header[16]) << 8 | Int(header[17])
+        let isOwn = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == CacheSchema.applicationID
+        return (isOwn, pageSize == 1 ? 65_536 : pageSize)
     }
 
     fileprivate static func trouble(_ operation: String, _ path: String) -> Failure {
@@ -133,18 +178,80 @@ struct CacheFile {
     }
 }
 
-/// Held while a cache is rebuilt.
-private struct RebuildLock {
-    private let file: OpenFile
+/// The folder beside a cache, locked against other rebuilds of it for as long as this lives.
+final class CachePlace {
+    let folder: Folder
+    private let parent: Folder
+    private let folderName: String
+    private let lock: OpenFile
 
-    init(_ folder: Folder, cache: String) throws {
-        file = try folder.fileMadeIfMissing("lock")
-        guard file.takeLock() else {
-            throw Failure("rebuild \"\(cache)\": another rebuild of it is running", exitCode: Outcome.locked)
+    /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs.
+    fileprivate init(_ cache: CacheFile, parent: String, folderName: String) throws {
+        self.parent = try Folder(at: parent)
+        self.folderName = folderName
+        folder = try self.parent.folderMadeIfMissing(folderName)
+        lock = try folder.fileMadeIfMissing("lock")
+        guard lock.takeLock() else {
+            throw Failure("rebuild \"\(cache.path)\": another rebuild of it is running", exitCode: Outcome.locked)
         }
     }
 
-    func release() {
-        _ = flock(file.descriptor, LOCK_UN)
+    /// Makes a file by `build` and syncs it; only a whole one gets the name.
+    fileprivate func make<Result>(_ name: String, _ build: (String) throws -> Result) throws -> Result {
+        let unfinished = name + ".unfinished"
+        do {
+            _ = try folder.makeFile(unfinished)
+            let result = try build(folder.path(of: unfinished))
+            guard let file = try folder.writableFile(unfinished), fsync(file.descriptor) == 0 else {
+                throw CacheFile.trouble("sync", folder.path(of: unfinished))
+            }
+            try folder.move(unfinished, to: name)
+            return result
+        } catch {
+            try? removeAll([unfinished])
+            throw error
+        }
+    }
+
+    /// Lets the path lead to a file of the folder, by one rename.
+    fileprivate func link(_ name: String, at path: String) throws {
+        let link = folder.path(of: "link")
+        // A link that a rebuild left which was killed here; it is removed, not followed.
+        unlink(link)
+        guard symlink("\(folderName)/\(name)", link) == 0 else { throw CacheFile.trouble("link", link) }
+        guard rename(link, path) == 0 else {
+            let error = CacheFile.trouble("swap in", path)
+            unlink(link)
+            throw error
+        }
+        try folder.sync()
+        try parent.sync()
+    }
+
+    /// Removes databases with what SQLite keeps beside them.
+    fileprivate func removeAll(_ names: [String]) throws {
+        for name in names {
+            for suffix in ["", "-wal", "-shm", "-journal"] { try? folder.removeFile(name + suffix) }
+        }
+    }
+
+    /// The finished files; leftovers of a rebuild that was killed are removed on the way.
+    fileprivate func numberedFiles() throws -> [(name: String, number: Int)] {
+        try folder.names().compactMap { name in
+            if name.hasSuffix(".sqlite.unfinished") { try removeAll([name]) }
+            return Self.number(of: name).map { (name, $0) }
+        }
+    }
+
+    fileprivate static func name(_ number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + ".sqlite"
+    }
+
+    fileprivate static func number(of name: String) -> Int? {
+        guard name.hasSuffix(".sqlite") else { return nil }
+        let digits = name.dropLast(7)
+        return digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && (3...12).contains(digits.count)
+            ? Int(digits) : nil
     }
 }

@@ -2,78 +2,123 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool rebuild`: writes the SQLite cache anew from the log.
-struct RebuildCommand: ParsableCommand, ExplainedCommand {
+/// `logtool rebuild`: makes caches of the log and keeps them current.
+struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "Build the SQLite cache from the log, beside the old one, and swap it in.",
-        usage: "logtool rebuild LOG --to FILE [options]",
+        abstract: "Build a cache from the log, beside the old one, and swap it in.",
+        usage: """
+            logtool rebuild LOG --to FILE [options]
+            logtool rebuild LOG --to FILE --schema SQL --map YAML [options]
+            logtool rebuild LOG --to FILE --check|--back
+            logtool rebuild --print-schema|--print-map
+            """,
         discussion: """
-            FILE is a symbolic link to FILE.d/NNN.sqlite: readers of the old cache keep it until they open FILE again.
+            FILE is a symbolic link to FILE.d/NNN.sqlite: readers of the old cache keep it until they open FILE again. Where FILE \
+            is a database itself, the new one is copied into it in one transaction. A FILE that ends in .json or .ndjson gets the \
+            state as JSON. Schemas and maps: docs/cache.md.
             """
     )
 
     static let examples = [
         Example("logtool rebuild chat.eventlog --to chat.sqlite", "the cache of the newest state"),
         Example("logtool rebuild chat.eventlog --to old.sqlite --at head~100", "the cache as it was"),
+        Example("logtool rebuild chat.eventlog --to app.sqlite --schema app.sql --map app.yaml", "an app's own schema"),
+        Example("logtool rebuild chat.eventlog --to chat.sqlite --diff --dry-run", "what would look different"),
+        Example("logtool rebuild chat.eventlog --to chat.sqlite --check", "whether the cache is what the log says"),
+        Example("logtool rebuild chat.eventlog --to chat.sqlite --back", "the cache before the last rebuild"),
+        Example("logtool rebuild chat.eventlog --to chat.sqlite --follow", "a cache that is kept current"),
+        Example("logtool rebuild chat.eventlog --to chat.ndjson", "every row as a line of JSON"),
         Example("sqlite3 chat.sqlite 'SELECT author, content FROM messages'", "what to do with it"),
     ]
 
-    @OptionGroup var log: LogOptions
+    @Argument(help: ArgumentHelp("The log's directory.", valueName: "log"), completion: .directory)
+    var path: String?
 
     @Option(help: ArgumentHelp("The cache's path.", valueName: "file"), completion: .file())
-    var to: String
+    var to: String?
 
     @OptionGroup var point: PointOptions
+    @OptionGroup var reading: ProfileOptions
+
+    @Option(help: ArgumentHelp("The SQL of an app's own schema.", valueName: "file"), completion: .file())
+    var schema: String?
+
+    @OptionGroup var mapping: MapOptions
+
+    @Flag(help: "Only compare the cache with the log; exit code 1 with the first difference.")
+    var check = false
+
+    @Flag(help: "Show how many rows of each table will be different, and the first ones, before the swap.")
+    var diff = false
+
+    @Flag(help: "Build and compare, but leave the old cache.")
+    var dryRun = false
+
+    @Flag(help: "Swap the cache before the last rebuild in again.")
+    var back = false
+
+    @Flag(help: "Go on with new events until interrupted, one transaction a batch.")
+    var follow = false
+
+    @Flag(help: "Print the SQL of the program's own cache.")
+    var printSchema = false
+
+    @Flag(help: "Print the map of the program's own cache.")
+    var printMap = false
+
     @Flag(help: "Replace a file that was not made by rebuild.")
     var yes = false
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if printSchema || printMap { return }
+        guard path != nil else { throw ValidationError("Missing expected argument '<log>'") }
+        guard let to else { throw ValidationError("Missing expected argument '--to <file>'") }
         if to.isEmpty || to.hasSuffix("/") { throw ValidationError("--to needs a file's name") }
         if to == "-" {
             throw ValidationError("--to - is refused: a cache is a file with a name, such as ./-")
         }
+        if (schema == nil) != (mapping.map == nil) {
+            throw ValidationError("--schema and --map go together: what exists, and what goes into it")
+        }
+        try validateModes(to)
     }
 
-    func run() throws {
-        let store = try log.open(isQuiet: output.quiet)
-        let cache = CacheFile(path: to)
-        let occupant = try cache.occupant()
-        guard yes || occupant != .foreign else {
-            throw Failure(
-                "rebuild \"\(to)\": the file was not made by rebuild; add --yes to replace it",
-                exitCode: Outcome.refused
-            )
-        }
-        let progress = output.progress("replaying")
-        let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
-        let state = try loader.document(for: StateQuery(point: point.at))
-        progress.begin("writing the cache")
-        let meta = [
-            ("format", "eventlog.cache/\(CacheSchema.version)"),
-            ("sequence", state.text("sequence")),
-            ("digest", state.text("digest")),
+    private func validateModes(_ to: String) throws {
+        let modes = [
+            ("--check", check), ("--back", back), ("--follow", follow), ("--dry-run", dryRun), ("--diff", diff),
         ]
-        let writer = try cache.replace { try CacheWriter.write(state, meta: meta, to: $0) }
-        progress.end()
-        try report(writer, of: state)
+        let chosen = modes.filter(\.1).map(\.0)
+        if chosen.count > 1, chosen != ["--dry-run", "--diff"] {
+            throw ValidationError("\(chosen[0]) and \(chosen[1]) exclude each other")
+        }
+        if follow, point.at != nil { throw ValidationError("--follow ends at no point; leave --at out") }
+        if StateFile(path: to) != nil, schema != nil || chosen.contains(where: { $0 != "--dry-run" }) {
+            throw ValidationError("\"\(to)\" is JSON: it has no schema, and nothing is swapped, compared or followed")
+        }
     }
 
-    private func report(_ writer: CacheWriter, of state: JSONValue) throws {
+    func run() async throws {
+        if printSchema || printMap { return try printOwn() }
+        guard let path, let to else { return }
+        let own = try schema.map { try CacheSchema.app(sql: $0, map: mapping.map ?? "", values: mapping.valuesByName) }
+        let rebuild = Rebuild(
+            file: CacheFile(path: to),
+            schema: try own ?? CacheSchema.own(),
+            options: self
+        )
+        if back { return try rebuild.goBack() }
+        let store = try LogOptions.open(path, isQuiet: output.quiet)
+        if follow { return try await rebuild.follow(store) }
+        try rebuild.run(store)
+    }
+
+    private func printOwn() throws {
         let output = output.standardOutput
-        if document.json {
-            var rows = JSONObject()
-            for (table, count) in writer.rowCounts { rows[table] = .int(count) }
-            let summary: JSONObject = [
-                "sequence": state["sequence"], "digest": state["digest"], "rows": .object(rows), "swapped": .bool(true),
-            ]
-            try output.line(JSONValue.object(summary).text)
-        } else {
-            let counts = writer.rowCounts.filter { $0.count > 0 }.map { "\($0.table) \($0.count)" }
-            try output.line("built \(to) at sequence \(state.text("sequence")): \(counts.joined(separator: ", "))")
-        }
+        if printSchema { try output.write(OwnSchema.sql.utf8) }
+        if printMap { try output.write(OwnSchema.map.utf8) }
         try output.flush()
     }
 }

@@ -10,6 +10,11 @@ struct LogOptions: ParsableArguments {
     ///
     /// - Parameter isQuiet: Whether to say nothing of a check of its pages that takes long.
     func open(isQuiet: Bool = false) throws -> EventStore {
+        try Self.open(path, isQuiet: isQuiet)
+    }
+
+    /// Opens a log for reading, with what people are to know of it.
+    static func open(_ path: String, isQuiet: Bool) throws -> EventStore {
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: isQuiet))
         if !isQuiet, let notice = PartNotice.text(for: store, at: path) { StandardError.line("logtool: \(notice)") }
         return store

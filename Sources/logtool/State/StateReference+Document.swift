@@ -53,7 +53,9 @@ extension JSONValue {
 /// Files that a command reads whole.
 enum InputFile {
     /// The bytes of a file; of standard input for `-`.
-    static func bytes(at path: String) throws -> [UInt8] {
+    ///
+    /// - Throws: `Failure` where it cannot be read, or has more than so many bytes.
+    static func bytes(at path: String, bytesMax: Int = .max) throws -> [UInt8] {
         let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw trouble(path) }
         defer { if descriptor != 0 { close(descriptor) } }
@@ -63,6 +65,7 @@ enum InputFile {
             let count = read(descriptor, &piece, piece.count)
             if count > 0 {
                 bytes.append(contentsOf: piece[..<count])
+                if bytes.count > bytesMax { throw Failure("read \"\(path)\": it has more than \(bytesMax) bytes") }
             } else if count == 0 {
                 return bytes
             } else if errno != EINTR {

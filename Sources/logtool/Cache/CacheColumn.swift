@@ -1,0 +1,118 @@
+import EventLog
+import Projections
+
+/// One column of a mapped table: where its value comes from, and how it is stored.
+struct CacheColumn: Sendable {
+    /// Where a value comes from.
+    enum Origin: Sendable {
+        /// A member, or a member of a member.
+        case member(MemberPath)
+        /// Texts and members, joined; nothing where one of the members is missing.
+        case template([Piece])
+        /// The same for every row.
+        case constant(SQLiteValue)
+    }
+
+    /// A part of a template.
+    enum Piece: Sendable {
+        case text(String)
+        case member(MemberPath)
+    }
+
+    /// How a value is stored.
+    enum Storage: String, CaseIterable, Sendable {
+        /// Numbers and truth values as numbers, texts as texts, lists and objects as JSON.
+        case plain
+        case text, integer, json
+        /// Of a time: seconds since 1970, milliseconds since 1970, seconds since 2001.
+        case unix
+        case unixMilliseconds = "unix-ms"
+        case apple
+    }
+
+    let name: String
+    let origin: Origin
+    var storage = Storage.plain
+    /// What is stored where there is no value.
+    var fallback = SQLiteValue.null
+    let line: Int
+
+    /// The members that the value depends on.
+    var paths: [MemberPath] {
+        switch origin {
+        case .member(let path): [path]
+        case .constant: []
+        case .template(let pieces):
+            pieces.compactMap { if case .member(let path) = $0 { path } else { nil } }
+        }
+    }
+
+    /// What people are told that the value comes from.
+    var originName: String {
+        switch origin {
+        case .member(let path): path.name
+        case .constant: "a constant"
+        case .template: paths.map(\.name).joined(separator: ", ")
+        }
+    }
+
+    /// The value for a row of the list.
+    func value(in row: MappedRow) -> SQLiteValue {
+        switch origin {
+        case .constant(let value): return value
+        case .member(let path):
+            guard let value = row[path], !(value.isNull && storage != .json) else { return fallback }
+            return stored(value) ?? fallback
+        case .template(let pieces):
+            var text = ""
+            for piece in pieces {
+                switch piece {
+                case .text(let part): text += part
+                case .member(let path):
+                    guard let value = row[path], !value.isNull else { return fallback }
+                    text += value.string ?? value.text
+                }
+            }
+            return stored(.string(text)) ?? fallback
+        }
+    }
+
+    private func stored(_ value: JSONValue) -> SQLiteValue? {
+        switch storage {
+        case .plain: plain(value)
+        case .text: .text(value.string ?? value.text)
+        case .json: .text(value.text)
+        case .integer:
+            switch value {
+            case .string(let text): Int64(text).map { .integer($0) } ?? .text(text)
+            default: plain(value)
+            }
+        case .unix, .unixMilliseconds, .apple: value.string.flatMap { Timestamp(written: $0) }.map { time($0) }
+        }
+    }
+
+    private func plain(_ value: JSONValue) -> SQLiteValue {
+        switch value {
+        case .null: .null
+        case .bool(let truth): .integer(truth ? 1 : 0)
+        case .number(let number): number.int64.map { .integer($0) } ?? .text(number.text)
+        case .string(let text): .text(text)
+        case .array, .object: .text(value.text)
+        }
+    }
+
+    private func time(_ time: Timestamp) -> SQLiteValue {
+        let nanoseconds = Int64(time.nanoseconds)
+        switch storage {
+        case .unixMilliseconds:
+            let (milliseconds, isTooMuch) = time.seconds.multipliedReportingOverflow(by: 1000)
+            return isTooMuch ? fallback : .integer(milliseconds &+ nanoseconds / 1_000_000)
+        default:
+            // 2001-01-01, from which Core Data and SwiftData count.
+            let start: Int64 = storage == .apple ? 978_307_200 : 0
+            let seconds = time.seconds &- start
+            if nanoseconds == 0, storage == .unix { return .integer(seconds) }
+            return .real(Double(seconds) + Double(nanoseconds) / 1e9)
+        }
+    }
+}

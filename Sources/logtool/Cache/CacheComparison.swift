@@ -1,0 +1,232 @@
+import EventLog
+import Projections
+
+/// What a cache holds beside what the log says, table by table.
+///
+/// Both sides are walked in the order of the key: linear, in bounded memory. Of the cache only columns of plain tables are read, never
+/// through its indexes, views or functions: it may be an enemy's file.
+struct CacheComparison {
+    /// One row on which the two sides part.
+    struct Difference {
+        enum Change: String {
+            /// The cache lacks it.
+            case missing
+            /// The log does not give it.
+            case extra
+            case different
+        }
+
+        struct Field {
+            let column: String
+            /// The members that the column takes.
+            let member: String
+            let log: SQLiteValue?
+            let cache: SQLiteValue?
+        }
+
+        let table: String
+        let key: [(column: String, value: SQLiteValue)]
+        let change: Change
+        let fields: [Field]
+    }
+
+    let map: CacheMap
+    /// What the log says, in tables of these names.
+    let log: SQLiteConnection
+    let cache: SQLiteConnection
+
+    /// Makes the tables that the log gives, in a file of the program's own, for a cache.
+    ///
+    /// - Throws: `Failure` where the cache lacks a table or column, or is no database that can be read.
+    init(of state: borrowing Workspace, _ map: CacheMap, with cache: SQLiteConnection, at path: String) throws {
+        let log = try SQLiteConnection(path, .building)
+        try cache.checkIsReadable()
+        for table in map.tables {
+            let columns = try cache.checkedColumns(of: table, in: map)
+            let key = try cache.key(of: table, in: map).map(\.quotedSQL).joined(separator: ", ")
+            let constraint = table.conflict == .fail ? "" : ", UNIQUE (\(key))"
+            let list = columns.map { "\($0.name.quotedSQL) \($0.affinity)" }.joined(separator: ", ")
+            try log.run("CREATE TABLE \(table.name.quotedSQL) (\(list)\(constraint))")
+        }
+        let tables = try MappedTables(map, in: log)
+        try log.transaction { try tables.insertAll(of: state) }
+        self.init(map, log: log, cache: cache)
+    }
+
+    /// Compares a state with the cache at a path, in a folder of the program's own; see `forEachDifference`.
+    ///
+    /// - Throws: `Failure` with exit code 2 where the cache cannot be read.
+    static func compare(
+        _ state: borrowing Workspace,
+        _ map: CacheMap,
+        with path: String,
+        _ body: (Difference) throws -> Bool
+    ) throws {
+        let folder = try ScratchFolder()
+        try SQLiteConnection.telling("read the cache", path) {
+            let cache = try SQLiteConnection(path, .reading, .reading)
+            try CacheComparison(of: state, map, with: cache, at: folder.path + "/log.sqlite").forEachDifference(body)
+        }
+    }
+
+    /// Compares two caches, the second of which may lack what the map names.
+    init(comparable map: CacheMap, log: SQLiteConnection, cache: SQLiteConnection) throws {
+        try cache.checkIsReadable()
+        for table in map.tables { _ = try cache.checkedColumns(of: table, in: map) }
+        self.init(map, log: log, cache: cache)
+    }
+
+    /// Compares two caches that were filled by the same map.
+    private init(_ map: CacheMap, log: SQLiteConnection, cache: SQLiteConnection) {
+        (self.map, self.log, self.cache) = (map, log, cache)
+    }
+
+    /// Lends each difference, table by table in the map's order, rows in the order of the key, until `body` returns false.
+    func forEachDifference(_ body: (Difference) throws -> Bool) throws {
+        for table in map.tables {
+            let walk = try TableWalk(table, key: cache.key(of: table, in: map), log: log, cache: cache)
+            while let difference = try walk.next() {
+                guard try body(difference) else { return }
+            }
+        }
+    }
+}
+
+/// The rows of one table on both sides.
+private final class TableWalk {
+    private typealias Difference = CacheComparison.Difference
+
+    private let table: CacheMap.Table
+    private let key: [Int]
+    private let log: SQLiteStatement
+    private let cache: SQLiteStatement
+    private var logRow: [SQLiteValue]?
+    private var cacheRow: [SQLiteValue]?
+
+    init(_ table: CacheMap.Table, key: [String], log: SQLiteConnection, cache: SQLiteConnection) throws {
+        self.table = table
+        self.key = key.compactMap { name in table.columns.firstIndex { $0.name == name } }
+        let columns = table.columns.map { $0.name.quotedSQL }.joined(separator: ", ")
+        let order = key.map { "\($0.quotedSQL) COLLATE BINARY" }.joined(separator: ", ")
+        let query = "SELECT \(columns) FROM \(table.name.quotedSQL) NOT INDEXED ORDER BY \(order)"
+        (self.log, self.cache) = (try log.statement(query), try cache.statement(query))
+        cache.allow(rows: .max)
+        try advanceLog()
+        try advanceCache()
+    }
+
+    private func advanceLog() throws { logRow = try log.step() ? log.row : nil }
+    private func advanceCache() throws { cacheRow = try cache.step() ? cache.row : nil }
+
+    /// The next row on which the sides part.
+    func next() throws -> CacheComparison.Difference? {
+        while true {
+            switch (logRow, cacheRow) {
+            case (nil, nil): return nil
+            case (let left?, nil): return try missing(left)
+            case (nil, let right?): return try extra(right)
+            case (let left?, let right?):
+                switch order(left, right) {
+                case .before: return try missing(left)
+                case .after: return try extra(right)
+                case .same:
+                    try advanceLog()
+                    try advanceCache()
+                    if let difference = different(left, right) { return difference }
+                }
+            }
+        }
+    }
+
+    private func missing(_ row: [SQLiteValue]) throws -> CacheComparison.Difference {
+        try advanceLog()
+        let fields = table.columns.indices.filter { !key.contains($0) }.map { field($0, row[$0], nil) }
+        return difference(.missing, row, fields.filter { $0.log?.isNull == false })
+    }
+
+    private func extra(_ row: [SQLiteValue]) throws -> CacheComparison.Difference {
+        try advanceCache()
+        let fields = table.columns.indices.filter { !key.contains($0) }.map { field($0, nil, row[$0]) }
+        return difference(.extra, row, fields.filter { $0.cache?.isNull == false })
+    }
+
+    private func different(_ left: [SQLiteValue], _ right: [SQLiteValue]) -> CacheComparison.Difference? {
+        let fields = table.columns.indices.filter { !isSame(left[$0], right[$0], at: $0) }
+            .map { field($0, left[$0], right[$0]) }
+        return fields.isEmpty ? nil : difference(.different, left, fields)
+    }
+
+    private func difference(
+        _ change: Difference.Change,
+        _ row: [SQLiteValue],
+        _ fields: [Difference.Field]
+    ) -> CacheComparison.Difference {
+        let key = key.map { (column: table.columns[$0].name, value: row[$0]) }
+        return CacheComparison.Difference(table: table.name, key: key, change: change, fields: fields)
+    }
+
+    private func field(_ index: Int, _ log: SQLiteValue?, _ cache: SQLiteValue?) -> Difference.Field {
+        let column = table.columns[index]
+        return Difference.Field(column: column.name, member: column.originName, log: log, cache: cache)
+    }
+
+    private func order(_ left: [SQLiteValue], _ right: [SQLiteValue]) -> SQLiteValue.Order {
+        for index in key {
+            let order = left[index].order(beside: right[index])
+            if order != .same { return order }
+        }
+        return .same
+    }
+
+    /// JSON counts by what it means, not by how it is written.
+    private func isSame(_ left: SQLiteValue, _ right: SQLiteValue, at index: Int) -> Bool {
+        if left.isSame(as: right) { return true }
+        guard table.columns[index].storage == .json, case (.text(let left), .text(let right)) = (left, right),
+            let here = try? JSONValue.parse(Array(left.utf8)), let there = try? JSONValue.parse(Array(right.utf8))
+        else { return false }
+        return here.canonicalBytes == there.canonicalBytes
+    }
+}
+
+extension SQLiteValue {
+    fileprivate var isNull: Bool { if case .null = self { true } else { false } }
+}
+
+extension SQLiteConnection {
+    /// - Throws: `Failure` where the file is no database, or one in UTF-16, whose order is another.
+    fileprivate func checkIsReadable() throws {
+        guard case .text(let encoding)? = try rows("PRAGMA encoding").first?.first else { return }
+        guard encoding == "UTF-8" else {
+            throw Failure("read the cache \"\(path)\": its texts are \(encoding); only UTF-8 is read")
+        }
+    }
+
+    /// The columns that a map names, of a plain table.
+    fileprivate func checkedColumns(of table: CacheMap.Table, in map: CacheMap) throws -> [SQLiteColumn] {
+        let kinds = try rows(
+            "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
+            [.text(table.name)]
+        )
+        guard let kind = kinds.first else {
+            throw map.failure("\"\(path)\" has no table \"\(table.name)\"", line: table.line)
+        }
+        guard case (.text("table")?, .text(let sql)?) = (kind.first, kind.last), !sql.isVirtualTable else {
+            throw map.failure("\"\(table.name)\" in \"\(path)\" is no plain table; name a table", line: table.line)
+        }
+        let columns = try columns(of: table.name)
+        return try table.columns.map { column in
+            guard let found = columns.first(where: { $0.name.lowercased() == column.name.lowercased() }) else {
+                throw map.failure(
+                    "\"\(path)\": table \"\(table.name)\" has no column \"\(column.name)\"",
+                    line: column.line
+                )
+            }
+            return found
+        }
+    }
+}
+
+extension String {
+    /// Whether SQLite's own text of a table begins as that of a virtual one does.
+    fileprivate var isVirtualTable: Bool { prefix(20).uppercased().hasPrefix("CREATE VIRTUAL") }
+}

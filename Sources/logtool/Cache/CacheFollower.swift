@@ -1,0 +1,148 @@
+import EventLog
+import Projections
+
+/// Keeps a cache current: what new events changed, one SQLite transaction a batch, with the sequence and the digest in it.
+///
+/// Rows of the things that events touched are deleted and written again; lists that change with time, or that follow from many things,
+/// are written whole.
+struct CacheFollower {
+    /// What one batch changed.
+    struct Batch {
+        let meta: CacheMeta
+        /// The keys of the things whose rows were written again, by table; none for a table that was written whole.
+        let tables: [(name: String, keys: [JSONValue])]
+    }
+
+    /// The most events of one transaction, so that readers see them soon.
+    static let eventsMax: UInt64 = 10_000
+
+    private let tables: MappedTables
+    private let options: ReplayOptions
+    private var deletions: [String: Deletion] = [:]
+    private(set) var state: Workspace
+    private(set) var meta: CacheMeta
+
+    /// Begins at what a cache holds.
+    ///
+    /// - Parameters:
+    ///   - state: The state that the cache holds.
+    ///   - meta: What the cache says of itself.
+    /// - Throws: `Failure` where a table has no columns that find the rows of a thing again.
+    init(_ map: CacheMap, at path: String, state: Workspace, meta: CacheMeta, options: ReplayOptions) throws {
+        let connection = try SQLiteConnection(path, .live)
+        tables = try MappedTables(map, in: connection)
+        (self.state, self.meta, self.options) = (state, meta, options)
+        for table in map.tables {
+            deletions[table.name] = try Deletion(table, of: map, in: connection, sourceCount: state.sourceNames.count)
+        }
+    }
+
+    /// Folds the next events and writes what they changed; `nil` where there are none.
+    mutating func step(_ session: borrowing ReadSession) throws -> Batch? {
+        let last = min(session.head, SequenceNumber(state.sequence.rawValue + Self.eventsMax))
+        guard last > state.sequence else { return nil }
+        var changes = ChangedThings()
+        let sources = state.sourceNames.count
+        state = try Replay.advance(state, over: session, through: last, options: options) { event, state in
+            changes.note(state, by: event)
+            return true
+        }
+        if state.sourceNames.count > sources { try checkSources() }
+        return try write(changes)
+    }
+
+    private mutating func write(_ changes: ChangedThings) throws -> Batch {
+        meta = CacheMeta(next: meta, of: &state)
+        let meta = meta
+        let changed = try tables.connection.transaction {
+            var changed: [(name: String, keys: [JSONValue])] = []
+            for list in tables.lists { changed += try write(list, changes) }
+            try meta.write(to: tables.connection, table: tables.map.metaTable)
+            return changed
+        }
+        return Batch(meta: meta, tables: changed)
+    }
+
+    private func write(_ list: StateList, _ changes: ChangedThings) throws -> [(name: String, keys: [JSONValue])] {
+        let mapped = tables.tables(of: list)
+        let asOf = CacheMeta.asOf(state)
+        if list.isWrittenWhole {
+            for table in mapped { try deletions[table.name]?.deleteAll() }
+            try state.forEachRow(of: list, asOf: asOf) { try tables.insert($0, of: list) }
+            return []
+        }
+        var keys: [JSONValue] = []
+        try state.forEachChange(of: list, in: changes, asOf: asOf) { key, rows in
+            for table in mapped { try deletions[table.name]?.delete(key) }
+            for row in rows { try tables.insert(row, of: list) }
+            keys.append(key)
+        }
+        return keys.isEmpty ? [] : mapped.map { (name: $0.name, keys: keys) }
+    }
+
+    private func checkSources() throws {
+        for table in tables.map.tables {
+            try deletions[table.name]?.check(sourceCount: state.sourceNames.count, of: table, in: tables.map)
+        }
+    }
+}
+
+/// Deletes the rows that one table has of a thing.
+private struct Deletion {
+    private let columns: [CacheColumn]
+    private let one: SQLiteStatement
+    private let all: SQLiteStatement
+    private let namesSource: Bool
+    private let members: [String]
+
+    init(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection, sourceCount: Int) throws {
+        let keyMembers = table.list.keyMembers
+        members = table.list.members
+        columns = table.columns.filter { column in
+            !column.paths.isEmpty && column.paths.allSatisfy { keyMembers.contains($0.name) }
+        }
+        let named = Set(columns.flatMap { $0.paths.map(\.name) })
+        let isWhole = table.list.isWrittenWhole
+        if !isWhole, let lacking = keyMembers.first(where: { $0 != "source" && !named.contains($0) }) {
+            throw map.failure(
+                "table \"\(table.name)\" has no column that is made of \(lacking) alone, so --follow cannot find its rows again; "
+                    + "add one, or leave --follow out",
+                line: table.line
+            )
+        }
+        namesSource = isWhole || named.contains("source") || table.conditions.contains { $0.path.name == "source" }
+        let conditions = columns.map { "\($0.name.quotedSQL) IS ?" }.joined(separator: " AND ")
+        all = try connection.statement("DELETE FROM \(table.name.quotedSQL)")
+        one = isWhole ? all : try connection.statement("DELETE FROM \(table.name.quotedSQL) WHERE \(conditions)")
+        try check(sourceCount: sourceCount, of: table, in: map)
+    }
+
+    /// Two sources may use the same ids, so a table without a column for the source can hold the rows of one only.
+    func check(sourceCount: Int, of table: CacheMap.Table, in map: CacheMap) throws {
+        guard sourceCount > 1, !namesSource else { return }
+        throw map.failure(
+            "table \"\(table.name)\" has no column made of source, and the log has \(sourceCount) sources, so --follow cannot "
+                + "find its rows again; add one, or name the source with where",
+            line: table.line
+        )
+    }
+
+    func delete(_ key: JSONValue) throws {
+        let row = MappedRow(key, members: members)
+        try one.run(columns.map { $0.value(in: row) })
+    }
+
+    func deleteAll() throws {
+        try all.run()
+    }
+}
+
+extension CacheMeta {
+    /// What follows on a cache once it holds a later state of the same log.
+    fileprivate init(next meta: CacheMeta, of state: inout Workspace) {
+        self = meta
+        sequence = state.sequence
+        digest = state.digest().hex
+        asOf = Self.asOf(state).description
+    }
+}

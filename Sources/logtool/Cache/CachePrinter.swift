@@ -1,0 +1,98 @@
+import Projections
+
+/// Prints where a cache and a log part.
+struct CachePrinter {
+    let output: StandardOutput
+
+    /// One row for people: the mark, table and key, then the columns.
+    func print(_ difference: CacheComparison.Difference) throws {
+        let (mark, role): (String, Style.Role) =
+            switch difference.change {
+            case .missing: ("-", .removed)
+            case .extra: ("+", .added)
+            case .different: ("~", .changed)
+            }
+        let key = difference.key.map { "\($0.column)=\($0.value.json.string ?? $0.value.json.text)" }
+        let name = "\(mark) \(difference.table) \(key.joined(separator: " "))"
+        let word =
+            switch difference.change {
+            case .missing: "  (missing in the cache)"
+            case .extra: "  (not in the log)"
+            case .different: ""
+            }
+        try output.line(output.style.text(DisplayText.escaped(name), role) + output.style.text(word, .quiet))
+        let printer = FieldPrinter(output: output)
+        for field in difference.fields {
+            let isSame = field.member == field.column
+            let name = isSame || field.member.isEmpty ? field.column : "\(field.column) (\(field.member))"
+            try printer.printChange(of: name, from: field.log?.json, to: field.cache?.json)
+        }
+    }
+
+    /// One row as JSON: `a` is what the log says, `b` what the cache holds.
+    static func json(_ difference: CacheComparison.Difference) -> JSONValue {
+        var key = JSONObject()
+        for part in difference.key { key[part.column] = part.value.json }
+        var fields = JSONObject()
+        for field in difference.fields {
+            fields[field.column] = .object([
+                "member": .string(field.member), "a": field.log?.json, "b": field.cache?.json,
+            ])
+        }
+        return .object([
+            "table": .string(difference.table), "key": .object(key), "change": .string(difference.change.rawValue),
+            "fields": .object(fields),
+        ])
+    }
+}
+
+/// How many rows part, by table, and the first of them.
+struct CacheDifferences {
+    /// Counts of one table.
+    struct Counts {
+        var missing = 0
+        var extra = 0
+        var different = 0
+    }
+
+    private(set) var tables: [(name: String, counts: Counts)] = []
+
+    /// How many rows of each table are shown where all are counted.
+    static let shownMax = 3
+
+    var isEmpty: Bool { tables.isEmpty }
+
+    /// Counts one row; the number of its kind in its table, from 1.
+    mutating func add(_ difference: CacheComparison.Difference) -> Int {
+        if tables.last?.name != difference.table { tables.append((difference.table, Counts())) }
+        let last = tables.count - 1
+        switch difference.change {
+        case .missing: tables[last].counts.missing += 1
+        case .extra: tables[last].counts.extra += 1
+        case .different: tables[last].counts.different += 1
+        }
+        let counts = tables[last].counts
+        return counts.missing + counts.extra + counts.different
+    }
+
+    /// `messages: 1 missing, 2 different`.
+    var lines: [String] {
+        tables.map { table in
+            let parts = [
+                (table.counts.missing, "missing"), (table.counts.extra, "extra"), (table.counts.different, "different"),
+            ]
+            return "\(table.name): " + parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        }
+    }
+
+    var json: JSONValue {
+        .array(
+            tables.map { table in
+                .object([
+                    "table": .string(table.name), "missing": .int(table.counts.missing),
+                    "extra": .int(table.counts.extra), "different": .int(table.counts.different),
+                ])
+            }
+        )
+    }
+}

@@ -1,0 +1,94 @@
+import EventLog
+import Projections
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A state written as JSON: one document (`*.json`), or a row a line (`*.ndjson`).
+struct StateFile {
+    enum Form {
+        case document, lines
+    }
+
+    let path: String
+    let form: Form
+
+    /// `nil` for a path that is to be a database.
+    init?(path: String) {
+        self.path = path
+        if path.hasSuffix(".ndjson") {
+            form = .lines
+        } else if path.hasSuffix(".json") {
+            form = .document
+        } else {
+            return nil
+        }
+    }
+
+    /// How such a file begins.
+    private var start: String {
+        switch form {
+        case .document: #"{"format":"eventlog.state/1""#
+        case .lines: #"{"format":"eventlog.rows/1""#
+        }
+    }
+
+    /// Writes all of a state, and puts it in its place once it is whole.
+    ///
+    /// - Parameter overwrites: Whether a file that is none of a rebuild may go.
+    /// - Returns: How many rows each list has.
+    /// - Throws: `Failure` with exit code 4 where such a file stands there.
+    func write(_ state: inout Workspace, meta: CacheMeta, overwrites: Bool) throws -> CacheWriter.RowCounts {
+        let file = try OutputFile(path, overwrites: overwrites || isOurs)
+        var options = DocumentOptions()
+        options.profile = Profile(rawValue: meta.profile) ?? .canonical
+        let counts =
+            try form == .document ? writeDocument(&state, options, to: file) : writeLines(state, meta, to: file)
+        try file.finish()
+        return counts
+    }
+
+    private var isOurs: Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: start.utf8.count)
+        return read(descriptor, &bytes, bytes.count) == bytes.count && bytes.elementsEqual(start.utf8)
+    }
+
+    private func writeDocument(
+        _ state: inout Workspace,
+        _ options: DocumentOptions,
+        to file: OutputFile
+    ) throws -> CacheWriter.RowCounts {
+        let document = state.document(options)
+        try file.add(Array((document.lines + "\n").utf8))
+        return Section.allCases.map { (table: $0.rawValue, count: document[$0.rawValue]?.array?.count ?? 0) }
+    }
+
+    /// A header, then each row with the name of its list first.
+    private func writeLines(_ state: Workspace, _ meta: CacheMeta, to file: OutputFile) throws -> CacheWriter.RowCounts
+    {
+        let header: JSONObject = [
+            "format": .string("eventlog.rows/1"), "identity": .string(meta.identity),
+            "sequence": .string(meta.sequence.description), "asOf": .string(meta.asOf),
+            "profile": .string(meta.profile), "digest": .string(meta.digest),
+        ]
+        try file.add(Array((JSONValue.object(header).text + "\n").utf8))
+        var counts: CacheWriter.RowCounts = []
+        for list in StateList.all {
+            var count = 0
+            try state.forEachRow(of: list, asOf: CacheMeta.asOf(state)) { row in
+                var line: JSONObject = ["list": .string(list.name)]
+                for member in row.object?.members ?? [] { line[member.name] = member.value }
+                try file.add(Array((JSONValue.object(line).text + "\n").utf8))
+                count += 1
+            }
+            counts.append((table: list.name, count: count))
+        }
+        return counts
+    }
+}

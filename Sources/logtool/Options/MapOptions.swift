@@ -1,0 +1,39 @@
+import ArgumentParser
+
+/// The map of a cache, and the values that it leaves open.
+struct MapOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Which table and column takes which member: a YAML file.", valueName: "file"),
+        completion: .file()
+    )
+    var map: String?
+
+    @Option(
+        name: .customLong("value"),
+        help: ArgumentHelp("What stands for {values.NAME} in the map.", valueName: "name=text"),
+        transform: NamedValue.parse
+    )
+    var values: [NamedValue] = []
+
+    /// The values by name.
+    var valuesByName: [String: String] {
+        Dictionary(values.map { ($0.name, $0.text) }, uniquingKeysWith: { $1 })
+    }
+
+    func validate() throws {
+        if map == nil, !values.isEmpty { throw ValidationError("--value goes with --map") }
+    }
+}
+
+/// A name and a text, `owner=ada`.
+struct NamedValue {
+    let name: String
+    let text: String
+
+    static func parse(_ argument: String) throws -> NamedValue {
+        guard let mark = argument.firstIndex(of: "="), mark > argument.startIndex else {
+            throw ValidationError("\"\(argument)\" is no value: write owner=ada")
+        }
+        return NamedValue(name: String(argument[..<mark]), text: String(argument[argument.index(after: mark)...]))
+    }
+}

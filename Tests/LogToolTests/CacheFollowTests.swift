@@ -1,0 +1,103 @@
+import EventLog
+import Foundation
+import Projections
+import TestSupport
+import Testing
+
+@testable import logtool
+
+/// A cache that is kept current is the cache that a rebuild makes, row for row, as Python reads them.
+@Suite struct CacheFollowTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test(arguments: ["retrocast", "vibechannel", "vibestatus", "punchlist", "sidebar"])
+    func everyStepGivesWhatARebuildGives(app: String) throws {
+        let scenarios = Scenario.all.filter { $0.testDescription.hasPrefix(app) }
+        let lists = try EventStream.whole(of: scenarios, in: directory).filter {
+            $0.allSatisfy { $0.payload.count <= 1 << 16 }
+        }
+        for seed in 1...UInt64(Self.isLong ? 40 : 3) {
+            let stream = EventStream(of: lists, seed: seed, mutatingBytes: seed.isMultiple(of: 2))
+            let path = directory.path("\(app)-\(seed)")
+            let store = try EventStore.openOrCreate(at: path + ".eventlog")
+            var follower = try follower(of: store, at: path + ".sqlite")
+            var random = SeededGenerator(seed: seed)
+            var rest = stream.events[...]
+            while !rest.isEmpty {
+                let batch = rest.prefix(.random(in: 1...40, using: &random))
+                rest = rest.dropFirst(batch.count)
+                _ = try store.append(batch.map(\.draft))
+                while try store.read({ try follower.step($0) }) != nil {}
+            }
+            _ = try build(store, at: path + ".whole.sqlite")
+            let (kept, whole) = (PythonDatabase(path: path + ".sqlite"), PythonDatabase(path: path + ".whole.sqlite"))
+            let (left, right) = try (kept.dump(), whole.dump())
+            #expect(Set(left).symmetricDifference(right).isEmpty, "seed \(seed)")
+            #expect(left.count == right.count)
+            #expect(try kept.faults().filter { !$0.hasPrefix("foreign key") }.isEmpty)
+        }
+    }
+
+    @Test func aKilledFollowerGoesOnWhereItsCacheEnds() throws {
+        try directory.makeLog(messages: 3)
+        for round in 0..<4 {
+            let process = Process()
+            process.executableURL = try ToolRun.executable
+            process.arguments = ["rebuild", "L", "--to", "c.sqlite", "--follow"]
+            process.currentDirectoryURL = directory.url
+            process.standardOutput = FileHandle.nullDevice
+            try process.run()
+            let capture = SampleCaptures.gateway(messages: 10 + 10 * round)
+            try directory.write(capture, to: "c.ndjson")
+            let run = try ToolRun.run(
+                ["ingest", "L", "capture", "c.ndjson", "--kind", "gateway", "--as", "guild"],
+                in: directory
+            )
+            #expect(run.exitCode == 0)
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            let path = directory.path("c.sqlite")
+            guard FileManager.default.fileExists(atPath: path) else { continue }
+            let database = PythonDatabase(path: path)
+            #expect(try database.faults().isEmpty)
+            let meta = try database.lines("SELECT value FROM meta WHERE name IN ('digest', 'sequence') ORDER BY name")
+            let values = meta.map { $0.filter { $0.isHexDigit } }
+            let digest = try ToolRun.run(["replay", "L", "--digest", "--at", values[1]], in: directory).output
+            #expect(digest.trimmingCharacters(in: .whitespacesAndNewlines) == values[0])
+            let at = try ToolRun.run(["diff", "L@\(values[1])", "c.sqlite"], in: directory)
+            #expect(at.exitCode == 0, "\(at.output)")
+        }
+    }
+
+    @Test func aMapWhoseRowsCannotBeFoundAgainIsRefused() throws {
+        try directory.makeLog(messages: 3)
+        try directory.write("CREATE TABLE m (a TEXT);", to: "app.sql")
+        try directory.write("tables: {m: {from: messages, key: [a], columns: {a: content}}}", to: "map.yaml")
+        let run = try ToolRun.run(
+            ["rebuild", "L", "--to", "c.sqlite", "--schema", "app.sql", "--map", "map.yaml", "--follow"],
+            in: directory
+        )
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains("no column that is made of channel alone"), "\(run.errors)")
+    }
+
+    private func follower(of store: EventStore, at path: String) throws -> CacheFollower {
+        let (state, meta) = try build(store, at: path)
+        return try CacheFollower(CacheSchema.own().map, at: path, state: state, meta: meta, options: ReplayOptions())
+    }
+
+    private func build(_ store: EventStore, at path: String) throws -> (Workspace, CacheMeta) {
+        let schema = try CacheSchema.own()
+        var state = try store.read { try Replay.workspace(of: $0) }
+        let meta = CacheMeta(of: &state, identity: "00", profile: .canonical, schema: schema.hash)
+        let writer = CacheWriter(schema: schema, progress: Progress("building", isQuiet: true))
+        _ = try writer.write(state, meta: meta, to: path)
+        return (state, meta)
+    }
+
+    private static let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
+}
