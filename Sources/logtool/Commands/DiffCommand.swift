@@ -10,7 +10,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         usage: "logtool diff A B [options]",
         discussion: """
             A state is LOG, LOG@POINT, LOG#PROFILE, LOG@POINT#PROFILE, a state document (*.json) or - for one on \
-            standard input. Exit code 1 when they differ.
+            standard input. B may be an app's SQLite cache, with the map of its tables (docs/cache.md). Exit code 1 when they differ.
             """
     )
 
@@ -20,6 +20,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         Example("logtool diff expected.json chat.eventlog", "a state document against a log"),
         Example("logtool replay a.eventlog --json | logtool diff - b.eventlog", "two logs"),
         Example("logtool diff phone.eventlog mac.eventlog --match identity", "what one of two machines never received"),
+        Example("logtool diff chat.eventlog app.sqlite --map app.yaml", "the log beside an app's own cache"),
     ]
 
     @Argument(help: ArgumentHelp("The first state.", valueName: "a"), transform: StateReference.parse)
@@ -39,6 +40,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     )
     var match: DiffMatch?
 
+    @OptionGroup var mapping: MapOptions
+
     @OptionGroup var selectors: SelectorOptions
 
     @OptionGroup var lists: JSONListOptions
@@ -51,6 +54,15 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             if explain { throw ValidationError("--match identity names the events; leave --explain out") }
             try selectors.refuse(["--source", "-n"], because: "things are matched without their sources")
         }
+        if mapping.map != nil {
+            if explain || match != nil {
+                throw ValidationError("--map compares a cache; leave --explain and --match out")
+            }
+            try selectors.refuse(
+                ["--entity", "--channel"],
+                because: "rows of a cache are told apart by table and key"
+            )
+        }
         if first == .standardInput && second == .standardInput {
             throw ValidationError("standard input can be one of the two states only")
         }
@@ -58,6 +70,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         if match == .identity { return try compareByIdentity() }
+        if mapping.map != nil || second.isCache { return try compareWithCache() }
         let progress = output.progress("replaying")
         let differences = selectors.chosen(try allDifferences(progress))
         if differences.isEmpty, selectors.namesThings {

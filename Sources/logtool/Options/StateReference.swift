@@ -30,3 +30,20 @@ enum StateReference: Hashable {
         return .log(path: path, point: point, profile: profile)
     }
 }
+
+extension StateReference {
+    /// The file that it names where it has no point and no profile; `nil` otherwise.
+    var plainPath: String? {
+        switch self {
+        case .log(let path, nil, .canonical), .document(let path): path
+        default: nil
+        }
+    }
+
+    /// Whether it names a file as databases are called, and no log.
+    var isCache: Bool {
+        guard let path = plainPath, [".sqlite", ".sqlite3", ".db", ".store"].contains(where: { path.hasSuffix($0) })
+        else { return false }
+        return ((try? CacheFile(path: path).occupant()) ?? .nothing) != .nothing
+    }
+}

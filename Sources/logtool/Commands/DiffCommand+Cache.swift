@@ -1,0 +1,79 @@
+import EventLog
+import Projections
+
+extension DiffCommand {
+    /// Compares a log with an app's own cache, row by row.
+    func compareWithCache() throws {
+        guard case .log(let path, let point, let profile) = first, let cache = second.plainPath else {
+            throw Failure("diff: a cache is compared with a log; write LOG[@POINT][#PROFILE] and the cache's file")
+        }
+        let map = try mapping.map.map { try CacheSchema.map(at: $0, values: mapping.valuesByName) } ?? ownMap(of: cache)
+        let progress = output.progress("replaying")
+        let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
+        let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
+        let query = StateQuery(point: point, profile: profile, source: selectors.source)
+        let state = try loader.workspace(for: query)
+        progress.begin("comparing")
+        let output = output.paged(unless: lists.form)
+        let printer = CacheListPrinter(output: output, form: lists.form, countMax: selectors.count ?? .max)
+        try CacheComparison.compare(state, map, with: cache) { difference in
+            progress.end()
+            return try printer.add(difference)
+        }
+        progress.end()
+        try printer.finish()
+        if !printer.differences.isEmpty { throw Outcome.no }
+    }
+
+    /// The program's own map, for a cache that it made.
+    private func ownMap(of path: String) throws -> CacheMap {
+        let map = try CacheSchema.own().map
+        let connection = try SQLiteConnection(path, .reading, .reading)
+        guard CacheMeta(connection, table: map.metaTable) != nil else {
+            throw Failure("diff \"\(path)\": nothing says what its tables hold; give a map with --map (docs/cache.md)")
+        }
+        return map
+    }
+}
+
+/// Prints the differences of a cache as they are found.
+private final class CacheListPrinter {
+    private let output: StandardOutput
+    private let form: ListForm
+    private let countMax: Int
+    private var printed = 0
+    private(set) var differences = CacheDifferences()
+
+    init(output: StandardOutput, form: ListForm, countMax: Int) {
+        (self.output, self.form, self.countMax) = (output, form, countMax)
+    }
+
+    /// Counts a difference, and prints it where fewer than the most were printed.
+    func add(_ difference: CacheComparison.Difference) throws -> Bool {
+        _ = differences.add(difference)
+        guard printed < countMax else { return true }
+        switch form {
+        case .text: try CachePrinter(output: output).print(difference)
+        case .lines: try output.line(CachePrinter.json(difference).text)
+        case .document:
+            try output.line(printed == 0 ? #"{"same":false,"differences":["# : ",")
+            try output.write(CachePrinter.json(difference).text.utf8)
+        }
+        printed += 1
+        return true
+    }
+
+    /// Ends the list with the counts of each table.
+    func finish() throws {
+        switch form {
+        case .text:
+            for line in differences.lines { try output.line(line) }
+            if differences.isEmpty { try output.line("the cache is what the log says") }
+        case .lines: break
+        case .document:
+            if printed == 0 { try output.write(#"{"same":\#(differences.isEmpty),"differences":["#.utf8) }
+            try output.line(#"],"tables":\#(differences.json.text)}"#)
+        }
+        try output.flush()
+    }
+}

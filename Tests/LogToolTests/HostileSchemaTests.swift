@@ -1,0 +1,161 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Schemas, maps and caches that somebody made who means harm.
+@Suite struct HostileSchemaTests {
+    let folder: TemporaryDirectory
+
+    private static let table = "CREATE TABLE m (id TEXT PRIMARY KEY);\n"
+    private static let map = "tables: {m: {from: messages, columns: {id: id}}}\n"
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        try folder.makeLog(messages: 3)
+        try folder.write(Self.map, to: "map.yaml")
+    }
+
+    @Test(arguments: [
+        ("ATTACH 'other.sqlite' AS o;", "names another file"),
+        ("VACUUM INTO 'other.sqlite';", "line 2"),
+        ("SELECT load_extension('evil');", "calls load_extension"),
+        ("PRAGMA journal_mode = WAL;", "PRAGMA journal_mode"),
+        ("PRAGMA writable_schema = ON;", "PRAGMA writable_schema"),
+        ("PRAGMA temp_store_directory = '/tmp';", "PRAGMA temp_store_directory"),
+        ("CREATE VIRTUAL TABLE v USING csv(filename = '/etc/passwd');", "uses the module \"csv\""),
+        ("COMMIT;", "begins or ends a transaction"),
+        ("CREATE TEMP TABLE t (x);", "makes something temporary"),
+        ("CREATE TABLE nonsense;", "syntax error"),
+        ("DROP TABLE m;", "lacks"),
+        ("DROP TABLE eventlog_meta;", "no such table: eventlog_meta"),
+        ("INSERT INTO m SELECT 'a' FROM m, m, m;", "UNIQUE constraint failed"),
+    ])
+    func aStatementThatReachesOutIsRefused(statement: String, reason: String) throws {
+        try folder.write(Self.table + statement + "\n", to: "app.sql")
+        let run = try rebuild()
+        if reason == "lacks" {
+            // What a schema takes away after the rows is the app's own affair; nothing of it may crash.
+            #expect(run.exitCode == 0)
+        } else {
+            #expect(run.exitCode == 2, "\(run.output)\(run.errors)")
+            #expect(run.errors.contains(reason), "\(run.errors)")
+            #expect(!FileManager.default.fileExists(atPath: folder.path("c.sqlite")))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("other.sqlite")))
+        #expect(try folderNames.isSubset(of: ["lock", "001.sqlite"]))
+    }
+
+    @Test(arguments: [
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) INSERT INTO m SELECT x FROM n WHERE x < 0;",
+        "CREATE VIEW v AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n; SELECT max(x) FROM v;",
+    ])
+    func aStatementWithoutEndIsStopped(statement: String) throws {
+        try folder.write(Self.table + statement, to: "app.sql")
+        let run = try rebuild()
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains("takes too long"), "\(run.errors)")
+    }
+
+    @Test func rowsThatBreakARuleNameTheTableAndTheRow() throws {
+        try folder.write("CREATE TABLE m (a TEXT PRIMARY KEY);", to: "app.sql")
+        try folder.write("tables: {m: {from: messages, key: [a], columns: {a: channel}}}", to: "map.yaml")
+        let run = try rebuild()
+        #expect(run.exitCode == 2)
+        #expect(
+            run.errors.contains("line 1: table \"m\": the row with a = \"10\": UNIQUE constraint failed"),
+            "\(run.errors)"
+        )
+        try folder.write("tables: {m: {from: messages, conflict: replace, columns: {a: channel}}}", to: "map.yaml")
+        #expect(try rebuild().exitCode == 0)
+        #expect(try PythonDatabase(path: folder.path("c.sqlite")).lines("SELECT * FROM m") == ["('10',)"])
+    }
+
+    @Test func aMapOfAnotherSchemaNamesTheLine() throws {
+        try folder.write("CREATE TABLE n (id TEXT PRIMARY KEY);", to: "app.sql")
+        #expect(try rebuild().errors.contains("line 1: the schema has no table \"m\""))
+        try folder.write("CREATE TABLE m (a TEXT PRIMARY KEY);", to: "app.sql")
+        #expect(try rebuild().errors.contains("line 1: table \"m\" has no column \"id\""))
+    }
+
+    @Test func aCacheOfAnEnemyIsReadAndNothingElse() throws {
+        try make(
+            "CREATE VIEW m AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id FROM n"
+        )
+        #expect(try diff().errors.contains("is no plain table"))
+        try make("CREATE TABLE m (id TEXT PRIMARY KEY, a AS (randomblob(1000000000)))")
+        let generated = try diff("tables: {m: {from: messages, key: [id], columns: {id: id, a: content}}}")
+        #expect(generated.exitCode == 2, "\(generated.output)")
+        try make("CREATE TABLE n (id TEXT)")
+        #expect(try diff().errors.contains("has no table \"m\""))
+        try make("CREATE TABLE m (id TEXT)")
+        #expect(try diff().errors.contains("no primary key"))
+        try make("PRAGMA encoding = 'UTF-16'; CREATE TABLE m (id TEXT PRIMARY KEY)")
+        #expect(try diff().errors.contains("only UTF-8 is read"))
+    }
+
+    @Test func aCacheThatIsDamagedIsSaidSo() throws {
+        try make("CREATE TABLE m (id TEXT PRIMARY KEY); INSERT INTO m VALUES ('1001'), ('1002'), ('1003')")
+        #expect(try diff().exitCode == 0)
+        var bytes = try Data(contentsOf: URL(filePath: folder.path("app.sqlite")))
+        for index in 4096..<bytes.count { bytes[index] = 0xA5 }
+        try bytes.write(to: URL(filePath: folder.path("app.sqlite")))
+        let damaged = try diff()
+        #expect(damaged.exitCode == 2)
+        #expect(damaged.errors.contains("malformed"), "\(damaged.errors)")
+        for text in ["", "no database", String(repeating: "x", count: 5000)] {
+            try folder.write(text, to: "app.sqlite")
+            let run = try diff()
+            #expect(run.exitCode == 2, "\(run.output)")
+        }
+        try FileManager.default.removeItem(atPath: folder.path("app.sqlite"))
+        #expect(try diff().exitCode == 2)
+    }
+
+    /// Whatever a few changed bytes make of a cache, the answer is one of three and comes soon.
+    @Test func aCacheWithFlippedBytesIsComparedOrRefused() throws {
+        try make(
+            "CREATE TABLE m (id TEXT PRIMARY KEY, t TEXT);"
+                + "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300) "
+                + "INSERT INTO m SELECT x, hex(randomblob(40)) FROM n"
+        )
+        let whole = try Data(contentsOf: URL(filePath: folder.path("app.sqlite")))
+        var random = SeededGenerator(seed: 22)
+        for _ in 0..<12 {
+            var bytes = whole
+            for _ in 0..<40 {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            try bytes.write(to: URL(filePath: folder.path("app.sqlite")))
+            let run = try diff("tables: {m: {from: messages, key: [id], columns: {id: id, t: content}}}")
+            #expect([1, 2].contains(run.exitCode), "\(run.exitCode) \(run.errors)")
+        }
+    }
+
+    private func rebuild() throws -> ToolRun {
+        try ToolRun.run(
+            ["rebuild", "L", "--to", "c.sqlite", "--schema", "app.sql", "--map", "map.yaml"],
+            in: folder
+        )
+    }
+
+    private func diff(_ map: String = Self.map) throws -> ToolRun {
+        try folder.write(map, to: "map.yaml")
+        return try ToolRun.run(["diff", "L", "app.sqlite", "--map", "map.yaml"], in: folder)
+    }
+
+    private func make(_ sql: String) throws {
+        try? FileManager.default.removeItem(atPath: folder.path("app.sqlite"))
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = [
+            "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])",
+            folder.path("app.sqlite"), sql,
+        ]
+        try process.run()
+        process.waitUntilExit()
+    }
+
+    private var folderNames: Set<String> {
+        get throws { Set(try FileManager.default.contentsOfDirectory(atPath: folder.path("c.sqlite.d"))) }
+    }
+}
