@@ -66,7 +66,7 @@ final class SQLiteConnection {
         switch access {
         case .building:
             try run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
-            try run("PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF")
+            try run("PRAGMA cache_size = -16384; PRAGMA foreign_keys = OFF")
         case .live:
             try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
         case .copying: break
