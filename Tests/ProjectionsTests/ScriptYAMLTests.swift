@@ -87,6 +87,17 @@ import Testing
         }
     }
 
+    @Test func aliasesOfALongTextMakeNoMoreThanItsFew() throws {
+        let long = "a: &a " + String(repeating: "x", count: 100_000) + "\n"
+        let members = (1...20).map { "k\($0): *a\n" }.joined()
+        let list = "tags: [" + String(repeating: "*a, ", count: 20) + "]\n"
+        let keys = (1...20).map { "? [*a, \($0)]\n: b\n" }.joined()
+        for frontMatter in [long + members, long + list, long + keys] {
+            let file = MessageFile("---\n\(frontMatter)---\ntext", rules: Profile.vibechannelVSCode.rules)
+            #expect(throws: FrontMatter.Fault.self) { try TypedFrontMatter.members(of: try #require(file)) }
+        }
+    }
+
     /// Whatever bytes stand there: an answer, and no trap.
     @Test func anyTextIsReadOrRefused() {
         let pieces = [

@@ -7,7 +7,11 @@ enum TypedFrontMatter {
         do throws(ScriptFault) {
             guard case .object(let members) = try value(of: file) else { throw .invalid }
             var seen = JSONObject()
-            for (name, value) in members where value.isTruthy { seen[name.string] = try member(name.string, value) }
+            // Each member may be an alias of one long text.
+            var left = ScriptValue.textBytesMax
+            for (name, value) in members where value.isTruthy {
+                seen[name.string] = try member(name.string, value, &left)
+            }
             return JSONObject(
                 members: seen.members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
             )
@@ -32,32 +36,44 @@ enum TypedFrontMatter {
         }
     }
 
-    private static func member(_ name: String, _ value: ScriptValue) throws(ScriptFault) -> JSONValue? {
+    /// - Parameter left: How many bytes of text may still be made.
+    private static func member(
+        _ name: String,
+        _ value: ScriptValue,
+        _ left: inout Int
+    ) throws(ScriptFault) -> JSONValue? {
         switch name {
-        case "date", "edited": try instant(value)
-        case "tags", "files", "images", "attachments": try list(value)
-        default: .string(try value.text())
+        case "date", "edited": try instant(value, &left)
+        case "tags", "files", "images", "attachments": try list(value, &left)
+        default: .string(try text(value, &left))
         }
     }
 
+    private static func text(_ value: ScriptValue, _ left: inout Int) throws(ScriptFault) -> String {
+        let text = try value.text()
+        left -= text.utf8.count
+        guard left >= 0 else { throw .tooLarge }
+        return text
+    }
+
     /// Milliseconds where the value counts them, else the text that `Date` reads.
-    private static func instant(_ value: ScriptValue) throws(ScriptFault) -> JSONValue {
+    private static func instant(_ value: ScriptValue, _ left: inout Int) throws(ScriptFault) -> JSONValue {
         switch value {
         case .bool, .number, .date:
             if let milliseconds = try value.milliseconds() { return .int(milliseconds) }
         case .null, .string, .array, .object, .buffer, .cycle: break
         }
-        return .string(try value.text())
+        return .string(try text(value, &left))
     }
 
     /// A list of texts, or a text that is still to be cut at its commas; `nil` for anything else.
-    private static func list(_ value: ScriptValue) throws(ScriptFault) -> JSONValue? {
+    private static func list(_ value: ScriptValue, _ left: inout Int) throws(ScriptFault) -> JSONValue? {
         switch value {
-        case .string: return .string(try value.text())
+        case .string: return .string(try text(value, &left))
         case .cycle(isArray: true): return .array([])
         case .array(let elements):
             var texts: [JSONValue] = []
-            for element in elements { texts.append(.string(try element.text())) }
+            for element in elements { texts.append(.string(try text(element, &left))) }
             return .array(texts)
         case .null, .bool, .number, .date, .object, .buffer, .cycle: return nil
         }

@@ -199,7 +199,11 @@ extension ScriptYAML {
             }
             return
         }
-        let name = ExactText(try Self.name(key.value))
+        let text = try Self.name(key.value)
+        keyBytes += text.utf8.count
+        // The keys that stand there are no longer than all of it; lists of aliases are.
+        guard keyBytes <= bytes.count + ScriptValue.textBytesMax else { throw .tooLarge }
+        let name = ExactText(text)
         if !map.merged.contains(name), map.members[name] != nil { throw .invalid }
         map.members[name] = content
         map.merged.remove(name)

@@ -30,6 +30,8 @@ struct ScriptYAML {
     var anchors: [ExactText: ScriptValue] = [:]
     var depth = 0
     var mergedKeys = 0
+    /// How many bytes the keys have so far.
+    var keyBytes = 0
 
     // The node at hand.
     var tag: String?
