@@ -22,13 +22,15 @@ enum TimeText {
 
     /// `12s`, `3m 20s`, `2h`, `4d 7h`: at most two units, the rest cut off.
     static func duration(_ duration: Duration) -> String {
-        var left = duration.components.seconds
+        let milliseconds = duration.wholeMilliseconds
+        var left = milliseconds.magnitude / 1_000
+        let sign = milliseconds < 0 && left > 0 ? "-" : ""
         var parts: [String] = []
-        for (unit, seconds) in [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)] as [(String, Int64)] {
-            if left / seconds != 0 { parts.append("\(left / seconds)\(unit)") }
+        for (unit, seconds) in [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)] as [(String, UInt64)] {
+            if left >= seconds { parts.append("\(left / seconds)\(unit)") }
             left %= seconds
         }
-        return parts.isEmpty ? "0s" : parts.prefix(2).joined(separator: " ")
+        return parts.isEmpty ? "0s" : sign + parts.prefix(2).joined(separator: " ")
     }
 
     /// `1 second ago`, `90 minutes ago`, `10 months ago`: one unit, in which the number says enough, as git does.
