@@ -76,7 +76,7 @@ import Testing
         let run = try shell("umask \(umask); \"$0\" rebuild L --to c.sqlite && \"$0\" rebuild L --to c.sqlite")
         #expect(run.exitCode == 0, "\(run.errors)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path("c.sqlite.d"))
-        #expect(Set(files) == ["002.sqlite", "lock"])
+        #expect(Set(files) == ["001.sqlite", "002.sqlite", "lock"])
         for name in files {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("c.sqlite.d/" + name))
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
