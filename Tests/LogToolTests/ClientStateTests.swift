@@ -35,7 +35,7 @@ import Testing
         try Data().write(to: URL(filePath: output))
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/python3")
-        let program = try environment["LOGTOOL_PROGRAM"] ?? ToolRun.executable.path
+        let program = try ToolRun.executable.path
         process.arguments = [script.path, program] + cases
         process.environment = ["PATH": "/usr/bin:/bin", "SHOW": "40", "TMPDIR": directory.url.path]
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))

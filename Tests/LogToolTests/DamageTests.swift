@@ -243,9 +243,7 @@ private struct Damage {
 
     private func run(_ arguments: [String], in folder: TemporaryDirectory) throws -> Run {
         let process = Process()
-        process.executableURL =
-            try ProcessInfo.processInfo.environment["LOGTOOL_PROGRAM"].map { URL(filePath: $0) }
-            ?? ToolRun.executable
+        process.executableURL = try ToolRun.executable
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
         process.environment = ["PATH": "/usr/bin:/bin"]

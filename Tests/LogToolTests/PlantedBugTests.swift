@@ -14,11 +14,10 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     private static let isLong = environment["EVENTLOG_LONG_TESTS"] != nil
     private static let noise = isLong ? 100_000 : 60
-    private static let program = environment["LOGTOOL_PROGRAM"].map { URL(filePath: $0) }
 
     private func document(_ arguments: [String], in folder: TemporaryDirectory, exitCode: Int32 = 0) throws -> JSONValue
     {
-        let run = try ToolRun.run(arguments + ["--json"], in: folder, program: Self.program)
+        let run = try ToolRun.run(arguments + ["--json"], in: folder)
         #expect(run.exitCode == exitCode, "\(arguments.joined(separator: " ")): \(run.errors)")
         return try JSONValue.parse(run.output)
     }

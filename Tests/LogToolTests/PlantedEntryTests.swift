@@ -17,7 +17,8 @@ import Testing
         "sources/0123456789abcdef0123456789abcdef.lock",
         "gen-000001", "gen-000001/data.mdb", "gen-000001/lock.mdb", "gen-000002", "gen-000002/data.mdb",
         "cache-000001", "cache-000001/data.mdb", "cache-000001/lock.mdb", "cache-000001/checked",
-        "cache-000001/checked.new", "cache-000001/merge.lock", "cache-000002", "gone-000001", "gone-cache-000001-1",
+        "cache-000001/checked.new", "cache-000001/merge.lock", "cache-000001/place", "cache-000002", "gone-000001",
+        "gone-cache-000001-1",
         "birth-1-1", "birth-cache-1-1", "gone-000007/data.mdb", "birth-2-1/lock.mdb",
     ]
 

@@ -40,9 +40,10 @@ struct ToolRun {
         return ToolRun(output: texts[0], errors: texts[1], exitCode: process.terminationStatus)
     }
 
-    /// The program beside the test bundle.
+    /// The program beside the test bundle, or the one that `LOGTOOL_PROGRAM` names, such as a release build.
     static var executable: URL {
         get throws {
+            if let named = ProcessInfo.processInfo.environment["LOGTOOL_PROGRAM"] { return URL(filePath: named) }
             let candidates = folders.map { $0.appending(path: "logtool") }
             guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
                 throw CocoaError(.fileNoSuchFile)
