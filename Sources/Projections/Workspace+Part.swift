@@ -15,7 +15,7 @@ extension Workspace {
         for section in reference.kind.sections {
             var rows: [JSONValue] = []
             forEachRow(in: ExpressionSelection(section: section, ids: reference.parts, column: 1)) { row in
-                rows.append(row)
+                rows.append(row.value)
                 return true
             }
             document[section.rawValue] = .array(rows)

@@ -5,11 +5,12 @@ struct ExpressionEvaluation {
     let state: Workspace
 
     /// The value of a part; `row` is what a filter looks at.
-    func value(of node: ExpressionNode, row: JSONValue?) throws(ExpressionError) -> JSONValue {
+    func value(of node: ExpressionNode, row: ExpressionRow?) throws(ExpressionError) -> JSONValue {
         switch node {
         case .literal(let value): return value
         case .member(let steps): return Self.follow(steps, from: row)
-        case .row(let selection, let steps): return Self.follow(steps, from: try only(selection))
+        case .row(let selection, let steps):
+            return Self.follow(steps, from: try only(selection).map(ExpressionRow.init))
         case .count(let selection):
             var count = 0
             try forEachRow(of: selection) { _ in
@@ -34,7 +35,7 @@ struct ExpressionEvaluation {
     }
 
     /// A value as an answer: null is false.
-    private func truth(of node: ExpressionNode, row: JSONValue?) throws(ExpressionError) -> Bool {
+    private func truth(of node: ExpressionNode, row: ExpressionRow?) throws(ExpressionError) -> Bool {
         switch try value(of: node, row: row) {
         case .bool(let answer): return answer
         case .null: return false
@@ -45,7 +46,8 @@ struct ExpressionEvaluation {
     private func exists(_ selection: ExpressionSelection, _ steps: [ExpressionStep]) throws(ExpressionError) -> Bool {
         var found = false
         try forEachRow(of: selection) { row in
-            found = Self.follow(steps, from: row) != .null
+            // A row is never null.
+            found = steps.isEmpty || Self.follow(steps, from: row) != .null
             return !found
         }
         return found
@@ -69,7 +71,7 @@ struct ExpressionEvaluation {
     private func only(_ selection: ExpressionSelection) throws(ExpressionError) -> JSONValue? {
         var rows: [JSONValue] = []
         try forEachRow(of: selection) { row in
-            rows.append(row)
+            rows.append(row.value)
             return rows.count < 2
         }
         guard rows.count < 2 else {
@@ -85,7 +87,7 @@ struct ExpressionEvaluation {
     /// Hands out the rows of a selection, in no particular order, until `body` returns false.
     private func forEachRow(
         of selection: ExpressionSelection,
-        _ body: (JSONValue) -> Bool
+        _ body: (ExpressionRow) -> Bool
     ) throws(ExpressionError) {
         var failure: ExpressionError?
         state.forEachRow(in: selection) { row in
@@ -100,9 +102,12 @@ struct ExpressionEvaluation {
         if let failure { throw failure }
     }
 
-    private static func follow(_ steps: [ExpressionStep], from row: JSONValue?) -> JSONValue {
-        var value = row ?? .null
-        for step in steps {
+    private static func follow(_ steps: [ExpressionStep], from row: ExpressionRow?) -> JSONValue {
+        guard let row else { return .null }
+        guard let first = steps.first else { return row.value }
+        guard case .member(let name) = first else { return .null }
+        var value = row[name]
+        for step in steps.dropFirst() {
             switch step {
             case .member(let name): value = value[name] ?? .null
             case .index(let index):

@@ -3,7 +3,7 @@ import EventLog
 extension Workspace {
     /// Hands out the rows that a selection may mean, in no particular order, until `body` returns false. Its filter is left to
     /// the caller.
-    func forEachRow(in selection: ExpressionSelection, _ body: (JSONValue) -> Bool) {
+    func forEachRow(in selection: ExpressionSelection, _ body: (ExpressionRow) -> Bool) {
         if selection.section == .issues { return forEachIssue(of: selection, body) }
         let wanted = selection.demanded("source")
         for source in sources where wanted == nil || wanted == source.name.rawValue {
@@ -11,10 +11,10 @@ extension Workspace {
         }
     }
 
-    private func forEachIssue(of selection: ExpressionSelection, _ body: (JSONValue) -> Bool) {
+    private func forEachIssue(of selection: ExpressionSelection, _ body: (ExpressionRow) -> Bool) {
         for row in rows(in: .issues, asOf: clock ?? Timestamp(seconds: 0)) {
             if let ids = selection.ids, ids.last != row["sequence"]?.string { continue }
-            guard body(row) else { return }
+            guard body(ExpressionRow(row)) else { return }
         }
     }
 }
@@ -24,26 +24,38 @@ extension SourceState {
     fileprivate func forEachRow(
         in selection: ExpressionSelection,
         asOf: Timestamp?,
-        _ body: (JSONValue) -> Bool
+        _ body: (ExpressionRow) -> Bool
     ) -> Bool {
-        guard let fold = fold(for: selection.section) else { return true }
-        let context = rowContext(asOf: asOf)
-        for key in keys(of: selection, in: fold) {
-            guard let row = fold.row(for: key, context: context) else { continue }
-            guard body(withSource(row)) else { return false }
+        let section = selection.section
+        guard let fold = fold(for: section) else { return true }
+        let rowContext = rowContext(asOf: asOf)
+        let isOfMessages = section == .messages || section == .deletedMessages
+        if isOfMessages, selection.ids == nil { return forEachMessage(in: selection, rowContext, body) }
+        let named = selection.ids.map { keys(named: $0, in: section, fold) }
+        for key in named ?? fold.keys(in: section, names: context.names) {
+            guard let row = fold.row(for: key, context: rowContext) else { continue }
+            guard body(ExpressionRow(withSource(row))) else { return false }
         }
         return true
     }
 
-    private func keys(of selection: ExpressionSelection, in fold: any Fold) -> [EntityKey] {
-        let section = selection.section
-        if let ids = selection.ids { return keys(named: ids, in: section, fold) }
-        // A channel's messages are found without looking at others.
-        guard section == .messages || section == .deletedMessages, let channel = selection.demanded("channel") else {
-            return fold.keys(in: section, names: context.names)
+    /// Messages are looked at where they lie; those of a channel are found without looking at others.
+    private func forEachMessage(
+        in selection: ExpressionSelection,
+        _ rowContext: RowContext,
+        _ body: (ExpressionRow) -> Bool
+    ) -> Bool {
+        let wanted: Messages.State = selection.section == .messages ? .live : .deleted
+        let row = ExpressionRow(messageOf: self, in: selection.section, context: rowContext)
+        func visit(_ place: Int) -> Bool {
+            guard messages.state(at: place) == wanted else { return true }
+            row.move(toMessageAt: place)
+            return body(row)
         }
-        guard let channel = context.names.find(channel) else { return [] }
-        return messages.keys(in: section, ofChannel: channel, names: context.names)
+        guard let channel = selection.demanded("channel") else {
+            return (0..<messages.store.count).allSatisfy(visit)
+        }
+        return context.names.find(channel).map { messages.store.places(in: $0).allSatisfy(visit) } ?? true
     }
 
     /// The keys that ids can mean: source first, parts left out from the left.
@@ -64,14 +76,5 @@ extension SourceState {
                 + fold.keys(in: section, names: context.names).filter { $0.second == last }
         default: return []
         }
-    }
-}
-
-extension Messages {
-    /// The keys of one channel's rows, in no particular order.
-    fileprivate func keys(in section: Section, ofChannel channel: EntityID, names: Names) -> [EntityKey] {
-        let wanted: State = section == .messages ? .live : .deleted
-        return store.places(in: channel).filter { state(at: $0) == wanted }
-            .map { EntityKey(section, channel, store.cells[$0].id) }
     }
 }
