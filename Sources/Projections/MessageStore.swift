@@ -90,7 +90,9 @@ struct MessageStore: Sendable {
     /// As `spot`; the channel is added if it is new.
     @inline(__always)
     mutating func addedSpot(of key: MessageKey) -> MessageSpot {
-        spot(of: key.id, channel: addedChannel(key.channel))
+        // Not in one expression, for which the whole store would be copied: each new channel would cost O(channels).
+        let channel = addedChannel(key.channel)
+        return spot(of: key.id, channel: channel)
     }
 
     @inline(__always)
