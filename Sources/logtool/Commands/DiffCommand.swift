@@ -91,11 +91,16 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if !differences.isEmpty { throw Outcome.no }
     }
 
-    /// Two points of one log are compared by what was touched between them, anything else by the two documents.
+    /// Two points of one log are compared by what was touched between them, other states of logs by the rows whose digests differ,
+    /// anything else by the two documents.
     private func allDifferences(_ progress: Progress) throws -> [StateDifference] {
-        guard case .log(let path, let from, let profile) = first, case .log(path, let to, profile) = second else {
+        guard case .log(let path, let from, let profile) = first, case .log(let other, let to, let reading) = second
+        else {
             let states = try documents(progress)
             return StateDiff.differences(states[0], states[1])
+        }
+        guard path == other, profile == reading else {
+            return StateDiff.differences(try workspace(first, progress).state, try workspace(second, progress).state)
         }
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -133,7 +138,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         }
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
-        return (path, try loader.workspace(for: StateQuery(point: point, profile: profile)))
+        let query = StateQuery(point: point, profile: profile, source: selectors.source)
+        return (path, try loader.workspace(for: query))
     }
 
     /// Whether neither state comes of a log, which knows its sources.

@@ -1,0 +1,96 @@
+import EventLog
+
+/// Rows of a state that may differ from those of another one.
+struct TouchedRows {
+    private var keys: [SourceName: Set<EntityKey>] = [:]
+    /// Where a message was touched.
+    private var channels: [SourceName: Set<EntityID>] = [:]
+
+    /// Takes what the last event touched. The rows are then those of every state that this one was folded from, too: ids mean
+    /// the same in all of them, and the earlier ones lack some.
+    mutating func add(_ event: Envelope, of state: Workspace) {
+        guard !event.isAct, let source = state.state(of: event.source) else { return }
+        for key in source.context.touched { add(key, of: event.source) }
+    }
+
+    /// Takes one row; of a message also its place among the others.
+    mutating func add(_ key: EntityKey, of source: SourceName) {
+        keys[source, default: []].insert(key)
+        if key.section == .messages || key.section == .deletedMessages { add(orderOf: key.first, of: source) }
+    }
+
+    /// Takes the order of a channel's messages.
+    mutating func add(orderOf channel: EntityID, of source: SourceName) {
+        channels[source, default: []].insert(channel)
+    }
+
+    /// What a state says of these rows, in the document's order.
+    func part(of state: Workspace) -> StateDiff.Part {
+        var sections: [Section: [JSONValue]] = [:]
+        var orders = MessageOrders()
+        let sources = state.sources.filter { keys[$0.name] != nil || channels[$0.name] != nil }.sorted {
+            $0.name < $1.name
+        }
+        for source in sources {
+            let touched = keys[source.name] ?? []
+            var wanted = Set(touched.map(\.section))
+            if wanted.contains(.messages) || wanted.contains(.deletedMessages) {
+                wanted.formUnion([.messages, .deletedMessages])
+            }
+            let context = source.rowContext(asOf: state.clock)
+            for section in Section.allCases where wanted.contains(section) && section != .issues {
+                sections[section, default: []] += rowKeys(in: section, of: source).filter {
+                    touched.contains($0) || touched.contains($0.ofOtherSection)
+                }.compactMap { source.fold(for: section)?.row(for: $0, context: context).map(source.withSource) }
+            }
+            addOrders(of: source, to: &orders)
+        }
+        var document = JSONObject()
+        for (section, rows) in sections.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            document[section.rawValue] = .array(rows)
+        }
+        document[Section.issues.rawValue] = .array(state.rows(in: .issues, asOf: state.clock ?? Timestamp(seconds: 0)))
+        return StateDiff.Part(document: .object(document), orders: orders)
+    }
+
+    /// The keys of a section's rows, of messages those of the touched channels, in the document's order.
+    private func rowKeys(in section: Section, of source: SourceState) -> [EntityKey] {
+        let messages = source.messages
+        let names = source.context.names
+        switch section {
+        case .messages, .deletedMessages:
+            return touchedChannels(of: source).flatMap { channel in
+                let places =
+                    section == .messages
+                    ? messages.livePlaces(in: channel, names) : messages.deletedPlaces(in: channel, names)
+                return places.map { EntityKey(section, channel, messages.store.cells[$0].id) }
+            }
+        default: return source.fold(for: section)?.keys(in: section, names: names) ?? []
+        }
+    }
+
+    private func touchedChannels(of source: SourceState) -> [EntityID] {
+        let touched = channels[source.name] ?? []
+        return touched.isEmpty ? [] : source.messages.channels(source.context.names).filter(touched.contains)
+    }
+
+    private func addOrders(of source: SourceState, to orders: inout MessageOrders) {
+        let messages = source.messages
+        let names = source.context.names
+        for channel in touchedChannels(of: source) {
+            let ids = messages.livePlaces(in: channel, names).map { names.text(messages.store.cells[$0].id) }
+            orders.add(ids, source: source.name.rawValue, channel: names.text(channel))
+        }
+    }
+}
+
+extension EntityKey {
+    /// The key of the same message, deleted where this is of a live one, and the other way round.
+    fileprivate var ofOtherSection: EntityKey {
+        switch section {
+        case .messages: EntityKey(.deletedMessages, first, second)
+        case .deletedMessages: EntityKey(.messages, first, second)
+        default: self
+        }
+    }
+}
