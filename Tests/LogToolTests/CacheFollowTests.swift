@@ -87,15 +87,23 @@ import Testing
 
     private func follower(of store: EventStore, at path: String) throws -> CacheFollower {
         let (state, meta) = try build(store, at: path)
-        return try CacheFollower(CacheSchema.own().map, at: path, state: state, meta: meta, options: ReplayOptions())
+        return try CacheFollower(
+            MappedSchema.own().map,
+            at: path,
+            state: state,
+            meta: meta,
+            decidedAt: .zero,
+            options: ReplayOptions()
+        )
     }
 
     private func build(_ store: EventStore, at path: String) throws -> (Workspace, CacheMeta) {
-        let schema = try CacheSchema.own()
+        let schema = try MappedSchema.own()
         var state = try store.read { try Replay.workspace(of: $0) }
-        let meta = CacheMeta(of: &state, identity: "00", profile: .canonical, schema: schema.hash)
+        let meta = CacheMeta(of: &state, identity: [0], profile: .canonical, schema: schema.hash)
         let writer = CacheWriter(schema: schema, progress: Progress("building", isQuiet: true))
-        _ = try writer.write(state, meta: meta, to: path)
+        let plan = RebuildPlan(whole: schema.map, because: "it is a test")
+        _ = try writer.write(state, meta: meta, to: path, by: plan)
         return (state, meta)
     }
 

@@ -8,7 +8,7 @@ import Testing
 /// Maps of caches: what they can say, and what is told of a mistake.
 @Suite struct CacheMapTests {
     @Test func theProgramsOwnMapIsRead() throws {
-        let map = try CacheSchema.own().map
+        let map = try MappedSchema.own().map
         #expect(map.metaTable == "meta")
         #expect(map.tables.contains { $0.name == "message_revisions" })
     }

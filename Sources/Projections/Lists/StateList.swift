@@ -2,7 +2,7 @@ import EventLog
 
 /// A list of rows that a cache can be filled from: a section of the state document, the history of one kind of thing, or a list that
 /// no document has.
-package enum StateList: Hashable, Sendable {
+public enum StateList: Hashable, Sendable {
     /// The rows of the state document; messages have `order` besides.
     case section(Section)
     /// What happened to each thing of one kind, an entry a row.
@@ -13,7 +13,7 @@ package enum StateList: Hashable, Sendable {
     case sources
 
     /// Every list, in the order of the state document.
-    package static let all: [StateList] =
+    public static let all: [StateList] =
         Section.allCases.map { .section($0) } + historyKinds.map { .history($0) } + [.notes, .sources]
 
     private static let historyKinds: [EntityReference.Kind] = [
@@ -21,7 +21,7 @@ package enum StateList: Hashable, Sendable {
     ]
 
     /// The name in a map.
-    package var name: String {
+    public var name: String {
         switch self {
         case .section(let section): section.rawValue
         case .history(let kind): kind.rawValue + "History"
@@ -31,13 +31,13 @@ package enum StateList: Hashable, Sendable {
     }
 
     /// The list of a name.
-    package init?(name: String) {
+    public init?(name: String) {
         guard let list = Self.all.first(where: { $0.name == name }) else { return nil }
         self = list
     }
 
     /// The members that say which thing a row is about.
-    package var keyMembers: [String] {
+    public var keyMembers: [String] {
         switch self {
         case .section(let section): section.keyMembers
         case .history(let kind): (kind.sections.first ?? .issues).keyMembers
@@ -46,7 +46,7 @@ package enum StateList: Hashable, Sendable {
     }
 
     /// The members that a row can have.
-    package var members: [String] {
+    public var members: [String] {
         switch self {
         case .section(let section): section.rowMembers
         case .history:
@@ -55,6 +55,9 @@ package enum StateList: Hashable, Sendable {
         case .sources: ["source", "recordedAt", "remoteTime", "tip"]
         }
     }
+
+    /// Whether a thing can have several rows.
+    package var isHistory: Bool { if case .history = self { true } else { false } }
 
     /// Whether rows change without an event that touches them: with time, or because they follow from many others.
     package var isWrittenWhole: Bool {

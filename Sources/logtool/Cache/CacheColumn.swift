@@ -92,12 +92,10 @@ struct CacheColumn: Sendable {
     }
 
     private func plain(_ value: JSONValue) -> SQLiteValue {
-        switch value {
+        switch value.stored {
         case .null: .null
-        case .bool(let truth): .integer(truth ? 1 : 0)
-        case .number(let number): number.int64.map { .integer($0) } ?? .text(number.text)
-        case .string(let text): .text(text)
-        case .array, .object: .text(value.text)
+        case .integer(let number): .integer(number)
+        case .text(let text): .text(text)
         }
     }
 

@@ -1,4 +1,5 @@
 import EventLog
+import Projections
 
 #if canImport(Glibc)
 import Glibc
@@ -169,7 +170,7 @@ struct CacheFile {
             return nil
         }
         let pageSize = Int(header[16]) << 8 | Int(header[17])
-        let isOwn = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == CacheSchema.applicationID
+        let isOwn = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == MappedSchema.applicationID
         return (isOwn, pageSize == 1 ? 65_536 : pageSize)
     }
 

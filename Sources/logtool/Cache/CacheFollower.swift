@@ -13,12 +13,11 @@ struct CacheFollower {
         let tables: [(name: String, keys: [JSONValue])]
     }
 
-    /// The most events of one transaction, so that readers see them soon.
-    static let eventsMax: UInt64 = 10_000
-
     private let tables: MappedTables
     private let options: ReplayOptions
     private var deletions: [String: Deletion] = [:]
+    /// Where the log's last compaction was decided when the state was folded.
+    private let decidedAt: SequenceNumber
     private(set) var state: Workspace
     private(set) var meta: CacheMeta
 
@@ -27,32 +26,37 @@ struct CacheFollower {
     /// - Parameters:
     ///   - state: The state that the cache holds.
     ///   - meta: What the cache says of itself.
+    ///   - decidedAt: Where the log's last compaction was decided, read no later than the state.
     /// - Throws: `Failure` where a table has no columns that find the rows of a thing again.
-    init(_ map: CacheMap, at path: String, state: Workspace, meta: CacheMeta, options: ReplayOptions) throws {
+    init(
+        _ map: CacheMap,
+        at path: String,
+        state: Workspace,
+        meta: CacheMeta,
+        decidedAt: SequenceNumber,
+        options: ReplayOptions
+    ) throws {
         let connection = try SQLiteConnection(path, .live)
         tables = try MappedTables(map, in: connection)
-        (self.state, self.meta, self.options) = (state, meta, options)
+        (self.state, self.meta, self.decidedAt, self.options) = (state, meta, decidedAt, options)
         for table in map.tables {
             deletions[table.name] = try Deletion(table, of: map, in: connection, sourceCount: state.sourceNames.count)
         }
     }
 
-    /// Folds the next events and writes what they changed; `nil` where there are none.
-    mutating func step(_ session: borrowing ReadSession) throws -> Batch? {
-        let last = min(session.head, SequenceNumber(state.sequence.rawValue + Self.eventsMax))
-        guard last > state.sequence else { return nil }
-        var changes = ChangedThings()
+    /// Whether the log is the one that was begun with: a compaction since then may have dropped what the state has.
+    func continues(in session: borrowing ReadSession) -> Bool { session.decidedAt == decidedAt }
+
+    /// Folds the next events and writes what they changed; `nil` where there are none up to `end`, or to the head.
+    mutating func step(_ session: borrowing ReadSession, through end: SequenceNumber? = nil) throws -> Batch? {
         let sources = state.sourceNames.count
-        state = try Replay.advance(state, over: session, through: last, options: options) { event, state in
-            changes.note(state, by: event)
-            return true
-        }
+        guard let changes = try Replay.follow(&state, over: session, through: end, options: options) else { return nil }
         if state.sourceNames.count > sources { try checkSources() }
         return try write(changes)
     }
 
     private mutating func write(_ changes: ChangedThings) throws -> Batch {
-        meta = CacheMeta(next: meta, of: &state)
+        meta.advance(to: &state)
         let meta = meta
         let changed = try tables.connection.transaction {
             var changed: [(name: String, keys: [JSONValue])] = []
@@ -134,15 +138,5 @@ private struct Deletion {
 
     func deleteAll() throws {
         try all.run()
-    }
-}
-
-extension CacheMeta {
-    /// What follows on a cache once it holds a later state of the same log.
-    fileprivate init(next meta: CacheMeta, of state: inout Workspace) {
-        self = meta
-        sequence = state.sequence
-        digest = state.digest().hex
-        asOf = Self.asOf(state).description
     }
 }

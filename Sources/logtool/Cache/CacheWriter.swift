@@ -3,7 +3,7 @@ import Projections
 
 /// Makes a cache of a state: tables, rows, then what works on the rows.
 struct CacheWriter {
-    let schema: CacheSchema
+    let schema: MappedSchema
     let progress: Progress
     /// The page size that the file must have; `nil` for SQLite's own.
     var pageSize: Int?
@@ -14,23 +14,53 @@ struct CacheWriter {
     /// Fills a new file. Nothing is synced on the way: a half-written file is thrown away.
     ///
     /// The rows are written as the state is walked, so memory does not grow with them.
-    func write(_ state: borrowing Workspace, meta: CacheMeta, to path: String) throws -> RowCounts {
+    ///
+    /// - Parameter plan: Which rows are copied from another cache of the same state.
+    func write(
+        _ state: borrowing Workspace,
+        meta: CacheMeta,
+        to path: String,
+        by plan: RebuildPlan
+    ) throws -> RowCounts {
         try SQLiteConnection.telling("write the cache", path) {
             let connection = try SQLiteConnection(path, .building, .schema)
             if let pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
             let later = try connection.runTables(of: schema.script)
             try makeMetaTable(connection)
-            let tables = try MappedTables(schema.map, in: connection)
-            try connection.transaction {
-                progress.begin("writing the rows")
-                try tables.insertAll(of: state) { progress.report("wrote \($0) rows", done: $0) }
+            return try connection.transaction {
+                let counts = try writeRows(of: state, by: plan, connection)
                 progress.begin("making indexes")
-                try connection.run(later, of: schema.script, rows: tables.counts.reduce(0, +))
+                try connection.run(later, of: schema.script, rows: counts.reduce(0) { $0 + $1.count })
                 try meta.write(to: connection, table: schema.map.metaTable)
+                try connection.markAsOwn()
+                return counts
             }
-            try connection.markAsOwn()
-            return Array(zip(schema.map.tables.map(\.name), tables.counts)).map { (table: $0.0, count: $0.1) }
         }
+    }
+
+    private func writeRows(
+        of state: borrowing Workspace,
+        by plan: RebuildPlan,
+        _ connection: SQLiteConnection
+    ) throws -> RowCounts {
+        progress.begin("writing the rows")
+        let made = try MappedTables(schema.map.only(plan.tables { $0 == .log }), in: connection)
+        try made.insertAll(of: state) { progress.report("wrote \($0) rows", done: $0) }
+        let renewed = plan.renewedSources
+        let both = try MappedTables(schema.map.only(plan.tables { $0 != .log && $0 != .cache }), in: connection)
+        try both.insertAll(of: state) {
+            progress.report("wrote \($0) rows", done: $0)
+        } where: { row in
+            row["source"]?.string.map { renewed.contains($0) } ?? false
+        }
+        var counts = Dictionary(uniqueKeysWithValues: zip(made.map.tables.map(\.name), made.counts))
+        for (table, count) in zip(both.map.tables, both.counts) { counts[table.name] = count }
+        if let base = plan.base {
+            progress.begin("copying rows")
+            let copy = try CacheCopy(of: base.path, to: connection, progress: progress)
+            for step in plan.steps { counts[step.table.name, default: 0] += try copy.rows(of: step) }
+        }
+        return schema.map.tables.map { (table: $0.name, count: counts[$0.name] ?? 0) }
     }
 
     private func makeMetaTable(_ connection: SQLiteConnection) throws {
@@ -57,6 +87,6 @@ extension SQLiteConnection {
     fileprivate func markAsOwn() throws {
         let rows = try rows("PRAGMA application_id")
         guard case .integer(0)? = rows.first?.first else { return }
-        try run("PRAGMA application_id = \(CacheSchema.applicationID)")
+        try run("PRAGMA application_id = \(MappedSchema.applicationID)")
     }
 }

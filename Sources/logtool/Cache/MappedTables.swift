@@ -61,12 +61,17 @@ final class MappedTables {
         }
     }
 
-    /// Writes all rows of a state.
-    func insertAll(of state: borrowing Workspace, progress: (_ rows: Int) -> Void = { _ in }) throws {
+    /// Writes all rows of a state, or those that are wanted.
+    func insertAll(
+        of state: borrowing Workspace,
+        progress: (_ rows: Int) -> Void = { _ in },
+        where isWanted: (JSONValue) -> Bool = { _ in true }
+    ) throws {
         let asOf = CacheMeta.asOf(state)
         var done = 0
         for list in lists {
             try state.forEachRow(of: list, asOf: asOf) { row in
+                guard isWanted(row) else { return }
                 try insert(row, of: list)
                 done += 1
                 if done & 0x3FFF == 0 { progress(done) }

@@ -1,4 +1,4 @@
-/// The program's own cache (`docs/cache.md`), in the same two forms as an app's. A change needs a new `CacheSchema.ownVersion`.
+/// The program's own cache (`docs/cache.md`), in the same two forms as an app's. A change needs a new `CacheMeta.version`.
 enum OwnSchema {
     static let sql = """
         PRAGMA user_version = 2;

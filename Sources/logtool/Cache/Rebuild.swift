@@ -4,10 +4,10 @@ import Projections
 /// One run of `rebuild`.
 struct Rebuild {
     var file: CacheFile
-    let schema: CacheSchema
+    let schema: MappedSchema
     let options: RebuildCommand
 
-    init(file: CacheFile, schema: CacheSchema, options: RebuildCommand) {
+    init(file: CacheFile, schema: MappedSchema, options: RebuildCommand) {
         self.file = file
         self.file.metaTable = schema.map.metaTable
         (self.schema, self.options) = (schema, options)
@@ -20,12 +20,32 @@ struct Rebuild {
         if let target = StateFile(path: file.path) { return try write(target, store) }
         if options.check { return try check(store) }
         try refuseForeign()
+        let plan = try plan(store)
+        do {
+            try run(plan, store)
+        } catch let failure as Failure where plan.base != nil && failure.exitCode == Outcome.trouble {
+            // Whatever is wrong with the cache before, the log has everything.
+            try run(RebuildPlan(whole: schema.map, because: "the cache before is of no use (\(failure))"), store)
+        }
+    }
+
+    private func run(_ plan: RebuildPlan, _ store: EventStore) throws {
+        if options.plan { try printPlan(plan) }
         let progress = output.progress("replaying")
-        var state = try state(store, progress)
+        var state = try state(
+            store,
+            at: plan.base.flatMap { Point("\($0.meta.sequence)") } ?? options.point.at,
+            progress
+        )
         let meta = try meta(of: &state, store)
-        let counts = try build(state, meta, progress)
+        if let base = plan.base, base.meta.digest != meta.digest, base.meta.changedDecoders.isEmpty {
+            throw Failure("copy the cache \"\(base.path)\": its digest is not the log's")
+        }
+        let built = try build(state, meta, progress, by: plan) { path, counts in
+            try bringUp(path, state, meta, counts, to: plan.base, store)
+        }
         progress.end()
-        try report(counts, meta, swapped: !options.dryRun)
+        try report(built.counts, built.meta, swapped: !options.dryRun)
     }
 
     /// - Throws: `Failure` with exit code 4 where something else than a cache stands there.
@@ -39,42 +59,50 @@ struct Rebuild {
         }
     }
 
-    func state(_ store: EventStore, _ progress: Progress) throws -> Workspace {
+    /// The state at a point; `nil` for the head.
+    func state(_ store: EventStore, at point: Point?, _ progress: Progress) throws -> Workspace {
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
-        return try loader.workspace(for: StateQuery(point: options.point.at, profile: options.reading.profile))
+        return try loader.workspace(for: StateQuery(point: point, profile: options.reading.profile))
     }
 
     func meta(of state: inout Workspace, _ store: EventStore) throws -> CacheMeta {
         let identity = try store.read { try $0.identity() }
         return CacheMeta(
             of: &state,
-            identity: identity.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(),
+            identity: identity,
             profile: options.reading.profile,
-            schema: schema.hash
+            schema: schema.hash,
+            tables: (try? schema.tableHashes()) ?? [:]
         )
     }
 
+    /// What a cache holds once it is built.
+    typealias Built = (counts: CacheWriter.RowCounts, meta: CacheMeta)
+
     /// Builds the new file and swaps it in, unless only what it would change is asked for.
-    @discardableResult
+    ///
+    /// - Parameter complete: What is done to the new file before it is swapped in.
     func build(
         _ state: borrowing Workspace,
         _ meta: CacheMeta,
         _ progress: Progress,
-        holding place: CachePlace? = nil
-    ) throws -> CacheWriter.RowCounts {
+        by plan: RebuildPlan,
+        holding place: CachePlace? = nil,
+        _ complete: (_ path: String, CacheWriter.RowCounts) throws -> Built
+    ) throws -> Built {
         var writer = CacheWriter(schema: schema, progress: progress)
         writer.pageSize = try file.pageSize()
         return try file.replace(holding: place) { path in
             if options.diff { try showDifferences(path, progress) }
             return !options.dryRun
         } _: { path in
-            try writer.write(state, meta: meta, to: path)
+            try complete(path, try writer.write(state, meta: meta, to: path, by: plan))
         }
     }
 
     private func write(_ target: StateFile, _ store: EventStore) throws {
         let progress = output.progress("replaying")
-        var state = try state(store, progress)
+        var state = try state(store, at: options.point.at, progress)
         let meta = try meta(of: &state, store)
         progress.begin("writing the rows")
         if options.dryRun { return }
@@ -97,6 +125,84 @@ struct Rebuild {
             let shown = counts.filter { $0.count > 0 }.map { "\($0.table) \($0.count)" }
             let verb = swapped ? "built" : "would build"
             try output.line("\(verb) \(file.path) at sequence \(meta.sequence): \(shown.joined(separator: ", "))")
+        }
+        try output.flush()
+    }
+}
+
+// MARK: - By need
+
+extension Rebuild {
+    /// Which tables can be copied from the cache before, and which are made from the log.
+    private func plan(_ store: EventStore) throws -> RebuildPlan {
+        func whole(_ reason: String) -> RebuildPlan { RebuildPlan(whole: schema.map, because: reason) }
+        guard try file.occupant().isOurs, try file.occupant() != .nothing,
+            let known = try? SQLiteConnection(file.target, .reading, .reading),
+            let meta = CacheMeta(known, table: schema.map.metaTable)
+        else { return whole("there is no cache yet") }
+        if meta.schema == schema.hash, meta.changedDecoders.isEmpty { return whole("the schema is that of the cache") }
+        guard meta.profile == options.reading.profile.rawValue else { return whole("the cache is of another profile") }
+        let hashes = (try? schema.tableHashes()) ?? [:]
+        return try store.read { session in
+            let identity = CacheMeta.text(ofIdentity: try session.identity())
+            guard identity == meta.identity else { return whole("the cache is of another log") }
+            let end = try options.point.at?.resolve(in: session) ?? session.head
+            guard meta.canContinue(in: session), meta.sequence <= end else {
+                return whole("the cache is of a state that does not lead to this one")
+            }
+            let base = RebuildPlan.Base(path: file.target, meta: meta, end: end, decidedAt: session.decidedAt)
+            return RebuildPlan(schema.map, hashes, over: base, kinds: try session.kindsBySource())
+        }
+    }
+
+    /// Writes what the events after the cache before have changed, into a file that nobody reads yet.
+    private func bringUp(
+        _ path: String,
+        _ state: Workspace,
+        _ meta: CacheMeta,
+        _ counts: CacheWriter.RowCounts,
+        to base: RebuildPlan.Base?,
+        _ store: EventStore
+    ) throws -> Built {
+        guard let base, state.sequence < base.end else { return (counts, meta) }
+        let meta = try follow(path, state, meta, to: base, store)
+        return try SQLiteConnection.telling("write the cache", path) {
+            // Leaves WAL mode, too.
+            let connection = try SQLiteConnection(path, .building)
+            let counts = try schema.map.tables.map { table in
+                let rows = try connection.rows("SELECT count(*) FROM \(table.name.quotedSQL)")
+                guard case .integer(let count)? = rows.first?.first else { return (table: table.name, count: 0) }
+                return (table: table.name, count: Int(count))
+            }
+            return (counts, meta)
+        }
+    }
+
+    private func follow(
+        _ path: String,
+        _ state: Workspace,
+        _ meta: CacheMeta,
+        to base: RebuildPlan.Base,
+        _ store: EventStore
+    ) throws -> CacheMeta {
+        var follower = try follower(state, meta, base.decidedAt, at: path)
+        try SQLiteConnection.telling("write the cache", path) {
+            try store.read { session in
+                guard follower.continues(in: session) else {
+                    throw Failure("bring the cache \"\(path)\" up to date: the log was compacted meanwhile")
+                }
+                while try follower.step(session, through: base.end) != nil {}
+            }
+        }
+        return follower.meta
+    }
+
+    private func printPlan(_ plan: RebuildPlan) throws {
+        let output = output.standardOutput
+        if options.document.json {
+            try output.line(JSONValue.object(["plan": .array(plan.steps.map(\.json))]).text)
+        } else {
+            for step in plan.steps { try output.line(step.line) }
         }
         try output.flush()
     }
@@ -130,7 +236,7 @@ extension Rebuild {
             throw Failure("check \"\(file.path)\": there is no cache; build one", exitCode: Outcome.no)
         }
         let progress = output.progress("replaying")
-        let state = try state(store, progress)
+        let state = try state(store, at: options.point.at, progress)
         progress.begin("comparing")
         var first: CacheComparison.Difference?
         try CacheComparison.compare(state, schema.map, with: file.path) { difference in
@@ -189,11 +295,17 @@ extension Rebuild {
         defer { withExtendedLifetime(place) {} }
         var follower = try begin(store, place)
         while true {
+            var isCompacted = false
             let batch = try SQLiteConnection.telling("write the cache", file.path) {
-                try store.read { session in try follower.step(session) }
+                try store.read { session in
+                    isCompacted = !follower.continues(in: session)
+                    return isCompacted ? nil : try follower.step(session)
+                }
             }
             if let batch {
                 try report(batch)
+            } else if isCompacted {
+                follower = try begin(store, place)
             } else {
                 try await Task.sleep(for: .milliseconds(200))
             }
@@ -203,38 +315,53 @@ extension Rebuild {
     private func begin(_ store: EventStore, _ place: CachePlace) throws -> CacheFollower {
         let progress = output.progress("replaying")
         defer { progress.end() }
-        if let follower = try resumed(store, progress) { return follower }
-        var state = try state(store, progress)
+        let decidedAt = try store.read { $0.decidedAt }
+        if let follower = try resumed(store, decidedAt, progress) { return follower }
+        var state = try state(store, at: options.point.at, progress)
         let meta = try meta(of: &state, store)
-        let counts = try build(state, meta, progress, holding: place)
+        let plan = RebuildPlan(whole: schema.map, because: "there is no cache to go on with")
+        let built = try build(state, meta, progress, by: plan, holding: place) { ($1, meta) }
         progress.end()
-        try report(counts, meta, swapped: true)
-        return try follower(state, meta)
+        try report(built.counts, meta, swapped: true)
+        return try follower(state, meta, decidedAt)
     }
 
     /// Goes on where a cache of the same log, schema and profile ends; `nil` where there is none.
-    private func resumed(_ store: EventStore, _ progress: Progress) throws -> CacheFollower? {
+    private func resumed(
+        _ store: EventStore,
+        _ decidedAt: SequenceNumber,
+        _ progress: Progress
+    ) throws -> CacheFollower? {
         guard try file.occupant() != .nothing, let known = try? SQLiteConnection(file.target, .reading, .reading),
             let meta = CacheMeta(known, table: schema.map.metaTable), meta.schema == schema.hash,
             meta.profile == options.reading.profile.rawValue
         else { return nil }
-        let head = try store.read { session in
-            session.decidedAt <= meta.sequence && meta.sequence <= session.head
-        }
-        guard head else { return nil }
+        guard try store.read({ session in meta.canContinue(in: session) }) else { return nil }
         var query = StateQuery(profile: options.reading.profile)
         query.point = Point(meta.sequence.description)
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         var state = try loader.workspace(for: query)
         guard try self.meta(of: &state, store) == meta else { return nil }
-        return try follower(state, meta)
+        return try follower(state, meta, decidedAt)
     }
 
-    private func follower(_ state: Workspace, _ meta: CacheMeta) throws -> CacheFollower {
+    private func follower(
+        _ state: Workspace,
+        _ meta: CacheMeta,
+        _ decidedAt: SequenceNumber,
+        at path: String? = nil
+    ) throws -> CacheFollower {
         var replay = ReplayOptions()
         replay.profile = options.reading.profile
         return try SQLiteConnection.telling("follow with", file.path) {
-            try CacheFollower(schema.map, at: file.target, state: state, meta: meta, options: replay)
+            try CacheFollower(
+                schema.map,
+                at: path ?? file.target,
+                state: state,
+                meta: meta,
+                decidedAt: decidedAt,
+                options: replay
+            )
         }
     }
 

@@ -7,7 +7,8 @@ extension DiffCommand {
         guard case .log(let path, let point, let profile) = first, let cache = second.plainPath else {
             throw Failure("diff: a cache is compared with a log; write LOG[@POINT][#PROFILE] and the cache's file")
         }
-        let map = try mapping.map.map { try CacheSchema.map(at: $0, values: mapping.valuesByName) } ?? ownMap(of: cache)
+        let map =
+            try mapping.map.map { try MappedSchema.map(at: $0, values: mapping.valuesByName) } ?? ownMap(of: cache)
         let progress = output.progress("replaying")
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -27,7 +28,7 @@ extension DiffCommand {
 
     /// The program's own map, for a cache that it made.
     private func ownMap(of path: String) throws -> CacheMap {
-        let map = try CacheSchema.own().map
+        let map = try MappedSchema.own().map
         let connection = try SQLiteConnection(path, .reading, .reading)
         guard CacheMeta(connection, table: map.metaTable) != nil else {
             throw Failure("diff \"\(path)\": nothing says what its tables hold; give a map with --map (docs/cache.md)")

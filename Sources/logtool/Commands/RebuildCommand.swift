@@ -25,6 +25,10 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         Example("logtool rebuild chat.eventlog --to old.sqlite --at head~100", "the cache as it was"),
         Example("logtool rebuild chat.eventlog --to app.sqlite --schema app.sql --map app.yaml", "an app's own schema"),
         Example("logtool rebuild chat.eventlog --to chat.sqlite --diff --dry-run", "what would look different"),
+        Example(
+            "logtool rebuild chat.eventlog --to app.sqlite --schema v2.sql --map v2.yaml --plan",
+            "which tables a changed schema needs anew"
+        ),
         Example("logtool rebuild chat.eventlog --to chat.sqlite --check", "whether the cache is what the log says"),
         Example("logtool rebuild chat.eventlog --to chat.sqlite --back", "the cache before the last rebuild"),
         Example("logtool rebuild chat.eventlog --to chat.sqlite --follow", "a cache that is kept current"),
@@ -45,6 +49,9 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     var schema: String?
 
     @OptionGroup var mapping: MapOptions
+
+    @Flag(help: "Print which tables are made from the log and which are copied from the cache before, then do it.")
+    var plan = false
 
     @Flag(help: "Only compare the cache with the log; exit code 1 with the first difference.")
     var check = false
@@ -94,8 +101,11 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         if chosen.count > 1, chosen != ["--dry-run", "--diff"] {
             throw ValidationError("\(chosen[0]) and \(chosen[1]) exclude each other")
         }
+        if plan, check || back || follow {
+            throw ValidationError("--plan goes with a rebuild: leave --check, --back and --follow out")
+        }
         if follow, point.at != nil { throw ValidationError("--follow ends at no point; leave --at out") }
-        if StateFile(path: to) != nil, schema != nil || chosen.contains(where: { $0 != "--dry-run" }) {
+        if StateFile(path: to) != nil, schema != nil || plan || chosen.contains(where: { $0 != "--dry-run" }) {
             throw ValidationError("\"\(to)\" is JSON: it has no schema, and nothing is swapped, compared or followed")
         }
     }
@@ -103,10 +113,10 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
     func run() async throws {
         if printSchema || printMap { return try printOwn() }
         guard let path, let to else { return }
-        let own = try schema.map { try CacheSchema.app(sql: $0, map: mapping.map ?? "", values: mapping.valuesByName) }
+        let own = try schema.map { try MappedSchema.app(sql: $0, map: mapping.map ?? "", values: mapping.valuesByName) }
         let rebuild = Rebuild(
             file: CacheFile(path: to),
-            schema: try own ?? CacheSchema.own(),
+            schema: try own ?? MappedSchema.own(),
             options: self
         )
         if back { return try rebuild.goBack() }

@@ -25,7 +25,7 @@ final class SQLiteConnection {
     /// Where the file is.
     let path: String
     let handle: OpaquePointer
-    private let sqlGuard: SQLiteGuard?
+    let sqlGuard: SQLiteGuard?
 
     /// Opens a file; `building` and `live` make it where it is missing.
     ///

@@ -19,6 +19,10 @@ final class SQLiteGuard {
     private var makesOther = false
     /// Why the last statement was refused, a predicate; `nil` where it was not.
     private(set) var refusal: String?
+    /// The tables that compiled statements write to, change or drop, in small letters.
+    private(set) var written: Set<String> = []
+    /// Those of them that triggers write to.
+    private(set) var writtenByTriggers: Set<String> = []
     /// Whether the program's own SQL runs.
     var isSuspended = false
     private let policy: Policy
@@ -48,10 +52,12 @@ final class SQLiteGuard {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_set_authorizer(
             handle,
-            { context, action, first, second, _, _ in
+            { context, action, first, second, _, trigger in
                 guard let context else { return SQLITE_DENY }
-                return Unmanaged<SQLiteGuard>.fromOpaque(context).takeUnretainedValue()
-                    .answer(action, first.map { String(cString: $0) }, second.map { String(cString: $0) })
+                let sqlGuard = Unmanaged<SQLiteGuard>.fromOpaque(context).takeUnretainedValue()
+                let (first, second) = (first.map { String(cString: $0) }, second.map { String(cString: $0) })
+                if !sqlGuard.isSuspended { sqlGuard.noteWrite(action, first, second, isByTrigger: trigger != nil) }
+                return sqlGuard.answer(action, first, second)
             },
             context
         )
@@ -92,6 +98,23 @@ final class SQLiteGuard {
         if steps > 0 { return true }
         refusal = "takes too long for the rows there are"
         return false
+    }
+
+    private func noteWrite(_ action: Int32, _ first: String?, _ second: String?, isByTrigger: Bool) {
+        let table: String?
+        switch action {
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_DROP_TABLE: table = first
+        case SQLITE_ALTER_TABLE: table = second
+        default: return
+        }
+        guard let table = table?.lowercased() else { return }
+        written.insert(table)
+        if isByTrigger { writtenByTriggers.insert(table) }
+    }
+
+    /// Forgets which tables were written to.
+    func forgetWrites() {
+        (written, writtenByTriggers) = ([], [])
     }
 
     private func answer(_ action: Int32, _ first: String?, _ second: String?) -> Int32 {

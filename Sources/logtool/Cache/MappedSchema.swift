@@ -1,7 +1,7 @@
 import EventLog
 
 /// A cache's schema: SQL, and the map that says what goes into its tables.
-struct CacheSchema: Sendable {
+struct MappedSchema: Sendable {
     let script: SQLScript
     let map: CacheMap
 
@@ -10,23 +10,21 @@ struct CacheSchema: Sendable {
 
     /// Stored as `application_id`, "ELog": tells a cache that a rebuild made from any other SQLite file.
     static let applicationID: UInt32 = 0x454C_6F67
-    /// The version of the program's own cache, its `user_version`. Raise it with every change of `OwnSchema`.
-    static let ownVersion = 2
     /// How values are made of members; part of each schema's hash.
-    private static let mappingVersion = 1
+    static let mappingVersion = 1
 
     /// The program's own cache.
-    static func own() throws -> CacheSchema {
-        try CacheSchema(sql: OwnSchema.sql, name: "the own schema", map: OwnSchema.map, name: "the own map")
+    static func own() throws -> MappedSchema {
+        try MappedSchema(sql: OwnSchema.sql, name: "the own schema", map: OwnSchema.map, name: "the own map")
     }
 
     /// The schema of an app, from its files.
     ///
     /// - Throws: `Failure` where a file cannot be read, or the map has a mistake.
-    static func app(sql path: String, map mapPath: String, values: [String: String]) throws -> CacheSchema {
+    static func app(sql path: String, map mapPath: String, values: [String: String]) throws -> MappedSchema {
         let sql = try Self.text(at: path, "schema", bytesMax: SQLScript.bytesMax)
         let map = try Self.text(at: mapPath, "map", bytesMax: 1 << 20)
-        return try CacheSchema(sql: sql, name: path, map: map, name: mapPath, values: values)
+        return try MappedSchema(sql: sql, name: path, map: map, name: mapPath, values: values)
     }
 
     /// A map alone, for comparisons.

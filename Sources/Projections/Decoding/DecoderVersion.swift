@@ -1,0 +1,30 @@
+package import EventLog
+
+/// What the events of some kinds mean in the state, as a number for each decoder.
+///
+/// Raise the number with every change of a decoder, or of a fold for its changes, that gives other rows for the same events. Caches keep the
+/// numbers; where one differs, the rows of the sources that the decoder reads are made anew.
+package enum DecoderVersion: String, CaseIterable, Sendable {
+    case git, gateway, items, status, cloudkit, realtime, recorder
+
+    /// The version of the decoder.
+    package var number: Int {
+        switch self {
+        case .git, .gateway, .items, .status, .cloudkit, .realtime, .recorder: 1
+        }
+    }
+
+    /// The decoder that reads a kind; `nil` where none does.
+    package init?(kind: EventKind) {
+        switch EventFamily(kind: kind) {
+        case .git: self = .git
+        case .gateway, .gatewayAnswer: self = .gateway
+        case .items: self = .items
+        case .status: self = .status
+        case .cloudRecords: self = .cloudkit
+        case .realtime: self = .realtime
+        case .link, .gap, .oversize, .notice: self = .recorder
+        case .unknown: return nil
+        }
+    }
+}

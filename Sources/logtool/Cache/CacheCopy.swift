@@ -1,0 +1,46 @@
+import EventLog
+import Projections
+
+/// Copies rows of one cache into another with the same tables.
+struct CacheCopy {
+    private let cache: SQLiteConnection
+    private let target: SQLiteConnection
+    private let progress: Progress
+
+    /// - Throws: `Failure` where the cache cannot be read.
+    init(of path: String, to target: SQLiteConnection, progress: Progress) throws {
+        cache = try SQLiteConnection(path, .reading, .reading)
+        (self.target, self.progress) = (target, progress)
+    }
+
+    /// Copies those rows of a table that a plan takes from the cache, in the order that they have there.
+    ///
+    /// - Returns: How many.
+    func rows(of step: RebuildPlan.Step) throws -> Int {
+        let left: [String]
+        switch step.origin {
+        case .log: return 0
+        case .cache: left = []
+        case .both(let sources): left = sources
+        }
+        let table = step.table
+        let columns = table.columns.map { $0.name.quotedSQL }.joined(separator: ", ")
+        var query = "SELECT \(columns) FROM \(table.name.quotedSQL) NOT INDEXED"
+        if !left.isEmpty, let source = table.sourceColumn {
+            let marks = repeatElement("?", count: left.count).joined(separator: ", ")
+            query += " WHERE \(source.quotedSQL) IS NULL OR \(source.quotedSQL) NOT IN (\(marks))"
+        }
+        let selection = try cache.statement(query)
+        let insertion = try target.statement(table.insertion)
+        try selection.bind(left.map { .text($0) })
+        cache.allow(rows: .max)
+        var count = 0
+        while try selection.step() {
+            target.allow(rows: 1)
+            try insertion.run(selection.row)
+            count += 1
+            if count & 0xFFFF == 0 { progress.report("copied \(count) rows of \(table.name)", done: count) }
+        }
+        return count
+    }
+}

@@ -1,0 +1,43 @@
+import Projections
+
+extension CacheMap {
+    /// The same map with some of its tables.
+    func only(_ names: Set<String>) -> CacheMap {
+        CacheMap(name: name, tables: tables.filter { names.contains($0.name) }, metaTable: metaTable)
+    }
+}
+
+extension CacheMap.Table {
+    /// What tells the map of this table from any other: everything but the lines of the file.
+    var identity: [String] {
+        [name, list.name, "\(conflict)"] + each.map { "each \($0.name)" } + key.map { "key \($0)" }
+            + conditions.map { "where \($0.path.name) \($0.value.map { "= \($0)" } ?? "exists")" }
+            + columns.flatMap(\.identity)
+    }
+
+    /// The column that holds the source of each row, as it is; `nil` where there is none.
+    var sourceColumn: String? {
+        columns.first { column in
+            guard case .member(let path) = column.origin else { return false }
+            return path.name == "source" && [.plain, .text].contains(column.storage)
+        }?.name
+    }
+}
+
+extension CacheColumn {
+    fileprivate var identity: [String] {
+        let origin: [String] =
+            switch self.origin {
+            case .member(let path): ["member \(path.name)"]
+            case .constant(let value): ["constant \(value)"]
+            case .template(let pieces):
+                pieces.map { piece in
+                    switch piece {
+                    case .text(let text): "text \(text)"
+                    case .member(let path): "member \(path.name)"
+                    }
+                }
+            }
+        return ["column \(name)", storage.rawValue, "\(fallback)"] + origin
+    }
+}

@@ -1,0 +1,38 @@
+import EventLog
+import Projections
+
+extension MappedSchema {
+    /// What the rows of each table are made by: the hash of its SQL and its map.
+    ///
+    /// Tables are left out whose rows the schema itself changes, by a statement after the rows or by a trigger: what they hold is not what
+    /// the log gives.
+    func tableHashes() throws -> [String: String] {
+        let connection = try SQLiteConnection(":memory:", .building, .schema)
+        guard let sqlGuard = connection.sqlGuard else { return [:] }
+        let later = try connection.runTables(of: script)
+        sqlGuard.forgetWrites()
+        try connection.run(later, of: script, rows: 0)
+        var changed = sqlGuard.written
+        for table in map.tables {
+            sqlGuard.forgetWrites()
+            _ = try connection.statement(table.insertion)
+            _ = try connection.statement("DELETE FROM \(table.name.quotedSQL)")
+            changed.formUnion(sqlGuard.writtenByTriggers)
+        }
+        var hashes: [String: String] = [:]
+        for table in map.tables where !changed.contains(table.name.lowercased()) {
+            hashes[table.name] = try hash(of: table, in: connection)
+        }
+        return hashes
+    }
+
+    private func hash(of table: CacheMap.Table, in connection: SQLiteConnection) throws -> String? {
+        let rows = try connection.rows(
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+            [.text(table.name)]
+        )
+        guard case .text(let sql)? = rows.first?.first else { return nil }
+        let parts = ["\(Self.mappingVersion)", sql] + table.identity
+        return Hasher256.hash(parts.flatMap { Array($0.utf8) + [0] }).hex
+    }
+}

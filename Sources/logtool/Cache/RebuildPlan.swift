@@ -1,0 +1,106 @@
+import EventLog
+import Projections
+
+/// Which tables of a new cache are made from the log, and which are copied from the cache before.
+struct RebuildPlan {
+    /// Where the rows of one table come from.
+    enum Origin: Equatable {
+        /// All of them from the log.
+        case log
+        /// All of them from the cache before.
+        case cache
+        /// Those of these sources from the log, the others from the cache before.
+        case both([String])
+    }
+
+    /// What is done about one table.
+    struct Step {
+        let table: CacheMap.Table
+        let origin: Origin
+        let reason: String
+    }
+
+    /// The cache before: where it is, and which state it holds.
+    struct Base {
+        let path: String
+        let meta: CacheMeta
+        /// The last event that the new cache is to hold.
+        let end: SequenceNumber
+        /// Where the log's last compaction was decided.
+        let decidedAt: SequenceNumber
+    }
+
+    /// The cache that rows are copied from; `nil` where all tables are made from the log.
+    let base: Base?
+    let steps: [Step]
+
+    /// Everything from the log.
+    init(whole map: CacheMap, because reason: String) {
+        base = nil
+        steps = map.tables.map { Step(table: $0, origin: .log, reason: reason) }
+    }
+
+    /// Compares what a cache was made by with what makes the new one.
+    ///
+    /// - Parameters:
+    ///   - hashes: What makes each table now.
+    ///   - kinds: The kinds of event of each source.
+    init(_ map: CacheMap, _ hashes: [String: String], over base: Base, kinds: [SourceName: Set<EventKind>]) {
+        let decoders = base.meta.changedDecoders
+        let sources = kinds.filter { source in
+            source.value.contains { kind in DecoderVersion(kind: kind).map { decoders.contains($0) } ?? false }
+        }.keys.map(\.rawValue).sorted()
+        self.base = base
+        steps = map.tables.map { table in
+            guard let now = hashes[table.name] else {
+                return Step(table: table, origin: .log, reason: "the schema changes its rows itself")
+            }
+            guard let before = base.meta.hash(ofTable: table.name) else {
+                return Step(table: table, origin: .log, reason: "the cache has no such table to copy")
+            }
+            if now != before { return Step(table: table, origin: .log, reason: "its SQL or its map has changed") }
+            if sources.isEmpty { return Step(table: table, origin: .cache, reason: "nothing has changed") }
+            let names = decoders.map(\.rawValue).joined(separator: ", ")
+            let reason = "decoder \(names) has changed"
+            return Step(table: table, origin: table.sourceColumn == nil ? .log : .both(sources), reason: reason)
+        }
+    }
+
+    /// The tables of an origin.
+    func tables(where isWanted: (Origin) -> Bool) -> Set<String> {
+        Set(steps.filter { isWanted($0.origin) }.map(\.table.name))
+    }
+
+    /// The sources whose rows a changed decoder gives anew.
+    var renewedSources: Set<String> {
+        steps.reduce(into: []) { found, step in
+            if case .both(let sources) = step.origin { found.formUnion(sources) }
+        }
+    }
+}
+
+extension RebuildPlan.Step {
+    /// A line for people.
+    var line: String {
+        switch origin {
+        case .log: "\(table.name): from the log: \(reason)"
+        case .cache: "\(table.name): copied"
+        case .both(let sources):
+            "\(table.name): rows of \(sources.joined(separator: ", ")) from the log, others copied: \(reason)"
+        }
+    }
+
+    /// The same for programs.
+    var json: JSONValue {
+        var sources: JSONValue?
+        let from: String
+        switch origin {
+        case .log: from = "log"
+        case .cache: from = "cache"
+        case .both(let names): (from, sources) = ("both", .array(names.map { .string($0) }))
+        }
+        return .object([
+            "table": .string(table.name), "from": .string(from), "sources": sources, "reason": .string(reason),
+        ])
+    }
+}
