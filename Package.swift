@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "EventLog", targets: ["EventLog"]),
         .library(name: "Projections", targets: ["Projections"]),
         .library(name: "Ingest", targets: ["Ingest"]),
+        .library(name: "EventLogCache", targets: ["EventLogCache"]),
         .library(name: "EventLogTesting", targets: ["EventLogTesting"]),
         .executable(name: "logtool", targets: ["logtool"]),
         .library(name: "WriteTrace", type: .dynamic, targets: ["WriteTrace"]),
@@ -79,6 +80,11 @@ let package = Package(
         .target(
             name: "EventLogTesting",
             dependencies: ["EventLog", "Ingest", "Projections"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "EventLogCache",
+            dependencies: ["EventLog", "Projections", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -162,7 +168,8 @@ let package = Package(
         .testTarget(
             name: "LogToolTests",
             dependencies: [
-                "logtool", "EventLog", "EventLogTesting", "Projections", "Ingest", "StateTrace", "TestSupport",
+                "logtool", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "StateTrace",
+                "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: settings

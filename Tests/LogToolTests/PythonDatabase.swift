@@ -5,6 +5,20 @@ import TestSupport
 struct PythonDatabase {
     let path: String
 
+    /// Whether there is a Python with `sqlite3`; says so where there is none.
+    static let isAvailable: Bool = {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = ["-c", "import sqlite3"]
+        process.standardError = FileHandle.nullDevice
+        if (try? process.run()) != nil {
+            process.waitUntilExit()
+            if process.terminationStatus == 0 { return true }
+        }
+        print("note: skipped, for there is no python3 with sqlite3")
+        return false
+    }()
+
     /// The rows of a query, a line each, values as Python writes them.
     func lines(_ sql: String) throws -> [String] {
         let script = """

@@ -1,0 +1,213 @@
+public import EventLog
+public import GRDB
+public import Projections
+
+/// Keeps the tables of an app what a log says, in the app's own database and process.
+///
+/// A cache of another log, version or profile is built beside the live database and copied over it in one transaction; after that each
+/// batch of events is one transaction (I30). Readers of the pool see old rows or new ones, and observations of the database go on.
+///
+/// Of several processes one should write; the others may read.
+public actor AppCache<Schema: CacheSchema> {
+    /// The table that says which log and which of its states the cache holds.
+    public static var metaTable: String { "eventlog_meta" }
+
+    private let log: EventStore
+    private let database: DatabasePool
+    private let schema: Schema
+    private let lists: [StateList]
+    private let options: ReplayOptions
+    /// The state that the cache holds; `nil` until it is known.
+    private var current: Current?
+
+    private struct Current {
+        var state: Workspace
+        var meta: CacheMeta
+        /// Where the log's last compaction was decided when the state was folded.
+        let decidedAt: SequenceNumber
+    }
+
+    /// A list with new rows, and the keys of the things that they are about; `nil` where all rows are new.
+    private typealias Touched = (list: StateList, keys: [CacheRow]?)
+
+    /// Makes a cache of a log. Nothing is read or written until the first `step`.
+    ///
+    /// - Parameters:
+    ///   - log: The log, which may grow meanwhile: in this process or another one.
+    ///   - database: The app's database. The log fills all of it: what `Schema.carryOver` does not copy is gone after a rebuild.
+    ///   - profile: Whose reading of the events the cache follows.
+    public init(of log: EventStore, in database: DatabasePool, schema: Schema, profile: Profile = .canonical) {
+        (self.log, self.database, self.schema) = (log, database, schema)
+        let used = schema.tables.values.reduce(into: Set<StateList>()) { $0.formUnion($1) }
+        lists = StateList.all.filter { used.contains($0) }
+        var options = ReplayOptions()
+        options.profile = profile
+        self.options = options
+    }
+
+    /// Writes what the next events changed; builds the whole cache where it is none of this log, version and profile.
+    ///
+    /// - Returns: What changed, at most 10,000 events at once; `nil` where the cache holds all events.
+    /// - Throws: `CacheError`, `EventLogError` where the log cannot be read, `DatabaseError` and what the schema throws. Nothing of the
+    ///   batch is in the cache then.
+    @discardableResult
+    public func step() throws -> CacheBatch? {
+        do {
+            if current == nil { current = try resumed() }
+            guard let known = current else { return try build() }
+            // Taken out, for a second reference would make the fold copy the state; after an error it is read anew.
+            current = nil
+            return try follow(known)
+        } catch is MovedOn {
+            // Another writer was here, or a compaction.
+            current = try resumed()
+            return try current == nil ? build() : step()
+        }
+    }
+
+    /// The changes of the cache, each once it is written, until the task is cancelled. Asks the log for new events at this interval.
+    public nonisolated func changes(every interval: Duration = .milliseconds(200)) -> AsyncThrowingStream<
+        CacheBatch, any Error
+    > {
+        AsyncThrowingStream {
+            while !Task.isCancelled {
+                if let batch = try await self.step() { return batch }
+                try? await Task.sleep(for: interval)
+            }
+            return nil
+        }
+    }
+}
+
+/// The cache or the log is not where it was left.
+private struct MovedOn: Error {}
+
+// MARK: - Following
+
+extension AppCache {
+    private func follow(_ known: consuming Current) throws -> CacheBatch? {
+        let decidedAt = known.decidedAt
+        var (state, meta) = (known.state, known.meta)
+        known = Current(state: Workspace(), meta: meta, decidedAt: decidedAt)
+        let changes = try log.read { session in
+            // A compaction has dropped what the state may still have.
+            guard session.decidedAt == decidedAt else { throw MovedOn() }
+            return try Replay.follow(&state, over: session, options: options)
+        }
+        guard let changes else {
+            current = Current(state: state, meta: meta, decidedAt: decidedAt)
+            return nil
+        }
+        let before = meta
+        meta.advance(to: &state)
+        let next = Current(state: state, meta: meta, decidedAt: decidedAt)
+        let touched = try database.write { database in
+            guard try CacheMeta(in: database, table: Self.metaTable) == before else { throw MovedOn() }
+            let touched = try lists.compactMap { try write($0, changes, next.state, in: database) }
+            try next.meta.write(in: database, table: Self.metaTable)
+            return touched
+        }
+        current = next
+        return batch(meta, isRebuild: false, touched)
+    }
+
+    /// Writes what changed in one list; `nil` where nothing did.
+    private func write(
+        _ list: StateList,
+        _ changes: ChangedThings,
+        _ state: borrowing Workspace,
+        in database: Database
+    ) throws -> Touched? {
+        let asOf = CacheMeta.asOf(state)
+        if list.isWrittenWhole {
+            try schema.apply(.cleared(list), in: database)
+            try state.forEachRow(of: list, asOf: asOf) {
+                try schema.apply(.row(list, CacheRow(json: $0)), in: database)
+            }
+            return (list, nil)
+        }
+        var keys: [CacheRow] = []
+        try state.forEachChange(of: list, in: changes, asOf: asOf) { key, rows in
+            let key = CacheRow(json: key)
+            if rows.isEmpty || list.isHistory { try schema.apply(.removed(list, key), in: database) }
+            for row in rows { try schema.apply(.row(list, CacheRow(json: row)), in: database) }
+            keys.append(key)
+        }
+        return keys.isEmpty ? nil : (list, keys)
+    }
+
+    private func batch(_ meta: CacheMeta, isRebuild: Bool, _ touched: [Touched]) -> CacheBatch {
+        let tables = schema.tables.sorted { $0.key < $1.key }.compactMap { name, lists -> CacheBatch.Table? in
+            let ofTable = touched.filter { lists.contains($0.list) }
+            if ofTable.isEmpty { return nil }
+            let isWhole = ofTable.contains { $0.keys == nil }
+            return CacheBatch.Table(name: name, keys: isWhole ? nil : ofTable.flatMap { $0.keys ?? [] })
+        }
+        return CacheBatch(sequence: meta.sequence, digest: meta.digest, isRebuild: isRebuild, tables: tables)
+    }
+}
+
+// MARK: - Building
+
+extension AppCache {
+    private var schemaName: String { "version \(schema.version)" }
+
+    /// Goes on where a cache of the same log, version and profile ends; `nil` where there is none.
+    private func resumed() throws -> Current? {
+        guard let meta = try database.read({ try CacheMeta(in: $0, table: Self.metaTable) }),
+            meta.schema == schemaName, meta.profile == options.profile.rawValue
+        else { return nil }
+        return try log.read { session in
+            guard meta.canContinue(in: session) else { return nil }
+            var state = try Replay.workspace(of: session, through: meta.sequence, options: options)
+            let told = CacheMeta(
+                of: &state,
+                identity: try session.identity(),
+                profile: options.profile,
+                schema: schemaName
+            )
+            return told == meta ? Current(state: state, meta: meta, decidedAt: session.decidedAt) : nil
+        }
+    }
+
+    private func build() throws -> CacheBatch {
+        var (state, identity, decidedAt) = try log.read { session in
+            (try Replay.workspace(of: session, options: options), try session.identity(), session.decidedAt)
+        }
+        let meta = CacheMeta(of: &state, identity: identity, profile: options.profile, schema: schemaName)
+        let next = try NextDatabase(beside: database)
+        try next.fill { database in
+            try schema.create(in: database)
+            try meta.makeTable(in: database, table: Self.metaTable)
+            for list in lists {
+                try state.forEachRow(of: list, asOf: CacheMeta.asOf(state)) { row in
+                    try schema.apply(.row(list, CacheRow(json: row)), in: database)
+                }
+            }
+            try schema.finish(in: database)
+            try meta.write(in: database, table: Self.metaTable)
+        }
+        try next.replace(database) { try schema.carryOver(from: $0, to: $1) }
+        current = Current(state: state, meta: meta, decidedAt: decidedAt)
+        return batch(meta, isRebuild: true, lists.map { ($0, nil) })
+    }
+}
+
+extension CacheMeta {
+    /// What the meta table says; `nil` where there is none, or one of another version.
+    fileprivate init?(in database: Database, table: String) throws {
+        guard try database.tableExists(table) else { return nil }
+        let rows = try Row.fetchAll(database, sql: "SELECT name, value FROM \(table) LIMIT 1000")
+        self.init(Dictionary(rows.map { ($0["name"], $0["value"]) }) { $1 })
+    }
+
+    fileprivate func makeTable(in database: Database, table: String) throws {
+        try database.execute(sql: "CREATE TABLE \(table) (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    }
+
+    fileprivate func write(in database: Database, table: String) throws {
+        for (name, value) in values {
+            try database.execute(sql: "INSERT OR REPLACE INTO \(table) VALUES (?, ?)", arguments: [name, value])
+        }
+    }
+}
