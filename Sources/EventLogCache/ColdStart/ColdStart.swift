@@ -1,0 +1,65 @@
+public import EventLog
+
+/// What an app has of something when it starts.
+public enum CacheAge: String, Hashable, Sendable {
+    /// The cache is as good as the remote.
+    case fresh
+    /// The cache may be shown, and is out of date.
+    case stale
+    /// The cache is too old to be shown.
+    case expired
+    /// There is no cache.
+    case missing
+}
+
+/// What an app does when it starts.
+public enum ColdStartStep: String, Hashable, Sendable {
+    /// Shows the cache and asks nobody.
+    case showCache
+    /// Shows the cache at once and asks the remote meanwhile; an error changes nothing.
+    case showCacheAndRefresh
+    /// Shows that it loads, until the remote has answered.
+    case waitForRemote
+}
+
+/// Decides what an app shows and asks for when it starts, by the age of its cache.
+///
+/// The clock is the caller's, so that a test or a replay sets it.
+public struct ColdStart: Sendable {
+    private let policy: CacheAgePolicy
+    private let now: @Sendable () -> Timestamp
+
+    /// Makes the decisions of one app.
+    public init(_ policy: CacheAgePolicy, now: @escaping @Sendable () -> Timestamp) {
+        (self.policy, self.now) = (policy, now)
+    }
+
+    /// The age of what is cached under a key.
+    ///
+    /// - Parameter written: When the cache was last known to be what the remote has; `nil` where there is none.
+    public func age(of key: String, written: Timestamp?) -> CacheAge {
+        guard let written else { return .missing }
+        let rule = policy.rule(for: key)
+        let age = now().elapsed(since: written)
+        if rule.expires?.isReached(by: age) == true { return .expired }
+        // A time to come tells nothing of the age: a clock was set.
+        return age < .zero && rule.refreshes != nil || rule.refreshes?.isReached(by: age) == true ? .stale : .fresh
+    }
+
+    /// What the app does about a key.
+    public func step(for key: String, written: Timestamp?) -> ColdStartStep {
+        switch age(of: key, written: written) {
+        case .fresh: .showCache
+        case .stale: .showCacheAndRefresh
+        case .expired, .missing: .waitForRemote
+        }
+    }
+}
+
+extension Timestamp {
+    /// The time between two instants; negative where the other one is later.
+    fileprivate func elapsed(since other: Timestamp) -> Duration {
+        .seconds(seconds) - .seconds(other.seconds)
+            + .nanoseconds(Int64(nanoseconds)) - .nanoseconds(Int64(other.nanoseconds))
+    }
+}
