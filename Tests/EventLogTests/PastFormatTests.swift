@@ -6,11 +6,11 @@ import Testing
 /// Logs of every format that ever was, kept as text in `Fixtures/formats`: each program opens, verifies and goes on with
 /// all of them.
 @Suite struct PastFormatTests {
-    @Test(arguments: ["1"])
+    @Test(arguments: ["v1"])
     func aLogOfAPastFormatIsWhatItWas(format: String) throws {
         let folder = PackageRoot.url.appending(path: "Fixtures/formats/\(format)")
         let directory = try TemporaryDirectory()
-        try Self.restore(folder, to: directory.path("old.eventlog"))
+        try PastLog.restore(folder.appending(path: "log.hex"), to: directory.path("old.eventlog"))
         let store = try EventStore.open(at: directory.path("old.eventlog"))
         let report = try store.verify()
         let lines = try store.read { session in
@@ -32,30 +32,5 @@ import Testing
         let result = try store.append([.sample(1, key: "key/2"), .sample(5_000, key: "new")])
         #expect(result.appended == 1 && result.duplicates == 1, "keys are remembered")
         #expect(try store.verify().damage == nil)
-    }
-
-    /// Files as text: a line `file PATH SIZE`, then `OFFSET HEX` for every 32 bytes that are not all zero.
-    private static func restore(_ folder: URL, to path: String) throws {
-        let text = try String(contentsOf: folder.appending(path: "log.hex"), encoding: .utf8)
-        var file: (url: URL, data: Data)?
-        for line in text.split(separator: "\n").map({ $0.split(separator: " ") }) + [["file", "", "0"]] {
-            if line[0] == "file" {
-                if let file {
-                    try FileManager.default.createDirectory(
-                        at: file.url.deletingLastPathComponent(),
-                        withIntermediateDirectories: true
-                    )
-                    try file.data.write(to: file.url)
-                }
-                file = (URL(filePath: "\(path)/\(line[1])"), Data(count: Int(line[2]) ?? 0))
-            } else if let offset = Int(line[0], radix: 16) {
-                for (place, byte) in bytes(line[1]).enumerated() { file?.data[offset + place] = byte }
-            }
-        }
-    }
-
-    private static func bytes(_ hex: Substring) -> [UInt8] {
-        let digits = hex.compactMap(\.hexDigitValue)
-        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 }
