@@ -7,10 +7,21 @@ struct CacheCopy {
     private let target: SQLiteConnection
     private let progress: Progress
 
-    /// - Throws: `Failure` where the cache cannot be read.
-    init(of path: String, to target: SQLiteConnection, progress: Progress) throws {
-        cache = try SQLiteConnection(path, .reading, .reading)
+    /// - Parameter metaTable: The table that says which state a cache holds.
+    /// - Throws: `Failure` where the cache cannot be read, or holds another state than the plan was made for.
+    init(
+        of base: RebuildPlan.Base,
+        metaTable: String,
+        to target: SQLiteConnection,
+        progress: Progress
+    ) throws {
+        cache = try SQLiteConnection(base.path, .reading, .reading)
         (self.target, self.progress) = (target, progress)
+        // All tables are read as they are now, whoever writes meanwhile.
+        try cache.run("BEGIN")
+        guard CacheMeta(cache, table: metaTable) == base.meta else {
+            throw Failure("copy the cache \"\(base.path)\": somebody has written to it meanwhile")
+        }
     }
 
     /// Copies those rows of a table that a plan takes from the cache, in the order that they have there.

@@ -57,7 +57,12 @@ struct CacheWriter {
         for (table, count) in zip(both.map.tables, both.counts) { counts[table.name] = count }
         if let base = plan.base {
             progress.begin("copying rows")
-            let copy = try CacheCopy(of: base.path, to: connection, progress: progress)
+            let copy = try CacheCopy(
+                of: base,
+                metaTable: schema.map.metaTable,
+                to: connection,
+                progress: progress
+            )
             for step in plan.steps { counts[step.table.name, default: 0] += try copy.rows(of: step) }
         }
         return schema.map.tables.map { (table: $0.name, count: counts[$0.name] ?? 0) }
