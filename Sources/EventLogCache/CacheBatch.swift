@@ -26,8 +26,6 @@ public struct CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Code: Hashable, Sendable {
         /// Another process builds the same cache.
         case locked
-        /// The schema does not fit what it is asked for.
-        case schema
     }
 
     /// What kind of trouble it is.

@@ -143,6 +143,19 @@ import Testing
         #expect(try texts().count == 5, "the old cache stays until the new one is whole")
     }
 
+    /// A process that is killed while it builds leaves a file; one that still builds holds a lock.
+    @Test func whatAKilledBuildLeftIsReplaced() async throws {
+        try folder.write("not a database", to: "app.sqlite.next")
+        let held = open(folder.path("app.sqlite.next.lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(flock(held, LOCK_EX | LOCK_NB) == 0)
+        let cache = AppCache(of: log, in: pool, schema: ChatCacheV1())
+        await #expect(throws: CacheError.self) { try await cache.step() }
+        close(held)
+        #expect(try await cache.step()?.isRebuild == true)
+        #expect(try texts().count == 3)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("app.sqlite.next")))
+    }
+
     /// A compaction decides anew what the state keeps, so the cache is built anew.
     @Test func aCompactedLogGivesANewCache() async throws {
         try folder.makeLog(messages: 700, isLarge: true)
