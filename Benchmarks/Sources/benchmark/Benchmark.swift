@@ -21,12 +21,17 @@ struct Benchmark: AsyncParsableCommand {
         case append, growth, single, read, verify, replay, query, ingest
         /// The two parts of `ingest`.
         case frames, git
+        /// Needs a program.
+        case cache
 
-        static let usual = allCases.filter { $0 != .frames && $0 != .git }
+        static let usual = allCases.filter { $0 != .frames && $0 != .git && $0 != .cache }
     }
 
     @Argument(
-        help: "What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git)."
+        help: """
+            What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git); cache, with \
+            --program.
+            """
     )
     var families: [Family] = []
 
@@ -39,10 +44,10 @@ struct Benchmark: AsyncParsableCommand {
     @Option(help: "The folder for the logs; they are removed afterwards.")
     var folder: String = FileManager.default.temporaryDirectory.path
 
-    @Option(help: "The logtool that `query` asks; without one this program does the same work.")
+    @Option(help: "The logtool that `query` asks, or that `cache` runs; `query` without one does the same work itself.")
     var program: String?
 
-    @Option(help: "A log that `query` made or makes and leaves, so that it need not be made again.")
+    @Option(help: "A log that `query` or `cache` made or makes and leaves, so that it need not be made again.")
     var log: String?
 
     @Option(help: .hidden)
@@ -79,6 +84,7 @@ struct Benchmark: AsyncParsableCommand {
         case .ingest:
             try await measure(.frames, count: count, scratch: scratch)
                 + measure(.git, count: count, scratch: scratch)
+        case .cache: try CacheBenchmark(count: count, scratch: scratch, program: program, log: log).run()
         case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }

@@ -105,7 +105,7 @@ private struct SplitMix {
 }
 
 /// Other programs, run without anything in between that would add to the time.
-private enum Child {
+enum Child {
     /// Runs a program to its end; its exit status.
     static func run(_ program: String, _ arguments: [String], output: String) -> Int32 {
         var actions = posix_spawn_file_actions_t()
