@@ -17,6 +17,8 @@ public struct IngestError: Error, Hashable, Sendable {
         public static let brokenRepository = Code(name: "brokenRepository")
         /// A file is no capture, or a line of it is no capture line.
         public static let invalidCapture = Code(name: "invalidCapture")
+        /// A file is no HAR, or an entry of it cannot be read.
+        public static let invalidHAR = Code(name: "invalidHAR")
         /// A capture fits several kinds, or none.
         public static let unknownKind = Code(name: "unknownKind")
         /// A file cannot be read or a program cannot be started.

@@ -6,11 +6,14 @@ public struct IngestIssue: Hashable, Sendable, CustomStringConvertible {
     public let place: String
     /// What is wrong with it.
     public let reason: String
+    /// How many pieces of input it is about.
+    public let count: Int
 
     /// Makes an issue.
-    public init(place: String, reason: String) {
+    public init(place: String, reason: String, count: Int = 1) {
         self.place = place
         self.reason = reason
+        self.count = count
     }
 
     /// The text that people and scripts read.
@@ -39,7 +42,7 @@ public struct IngestSummary: Hashable, Sendable {
     public init() {}
 
     mutating func skip(_ issue: IngestIssue) {
-        skipped += 1
+        skipped += issue.count
         if issues.count < Self.issueCountMax { issues.append(issue) }
     }
 

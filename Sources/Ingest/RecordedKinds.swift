@@ -5,10 +5,13 @@ extension EventKind {
     static let gitCommit = EventKind("git.commit/1" as StaticString)
     static let gitRewrite = EventKind("git.rewrite/1" as StaticString)
     static let gatewayFrame = EventKind("gateway.frame/1" as StaticString)
+    static let gatewayREST = EventKind("gateway.rest/1" as StaticString)
     static let serverSentEvent = EventKind("sse.event/1" as StaticString)
     static let itemsMessage = EventKind("items.message/1" as StaticString)
     static let statusFile = EventKind("status.file/1" as StaticString)
     static let realtimeFrame = EventKind("realtime.frame/1" as StaticString)
+    static let realtimeREST = EventKind("realtime.rest/1" as StaticString)
+    static let cloudKitRecords = EventKind("cloudkit.records/1" as StaticString)
     static let recorderLink = EventKind("recorder.link/1" as StaticString)
     static let recorderOversize = EventKind("recorder.oversize/1" as StaticString)
 }

@@ -33,7 +33,8 @@ public final class PythonPeer {
         process.waitUntilExit()
     }
 
-    private static func has(_ library: String, _ python: String) throws -> Bool {
+    /// Whether a library is installed.
+    public static func has(_ library: String, _ python: String) throws -> Bool {
         let process = Process()
         process.executableURL = URL(filePath: python)
         process.arguments = ["-c", "import \(library)"]

@@ -17,27 +17,32 @@ final class CaptureFile {
     /// The bytes that were there when it was opened; what is added later belongs to the next run.
     let size: Int
     let descriptor: Int32
+    private let operation: String
 
     /// Opens a file; `-` is standard input.
     ///
-    /// - Throws: `IngestError` with code `io` where it cannot be read, and `invalidCapture` where it is a directory or
-    ///   empty.
-    init(path: String) throws {
+    /// - Parameters:
+    ///   - operation: what it is opened for, in messages.
+    ///   - emptyCode: the code of what is a directory or empty.
+    /// - Throws: `IngestError` with code `io` where it cannot be read, and `emptyCode`.
+    init(path: String, operation: String = "ingest capture", emptyCode: IngestError.Code = .invalidCapture) throws {
+        self.operation = operation
         name = path == "-" ? "standard input" : path
         let opened = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-        guard opened >= 0 else { throw Self.systemError(name) }
+        guard opened >= 0 else { throw Self.systemError(name, operation) }
         var status = stat()
         guard fstat(opened, &status) == 0 else {
             defer { close(opened) }
-            throw Self.systemError(name)
+            throw Self.systemError(name, operation)
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR:
             close(opened)
-            throw Self.error(
-                .invalidCapture,
-                name,
-                "it is a directory, not a file of JSON lines",
+            throw IngestError(
+                emptyCode,
+                operation: operation,
+                object: name,
+                reason: "it is a directory, not a file",
                 advice: "name a file; for a git repository use: logtool ingest LOG git REPO"
             )
         case S_IFREG where path != "-":
@@ -45,11 +50,11 @@ final class CaptureFile {
             size = Int(status.st_size)
         default:
             defer { close(opened) }
-            (descriptor, size) = try Self.spool(opened, name)
+            (descriptor, size) = try Self.spool(opened, name, operation)
         }
         guard size > 0 else {
             close(descriptor)
-            throw Self.error(.invalidCapture, name, "it is empty")
+            throw IngestError(emptyCode, operation: operation, object: name, reason: "it is empty")
         }
     }
 
@@ -66,16 +71,23 @@ final class CaptureFile {
         IngestError(code, operation: "ingest capture", object: name, reason: reason, advice: advice)
     }
 
-    static func systemError(_ name: String) -> IngestError {
-        error(.io, name, String(cString: strerror(errno)))
+    /// What the system says of the last call.
+    func systemError() -> IngestError { Self.systemError(name, operation) }
+
+    private static func systemError(_ name: String, _ operation: String) -> IngestError {
+        IngestError(.io, operation: operation, object: name, reason: String(cString: strerror(errno)))
     }
 
     /// Copies all bytes into a temporary file that has no name any more when this returns.
-    private static func spool(_ input: Int32, _ name: String) throws -> (descriptor: Int32, size: Int) {
+    private static func spool(
+        _ input: Int32,
+        _ name: String,
+        _ operation: String
+    ) throws -> (descriptor: Int32, size: Int) {
         let template = FileManager.default.temporaryDirectory.appendingPathComponent("capture.XXXXXX").path
         var path = Array(template.utf8CString)
         let copy = mkstemp(&path)
-        guard copy >= 0 else { throw systemError(name) }
+        guard copy >= 0 else { throw systemError(name, operation) }
         unlink(path)
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         var size = 0
@@ -84,7 +96,7 @@ final class CaptureFile {
             if count < 0, errno == EINTR { continue }
             guard count >= 0, writeAll(copy, buffer, count) else {
                 defer { close(copy) }
-                throw systemError(name)
+                throw systemError(name, operation)
             }
             if count == 0 { return (copy, size) }
             size += count
@@ -179,7 +191,7 @@ struct CaptureLineReader {
             initialized = max(0, count)
         }
         start = 0
-        guard count >= 0 else { throw CaptureFile.systemError(file.name) }
+        guard count >= 0 else { throw file.systemError() }
         self.offset += count
         return count > 0
     }

@@ -191,7 +191,7 @@ extension CloudKitSession {
                 return nil
             }
             try await succeeded()
-            return Answer(status: 200, body: Self.withoutToken(answer.body, token), json: json)
+            return Answer(status: 200, body: Secrets.replacing(token, in: answer.body), json: json)
         case 408, 429, 500...599:
             let told = json?["retryAfter"]?.integer ?? answer.headers["retry-after"].flatMap { Int64($0) }
             try await failed("status \(answer.status)", answer, name, wait: told)
@@ -258,19 +258,8 @@ extension CloudKitSession {
         try await recording.append(journal.take())
     }
 
-    /// The token that an answer gives is a secret wherever it stands.
-    private static func withoutToken(_ body: [UInt8], _ token: String?) -> [UInt8] {
-        guard let token, let range = body.firstRange(of: Array(token.utf8)) else { return body }
-        return Array(body[..<range.lowerBound]) + Secrets.substitute
-            + withoutToken(Array(body[range.upperBound...]), token)
-    }
-
     private static func error(_ code: IngestError.Code, _ reason: String, _ advice: String) -> IngestError {
         IngestError(code, operation: "ingest cloudkit", object: "", reason: reason, advice: advice)
     }
-}
-
-extension EventKind {
-    static let cloudKitRecords = EventKind("cloudkit.records/1" as StaticString)
 }
 #endif

@@ -61,13 +61,6 @@ extension ArraySlice<UInt8> {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether the bytes of a range are those of a text.
-    func holds(_ text: StaticString, at range: Range<Int>) -> Bool {
-        guard range.count == text.utf8CodeUnitCount else { return false }
-        for offset in 0..<range.count where self[range.lowerBound + offset] != text.utf8Start[offset] { return false }
-        return true
-    }
-
     /// The text of a value that begins as a number does.
     func number(at range: Range<Int>) -> String? {
         guard let first = self[range].first, first == 0x2D || (0x30...0x39).contains(first) else { return nil }

@@ -16,10 +16,14 @@ struct JSONMembers {
     let isObject: Bool?
     private var position: Int
     private var isFirst = true
+    private let isPart: Bool
 
     /// Begins to read a text.
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    ///
+    /// - Parameter isPart: whether the container is a part of a text that goes on behind it.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, isPart: Bool = false) {
         self.bytes = bytes
+        self.isPart = isPart
         position = 0
         let start = bytes.firstIndex { !Self.isSpace($0) } ?? bytes.count
         let opening = start < bytes.count ? bytes[start] : 0
@@ -67,7 +71,7 @@ extension JSONMembers {
 
     private mutating func end() throws(JSONFault) -> Member? {
         skipSpace()
-        guard position == bytes.count else { throw fault("something follows the value") }
+        guard isPart || position == bytes.count else { throw fault("something follows the value") }
         return nil
     }
 
@@ -137,5 +141,14 @@ extension JSONMembers {
         case 0x30...0x39, 0x61...0x7A, 0x45, 0x2B, 0x2D, 0x2E: true
         default: false
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether the bytes of a range are those of a text.
+    func holds(_ text: StaticString, at range: Range<Int>) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        for offset in 0..<range.count where self[range.lowerBound + offset] != text.utf8Start[offset] { return false }
+        return true
     }
 }

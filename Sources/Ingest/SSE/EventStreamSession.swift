@@ -98,7 +98,7 @@ struct EventStreamSession {
 
     /// Why an answer with status 200 is no stream that can be read; `nil` where it is one.
     private static func fault(of stream: HTTPAccess.Stream) -> String? {
-        if !isEventStream(stream.headers["content-type"]) {
+        if !EventStreamSplitter.isEventStream(stream.headers["content-type"]) {
             return "the answer's content type is not text/event-stream"
         }
         return stream.headers.isCoded ? HTTPTrouble.coded.description : nil
@@ -218,12 +218,6 @@ extension EventStreamSession {
 
     private mutating func append() async throws {
         try await recording.append(journal.take())
-    }
-
-    /// Whether a content type is that of event streams, whatever its parameters.
-    static func isEventStream(_ type: String?) -> Bool {
-        let essence = type?.prefix { $0 != ";" } ?? ""
-        return essence.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined().lowercased() == "text/event-stream"
     }
 
     /// What a run that does not try again says.

@@ -35,6 +35,9 @@ struct EventStreamSplitter {
         case none, endedLine, endedEvent
     }
 
+    /// Whether a content type is that of event streams, whatever its parameters.
+    static func isEventStream(_ type: String?) -> Bool { MediaType(type).name == "text/event-stream" }
+
     init(limit: Int = EnvelopeLimits.payloadBytesMax) {
         self.limit = limit
     }
@@ -166,4 +169,17 @@ private struct Buffer {
         overflow = (length, hasher)
         bytes.removeAll(keepingCapacity: false)
     }
+}
+
+/// The name of a content type, in lower case, without its parameters and white space; empty where there is none.
+struct MediaType {
+    let name: String
+
+    init(_ type: String?) {
+        let essence = type?.prefix { $0 != ";" } ?? ""
+        name = essence.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined().lowercased()
+    }
+
+    /// Whether it is a form of JSON.
+    var isJSON: Bool { name == "application/json" || name == "text/json" || name.hasSuffix("+json") }
 }

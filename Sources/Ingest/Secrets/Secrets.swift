@@ -60,6 +60,18 @@ struct Secrets {
         return places + joined.flatMap(data.places)
     }
 
+    /// The bytes without a token that is known; it is a secret wherever it stands. `nil` and the empty one are none.
+    static func replacing(_ token: String?, in bytes: [UInt8]) -> [UInt8] {
+        guard let token, !token.isEmpty else { return bytes }
+        var kept: [UInt8] = []
+        var rest = bytes[...]
+        while let range = rest.firstRange(of: Array(token.utf8)) {
+            kept += rest[..<range.lowerBound] + substitute
+            rest = rest[range.upperBound...]
+        }
+        return kept + rest
+    }
+
     private static func replace(_ places: [SecretPlace], in payload: [UInt8]) -> Redaction {
         var redacted: [UInt8] = []
         var copied = 0

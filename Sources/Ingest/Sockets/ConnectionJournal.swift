@@ -294,7 +294,5 @@ extension ConnectionJournal {
 extension EventKind {
     static let recorderGap = EventKind("recorder.gap/1" as StaticString)
     static let recorderHTTP = EventKind("recorder.http/1" as StaticString)
-    static let gatewayREST = EventKind("gateway.rest/1" as StaticString)
-    static let realtimeREST = EventKind("realtime.rest/1" as StaticString)
 }
 #endif

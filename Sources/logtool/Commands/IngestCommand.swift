@@ -6,7 +6,7 @@ import Ingest
 struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// The kinds of sources.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
-        case git, capture, gateway, realtime, github, sse, status, cloudkit
+        case git, capture, har, gateway, realtime, github, sse, status, cloudkit
     }
 
     static let configuration = CommandConfiguration(
@@ -15,6 +15,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         usage: """
             logtool ingest LOG git REPO [--branch B] [--allow-alternates] [--follow] [options]
             logtool ingest LOG capture FILE [--kind gateway|realtime|sse|items|status] [options]
+            logtool ingest LOG har FILE [--kind gateway|realtime|sse|items|cloudkit] [options]
             logtool ingest LOG github OWNER/NAME [--branch B] [--api URL] [--token-env VAR] [--follow] [options]
             logtool ingest LOG sse URL [--follow] [options]
             logtool ingest LOG status DIR [--pattern GLOB] [--poll DURATION] [--follow] [options]
@@ -30,6 +31,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     static let examples = [
         Example("logtool ingest chat.eventlog git ~/chat --branch main --as vibe", "every commit of a branch"),
         Example("logtool ingest bug.eventlog capture frames.ndjson --kind gateway", "a recorded capture"),
+        Example("logtool ingest bug.eventlog har bug.har", "what a browser's developer tools or a proxy saved"),
         Example(
             "logtool ingest chat.eventlog gateway wss://chat.example.org/gateway --token-env CHAT_TOKEN --follow",
             "a gateway, until interrupted"
@@ -56,7 +58,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     var name: String?
 
     @OptionGroup(title: "Options of git") var git: GitSourceOptions
-    @OptionGroup(title: "Options of capture") var capture: CaptureSourceOptions
+    @OptionGroup(title: "Options of capture and har") var capture: CaptureSourceOptions
     @OptionGroup(title: "Options of gateway") var gateway: GatewaySourceOptions
     @OptionGroup(title: "Options of realtime") var realtime: RealtimeSourceOptions
     @OptionGroup(title: "Options of github, status and cloudkit") var polled: PolledSourceOptions
@@ -68,7 +70,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     func validate() throws {
         if let fault = git.fault(for: kind) { throw ValidationError(fault) }
         if let fault = polled.fault(forKind: kind.rawValue) { throw ValidationError(fault) }
-        if kind != .capture && capture.isGiven { throw ValidationError("--kind and --keep-going go with capture only") }
+        if let fault = capture.fault(for: kind) { throw ValidationError(fault) }
         if kind != .gateway && gateway.isGiven {
             throw ValidationError("--rest, --intents and --refresh-… go with gateway only")
         }
@@ -76,7 +78,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             throw ValidationError("--table and --api-key-env go with realtime only")
         }
         if kind == .realtime && realtime.table.isEmpty { throw ValidationError("realtime needs at least one --table") }
-        if kind == .capture && live.isGiven || kind == .git && live.namesAccess {
+        if [.capture, .har].contains(kind) && live.isGiven || kind == .git && live.namesAccess {
             throw ValidationError("--follow, --token-… and --ca-file go with live sources only")
         }
         if kind == .git && polled.interval != nil && !live.follow {
@@ -86,7 +88,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     }
 
     func run() async throws {
-        if live.follow || ![.git, .capture].contains(kind) { return try await recordLive() }
+        if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive() }
         let progress = output.progress("reading")
         let summary: IngestSummary
         switch kind {
@@ -111,10 +113,18 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             }
             let source = CaptureSource(
                 path: address,
-                kind: capture.kind,
+                kind: capture.kind?.capture,
                 name: try sourceName(),
                 keepGoing: capture.keepGoing,
                 doubt: output.quiet ? nil : warn
+            )
+            summary = try record(source, progress: progress)
+        case .har:
+            let source = HARSource(
+                path: address,
+                kind: capture.kind?.har,
+                name: try sourceName(),
+                keepGoing: capture.keepGoing
             )
             summary = try record(source, progress: progress)
         case .gateway, .realtime, .github, .sse, .status, .cloudkit:
@@ -170,27 +180,29 @@ struct GitSourceOptions: ParsableArguments {
     }
 }
 
-/// What a capture needs to know.
+/// What a capture or a HAR needs to know.
 struct CaptureSourceOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("What was captured; default: guessed where only one kind fits.", valueName: "kind"),
-        transform: CaptureKindArgument.parse
-    )
-    var kind: CaptureKind?
+    @Option(help: ArgumentHelp("What was captured; default: guessed where only one kind fits.", valueName: "kind"))
+    var kind: SavedKind?
 
-    @Flag(help: "Pass over lines that are no capture lines, and list them as issues.")
+    @Flag(help: "Pass over lines or entries that cannot be read, and list them as issues.")
     var keepGoing = false
 
-    var isGiven: Bool { kind != nil || keepGoing }
+    /// What is given that a kind of source has no use for; `nil` for nothing.
+    func fault(for source: IngestCommand.Kind) -> String? {
+        switch (source, kind) {
+        case (.capture, let kind?) where kind.capture == nil: "a capture has no frames of kind \(kind.rawValue)"
+        case (.har, let kind?) where kind.har == nil: "a HAR has no traffic of kind \(kind.rawValue)"
+        case (.capture, _), (.har, _): nil
+        default: kind != nil || keepGoing ? "--kind and --keep-going go with capture and har only" : nil
+        }
+    }
 }
 
-/// Kinds of captures as options.
-enum CaptureKindArgument {
-    static func parse(_ text: String) throws -> CaptureKind {
-        guard let kind = CaptureKind(rawValue: text) else {
-            let known = CaptureKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("\"\(text)\" is no kind of capture; there are \(known)")
-        }
-        return kind
-    }
+/// What a file that was saved holds.
+enum SavedKind: String, CaseIterable, ExpressibleByArgument {
+    case gateway, realtime, sse, items, status, cloudkit
+
+    var capture: CaptureKind? { CaptureKind(rawValue: rawValue) }
+    var har: HARKind? { HARKind(rawValue: rawValue) }
 }

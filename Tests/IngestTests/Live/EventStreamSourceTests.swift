@@ -206,9 +206,9 @@ import Testing
     }
 
     @Test func parametersOfTheContentTypeDoNotMatter() {
-        #expect(EventStreamSession.isEventStream("Text/Event-Stream ; charset=utf-8"))
-        #expect(!EventStreamSession.isEventStream(nil))
-        #expect(!EventStreamSession.isEventStream("text/event-streams"))
+        #expect(EventStreamSplitter.isEventStream("Text/Event-Stream ; charset=utf-8"))
+        #expect(!EventStreamSplitter.isEventStream(nil))
+        #expect(!EventStreamSplitter.isEventStream("text/event-streams"))
     }
 
     @Test func cancellingKeepsWhatHadComeAndDoublesNothingLater() async throws {

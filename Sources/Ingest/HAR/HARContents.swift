@@ -1,0 +1,175 @@
+/// What a first reading of a HAR finds: the entries that some recorder could have made, and which kinds they speak for.
+struct HARContents {
+    /// An entry that may be taken.
+    struct Candidate {
+        let entry: HAREntry
+        let address: HARAddress
+        /// What it is; `nil` for a WebSocket that does not show it.
+        let kind: HARKind?
+        /// Whether it shows its kind by itself.
+        let isTelling: Bool
+
+        var isSocket: Bool {
+            if case .socket = entry.content { true } else { false }
+        }
+    }
+
+    private(set) var candidates: [Candidate] = []
+    /// Entries of other sites.
+    private(set) var others = HAROthers()
+    private(set) var faults = HARFaults()
+
+    /// Frames that are looked into; more would not change the answer of an honest connection.
+    private static let frameCountMax = 256
+
+    /// Reads all entries.
+    ///
+    /// - Throws: where there is no list of entries; and the fault of an entry, unless `keepGoing`.
+    init(_ reader: HARReader, keepGoing: Bool) throws(HARFault) {
+        var entries = reader.elements(from: try reader.entriesStart())
+        var number = 0
+        while true {
+            number += 1
+            do throws(HARFault) {
+                guard let range = try entries.next() else { return }
+                do throws(HARFault) {
+                    take(try HAREntry(range, number: number, reader), reader)
+                } catch {
+                    try faults.add(error.at(entry: number), keepGoing: keepGoing)
+                }
+            } catch {
+                // Where an entry ends is not known: the file is cut off there, or no JSON from there on.
+                try faults.add(error.place.isEmpty ? error.at(entry: number) : error, keepGoing: keepGoing)
+                return
+            }
+        }
+    }
+
+    private mutating func take(_ entry: HAREntry, _ reader: HARReader) {
+        guard let address = entry.address else { return others.add(nil) }
+        switch entry.content {
+        case .socket(let messages):
+            let kind = messages.flatMap { Self.kind(ofMessages: $0, reader) } ?? Self.kind(ofSocket: address)
+            candidates.append(Candidate(entry: entry, address: address, kind: kind, isTelling: kind != nil))
+        case .stream:
+            candidates.append(Candidate(entry: entry, address: address, kind: .sse, isTelling: true))
+        case .answer:
+            guard let route = HARRoute(method: entry.method, path: address.route), isJSON(entry, reader) else {
+                return others.add(address.host)
+            }
+            let candidate = Candidate(entry: entry, address: address, kind: route.kind, isTelling: route.isTelling)
+            candidates.append(candidate)
+        }
+    }
+
+    /// Pages of a site often have the paths of its API; answers without a body are told apart later.
+    private func isJSON(_ entry: HAREntry, _ reader: HARReader) -> Bool {
+        guard ["", "x-unknown"].contains(entry.mediaType.name) else { return entry.mediaType.isJSON }
+        guard entry.hasBody else { return true }
+        return (try? entry.body(reader).first { $0 > 0x20 }).map { $0 == 0x7B || $0 == 0x5B } ?? true
+    }
+
+    /// What the first frame that speaks for a kind says.
+    private static func kind(ofMessages range: Range<Int>, _ reader: HARReader) -> HARKind? {
+        var messages = reader.elements(of: range)
+        for _ in 0..<frameCountMax {
+            guard let message = try? messages.next() else { return nil }
+            guard let bytes = HARMessage.bytes(message, reader) else { continue }
+            if let kind = HARKind(bytes.withUnsafeBufferPointer(CaptureKindGuess.kind(ofFrame:))) { return kind }
+        }
+        return nil
+    }
+
+    /// What the address says of a WebSocket whose frames say nothing.
+    private static func kind(ofSocket address: HARAddress) -> HARKind? {
+        let parts = address.route.split(separator: "/")
+        if parts.suffix(3).elementsEqual(["realtime", "v1", "websocket"]) { return .realtime }
+        return parts.last == "gateway" ? .gateway : nil
+    }
+}
+
+extension HARContents {
+    /// The one kind that the entries speak for.
+    ///
+    /// - Throws: `IngestError` with code `unknownKind`.
+    func kind(of name: String) throws -> HARKind {
+        let kinds = Set(candidates.lazy.filter(\.isTelling).compactMap(\.kind))
+        if kinds.count == 1, let kind = kinds.first { return kind }
+        let fitting = HARKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", ")
+        throw HARDocument.error(
+            .unknownKind,
+            name,
+            kinds.isEmpty
+                ? "its entries do not show which kind of traffic it is" : "its entries fit several kinds: \(fitting)",
+            advice: "say which with --kind \(HARKind.allCases.map(\.rawValue).joined(separator: "|"))"
+                + (kinds.isEmpty ? "" : ", and take another one by a second run with another --as")
+        )
+    }
+
+    /// The entries of a kind; the others are of other sites.
+    ///
+    /// WebSockets that do not show what they are belong to the kind where it was given (`isGiven`) and none shows it.
+    /// Where a WebSocket's host gave answers too, those of other hosts are another site's.
+    mutating func take(_ kind: HARKind, isGiven: Bool) -> [Candidate] {
+        let hasOwnSocket = candidates.contains { $0.isSocket && $0.kind == kind }
+        let takesSilent = isGiven && !hasOwnSocket && kind.frameKind != nil
+        let all = candidates
+        var taken = all.filter { $0.kind == kind || (takesSilent && $0.isSocket && $0.kind == nil) }
+        let hosts = Set(taken.lazy.filter(\.isSocket).map(\.address.host))
+        if taken.contains(where: { !$0.isSocket && hosts.contains($0.address.host) }) {
+            taken.removeAll { !hosts.contains($0.address.host) }
+        }
+        let numbers = Set(taken.map(\.entry.number))
+        for candidate in all where !numbers.contains(candidate.entry.number) { others.add(candidate.address.host) }
+        candidates = []
+        return taken
+    }
+}
+
+/// Entries of other sites, counted.
+struct HAROthers {
+    private(set) var count = 0
+    private var hosts: [String] = []
+    private var hasMore = false
+
+    /// The most hosts that are named.
+    private static let hostCountMax = 8
+
+    /// - Parameter host: `nil` where the URL names no server.
+    mutating func add(_ host: String?) {
+        count += 1
+        guard let host, !hosts.contains(host) else { return }
+        if hosts.count < Self.hostCountMax { hosts.append(host) } else { hasMore = true }
+    }
+
+    /// What to tell people; `nil` where there was none.
+    func issue(_ name: String) -> IngestIssue? {
+        guard count > 0 else { return nil }
+        let names = hosts.map { String($0.prefix(100)) } + (hasMore ? ["…"] : [])
+        let of = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
+        let reason = "\(count) \(count == 1 ? "entry is" : "entries are") of other sites or routes\(of)"
+        return IngestIssue(place: name, reason: reason, count: count)
+    }
+}
+
+/// What was passed over because it cannot be read or used: the first of it with places, the rest counted.
+struct HARFaults {
+    private var listed: [HARFault] = []
+    private var more = 0
+
+    /// - Throws: the fault, unless `keepGoing`.
+    mutating func add(_ fault: HARFault, keepGoing: Bool) throws(HARFault) {
+        guard keepGoing else { throw fault }
+        add(fault)
+    }
+
+    mutating func add(_ fault: HARFault) {
+        if listed.count < IngestSummary.issueCountMax { listed.append(fault) } else { more += 1 }
+    }
+
+    /// In the order in which they were found.
+    func issues(_ name: String) -> [IngestIssue] {
+        let issues = listed.map { IngestIssue(place: "\(name): \($0.place)", reason: $0.reason) }
+        return more == 0 ? issues : issues + [IngestIssue(place: name, reason: "\(more) more", count: more)]
+    }
+}

@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A HAR in memory: the bytes of one JSON document, read whole.
+final class HARDocument: Sendable {
+    /// The name in messages.
+    let name: String
+    private let bytes: [UInt8]
+
+    /// The largest file that is read; it is held in memory.
+    static let byteCountMax = 1 << 30
+    private static let operation = "ingest har"
+
+    /// Reads a file; `-` is standard input.
+    ///
+    /// - Throws: `IngestError` with code `io` where it cannot be read, and `invalidHAR` where it is a directory, empty or
+    ///   too large.
+    init(path: String) throws {
+        let file = try CaptureFile(path: path, operation: Self.operation, emptyCode: .invalidHAR)
+        name = file.name
+        guard file.size <= Self.byteCountMax else {
+            throw Self.error(
+                .invalidHAR,
+                file.name,
+                "it has \(file.size) bytes, at most \(Self.byteCountMax) are read",
+                advice: "save fewer requests, or a shorter time"
+            )
+        }
+        bytes = try file.readWhole()
+    }
+
+    /// Lends the bytes.
+    func read<Result, Fault: Error>(_ body: (HARReader) throws(Fault) -> Result) throws(Fault) -> Result {
+        let result = bytes.withUnsafeBufferPointer { buffer in
+            Swift.Result { () throws(Fault) in try body(HARReader(bytes: buffer)) }
+        }
+        return try result.get()
+    }
+
+    static func error(_ code: IngestError.Code, _ name: String, _ reason: String, advice: String = "") -> IngestError {
+        IngestError(code, operation: operation, object: name, reason: reason, advice: advice)
+    }
+}
+
+extension CaptureFile {
+    /// All bytes.
+    fileprivate func readWhole() throws -> [UInt8] {
+        var isRead = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+            while initialized < size {
+                let count = pread(
+                    descriptor,
+                    buffer.baseAddress.map { $0 + initialized },
+                    size - initialized,
+                    off_t(initialized)
+                )
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
+                    isRead = count == 0
+                    return
+                }
+                initialized += count
+            }
+        }
+        guard isRead else { throw systemError() }
+        return bytes
+    }
+}

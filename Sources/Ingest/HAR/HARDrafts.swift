@@ -1,0 +1,201 @@
+import EventLog
+
+/// The events of one run over a HAR, in the order of their times.
+public struct HARDrafts: DraftSequence {
+    private let document: HARDocument
+    private let timeline: HARTimeline
+    private let kind: HARKind
+    private let source: SourceName
+    private var issues: ArraySlice<IngestIssue>
+    private var position = 0
+    private var stream: HARStream?
+    /// The WebSocket that was opened last and is open.
+    private var connection: String?
+    private var queries = CloudKitQueries()
+
+    init(
+        _ document: HARDocument,
+        _ timeline: HARTimeline,
+        issues: [IngestIssue],
+        kind: HARKind,
+        source: SourceName
+    ) {
+        self.document = document
+        self.timeline = timeline
+        self.issues = issues[...]
+        self.kind = kind
+        self.source = source
+    }
+
+    /// The next event, or what was passed over.
+    public mutating func next() throws -> SourceItem? {
+        if let issue = issues.popFirst() { return .skipped(issue) }
+        while true {
+            if let event = stream?.next() { return .draft(try draft(event)) }
+            stream = nil
+            guard position < timeline.pieces.count else { return nil }
+            position += 1
+            if let draft = try draft(of: timeline.pieces[position - 1]) { return .draft(draft) }
+        }
+    }
+}
+
+extension HARDrafts {
+    /// The event of a piece; `nil` for a stream, whose events follow.
+    private mutating func draft(of piece: HARTimeline.Piece) throws -> DraftEvent? {
+        let part = timeline.parts[Int(piece.part)]
+        switch piece.what {
+        case .open, .close, .failure: return try link(piece, part)
+        case .frame: return try frame(piece, part)
+        case .event: return try event(piece, part)
+        case .answer: return try answer(part)
+        case .stream:
+            stream = HARStream(
+                part,
+                body: try document.read { (reader) throws(HARFault) in try part.entry.body(reader) }
+            )
+            return nil
+        }
+    }
+
+    private mutating func link(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent {
+        let isOpen = piece.what == .open
+        if isOpen { connection = part.name } else if connection == part.name { connection = nil }
+        var attributes = ["link": isOpen ? "open" : "close", "connection": part.name, "by": "har"]
+        if piece.what == .failure { attributes["reason"] = "the connection failed" }
+        let key = isOpen ? "open" : "close"
+        return try frame(.recorderLink, part, key, attributes, at: piece.time).draft(payload: [])
+    }
+
+    private func frame(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent? {
+        let message = try document.read { (reader) throws(HARFault) in try HARMessage(piece.range, reader) }
+        guard let kind = kind.frameKind, case .frame(let direction, let bytes) = message.content else { return nil }
+        let attributes = ["dir": direction.rawValue, "connection": part.name]
+        return try frame(kind, part, "\(piece.number)", attributes, at: message.time).redacted(payload: bytes)
+    }
+
+    /// What a browser tells of an event is not its bytes: the event says so.
+    private func event(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent {
+        let event = try document.read { (reader) throws(HARFault) in try HAREvent(piece.range, reader) }
+        let attributes = ["connection": part.name, "bytes": "made"]
+        let frame = try frame(.serverSentEvent, part, "m/\(piece.number)", attributes, at: event.time)
+        return try frame.redacted(payload: event.bytes)
+    }
+
+    /// HAR has one time for a whole body: the event says so.
+    private func draft(_ event: HARStream.Event) throws -> DraftEvent {
+        let (part, attributes) = (event.part, ["connection": event.part.name, "time": "body"])
+        let frame = try frame(.serverSentEvent, part, "e/\(event.number)", attributes, at: part.ended)
+        switch event.content {
+        case .whole(let bytes): return try frame.redacted(payload: bytes)
+        case .oversize(let length, let hash): return try frame.oversize(length: length, hash: hash)
+        }
+    }
+
+    private mutating func answer(_ part: HARTimeline.Part) throws -> DraftEvent? {
+        guard let kind = kind.answerKind else { return nil }
+        let entry = part.entry
+        var body = try document.read { (reader) throws(HARFault) in try entry.body(reader) }
+        var attributes = ["status": String(entry.status)]
+        attributes["connection"] = connection
+        switch kind {
+        case .cloudKitRecords:
+            let asked = document.read { reader in entry.asked.flatMap { try? reader.text($0) } }
+            let said = queries.attributes(route: part.address.route, asked: asked ?? [], body: body)
+            attributes.merge(said.attributes) { _, said in said }
+            body = Secrets.replacing(said.token, in: body)
+        case .realtimeREST:
+            attributes["path"] = part.address.path
+            attributes["table"] = part.address.route.split(separator: "/").last.map(String.init)
+        default: attributes["path"] = part.address.path
+        }
+        // Rows are at least as new as the request: a change that came in meanwhile may be newer than the answer.
+        let time = kind == .realtimeREST ? part.started : part.ended
+        return try frame(kind, part, "r", attributes, at: time).redacted(payload: body)
+    }
+
+    private func frame(
+        _ kind: EventKind,
+        _ part: HARTimeline.Part,
+        _ key: String,
+        _ attributes: [String: String],
+        at time: Int64
+    ) throws -> FrameDraft {
+        FrameDraft(
+            recordedAt: Timestamp(microseconds: time),
+            source: source,
+            kind: kind,
+            key: "\(part.name)/\(key)",
+            attributes: try Attributes(attributes.map { Attributes.Pair(name: $0.key, value: $0.value) })
+        )
+    }
+}
+
+/// Cuts one body into its events, a piece at a time.
+private struct HARStream {
+    struct Event {
+        let part: HARTimeline.Part
+        /// From 1 in its body.
+        let number: Int
+        let content: EventStreamSplitter.Event.Content
+    }
+
+    private let part: HARTimeline.Part
+    private let body: [UInt8]
+    private var splitter = EventStreamSplitter()
+    private var waiting: ArraySlice<EventStreamSplitter.Event> = []
+    private var offset = 0
+    private var count = 0
+    private var isOver = false
+
+    private static let pieceBytes = 64 << 10
+
+    init(_ part: HARTimeline.Part, body: [UInt8]) {
+        self.part = part
+        self.body = body
+    }
+
+    mutating func next() -> Event? {
+        while waiting.isEmpty, !isOver { fill() }
+        guard let event = waiting.popFirst() else { return nil }
+        count += 1
+        return Event(part: part, number: count, content: event.content)
+    }
+
+    private mutating func fill() {
+        guard offset < body.count else {
+            isOver = true
+            return waiting = (splitter.end().map { [$0] } ?? [])[...]
+        }
+        let end = min(body.count, offset + Self.pieceBytes)
+        let time = Timestamp(microseconds: part.ended)
+        waiting = body[offset..<end].withUnsafeBufferPointer { splitter.push($0, at: time) }[...]
+        offset = end
+    }
+}
+
+/// Which page of which query an answer is: each answer names what the next request begins with.
+private struct CloudKitQueries {
+    private var pages: [String: Int] = [:]
+
+    /// The attributes of an answer, and the token that it gave.
+    mutating func attributes(
+        route: Substring,
+        asked: [UInt8],
+        body: [UInt8]
+    ) -> (attributes: [String: String], token: String?) {
+        let (request, answer) = (JSONTree(parsing: asked), JSONTree(parsing: body))
+        let op = route.hasSuffix("lookup") ? "lookup" : "query"
+        var attributes = ["op": op]
+        let type = request?["query"]?["recordType"] ?? answer?["records"]?[0]?["recordType"]
+        attributes["type"] = type?.string.map { String($0.prefix(256)) }
+        if op == "query" {
+            let page = request?["continuationMarker"]?.string.flatMap { pages[$0] } ?? 1
+            let marker = answer?["continuationMarker"]?.string
+            if let marker { pages[marker] = page + 1 }
+            attributes["page"] = String(page)
+            if marker == nil { attributes["last"] = "true" }
+        }
+        return (attributes, answer?["webAuthToken"]?.string)
+    }
+}

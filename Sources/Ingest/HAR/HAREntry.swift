@@ -1,0 +1,174 @@
+/// One entry of a HAR: a request and what came back, as far as it matters here. Values stay in the file; ranges say where.
+struct HAREntry {
+    /// What an entry holds.
+    enum Content {
+        /// A WebSocket; its messages, where the file has a list of them.
+        case socket(messages: Range<Int>?)
+        /// A stream of Server-Sent Events; its events, where the file has a list of them.
+        case stream(events: Range<Int>?)
+        /// Anything else.
+        case answer
+    }
+
+    /// From 1, in the file's order.
+    let number: Int
+    let method: String
+    /// `nil` for what is no address of a server.
+    let address: HARAddress?
+    let content: Content
+    /// The HTTP status; 0 where there was no answer.
+    let status: Int
+    /// Whether the answer came out of the browser's own cache.
+    let isCached: Bool
+    let mediaType: MediaType
+    /// The body of the request.
+    let asked: Range<Int>?
+    private let startedPlace: Range<Int>?
+    private let elapsedPlace: Range<Int>?
+    private let bodyPlace: Range<Int>?
+    private let isBase64: Bool
+
+    /// Reads one.
+    init(_ range: Range<Int>, number: Int, _ reader: HARReader) throws(HARFault) {
+        let entry = try reader.members(
+            of: range,
+            [
+                "startedDateTime", "time", "request", "response", "_webSocketMessages", "_resourceType", "_fromCache",
+                "_eventSourceMessages",
+            ]
+        )
+        guard let request = entry[2] else { throw HARFault("\"request\" is missing") }
+        let asked = try reader.members(of: request, ["method", "url", "postData"])
+        guard let url = asked[1] else { throw HARFault("\"request.url\" is missing") }
+        let response = try entry[3].map { (range) throws(HARFault) in
+            try reader.members(of: range, ["status", "content"])
+        }
+        let body = try (response?[1]).map { (range) throws(HARFault) in
+            try reader.members(of: range, ["mimeType", "text", "encoding"])
+        }
+        self.number = number
+        method = try asked[0].map { (range) throws(HARFault) in try reader.string(range) } ?? "GET"
+        address = HARAddress(try reader.string(url))
+        status = (response?[0]).flatMap { reader.number($0) }.flatMap { Int(exactly: $0) } ?? 0
+        isCached = entry[6] != nil
+        mediaType = MediaType(try (body?[0]).map { (range) throws(HARFault) in try reader.string(range) })
+        self.asked = try asked[2].flatMap { (range) throws(HARFault) in try reader.members(of: range, ["text"])[0] }
+        (startedPlace, elapsedPlace, bodyPlace) = (entry[0], entry[1], body?[1])
+        isBase64 = try (body?[2]).map { (range) throws(HARFault) in try reader.string(range) } == "base64"
+        let type = try entry[5].map { (range) throws(HARFault) in try reader.string(range) }
+        if entry[4] != nil || type == "websocket" || address?.isSocket == true {
+            content = .socket(messages: entry[4])
+        } else {
+            let isStream = mediaType.name == "text/event-stream" || type == "eventsource"
+            content = isStream ? .stream(events: try HAREvent.list(entry[7], reader)) : .answer
+        }
+    }
+
+    /// Whether the file has the answer's body.
+    var hasBody: Bool { bodyPlace != nil }
+
+    /// The answer's body, decoded; empty where the file has none.
+    func body(_ reader: HARReader) throws(HARFault) -> [UInt8] {
+        guard let bodyPlace else { return [] }
+        if isBase64 { return try reader.base64(bodyPlace) }
+        let text = try reader.text(bodyPlace)
+        if case .stream = content { return MisreadText.restored(text) }
+        return text
+    }
+
+    /// When the request was made, in microseconds since 1970.
+    func started(_ reader: HARReader) throws(HARFault) -> Int64 {
+        guard let startedPlace else { throw HARFault("\"startedDateTime\" is missing") }
+        return try HARTime.microseconds(date: try reader.string(startedPlace))
+    }
+
+    /// How long it took, in microseconds; 0 where that is not known.
+    func elapsed(_ reader: HARReader) throws(HARFault) -> Int64 {
+        try HARTime.microseconds(elapsed: elapsedPlace.flatMap { reader.number($0) })
+    }
+}
+
+/// One element of `_webSocketMessages`.
+struct HARMessage {
+    enum Content: Equatable {
+        case frame(CaptureLine.Direction, [UInt8])
+        /// The connection was closed, or (`isFailure`) failed.
+        case end(isFailure: Bool)
+        /// A ping or pong.
+        case control
+    }
+
+    /// In microseconds since 1970.
+    let time: Int64
+    let content: Content
+
+    init(_ range: Range<Int>, _ reader: HARReader) throws(HARFault) {
+        let parts = try reader.members(of: range, ["type", "time", "opcode", "data"])
+        time = try HARTime.microseconds(seconds: parts[1].flatMap { reader.number($0) })
+        content = try Self.content(parts, reader)
+    }
+
+    /// The bytes of a frame, whatever its time; `nil` where it has none that can be read.
+    static func bytes(_ range: Range<Int>, _ reader: HARReader) -> [UInt8]? {
+        guard let parts = try? reader.members(of: range, ["type", "time", "opcode", "data"]),
+            case .frame(_, let bytes)? = try? content(parts, reader)
+        else { return nil }
+        return bytes
+    }
+
+    private static func content(_ parts: [Range<Int>?], _ reader: HARReader) throws(HARFault) -> Content {
+        guard let type = parts[0] else { throw HARFault("\"type\" is missing") }
+        let direction: CaptureLine.Direction
+        switch try reader.string(type) {
+        case "send": direction = .out
+        case "receive": direction = .in
+        case "error": return .end(isFailure: true)
+        default: throw HARFault("\"type\" is neither \"send\" nor \"receive\"")
+        }
+        let isBase64: Bool
+        switch parts[2].map({ reader.number($0) ?? -1 }) {
+        case nil, 1: isBase64 = false
+        case 2: isBase64 = true
+        case 8: return .end(isFailure: false)
+        case 9, 10: return .control
+        default: throw HARFault("\"opcode\" is none of a WebSocket's message")
+        }
+        guard let data = parts[3] else { throw HARFault("\"data\" is missing") }
+        return .frame(direction, isBase64 ? try reader.base64(data) : try reader.text(data))
+    }
+}
+
+/// One element of `_eventSourceMessages`: what a browser understood of a Server-Sent Event, not its bytes.
+struct HAREvent {
+    /// In microseconds since 1970.
+    let time: Int64
+    /// An event with this name, id and data.
+    let bytes: [UInt8]
+
+    private static let names: [StaticString] = ["time", "eventName", "eventId", "data"]
+
+    init(_ range: Range<Int>, _ reader: HARReader) throws(HARFault) {
+        let parts = try reader.members(of: range, Self.names)
+        time = try HARTime.microseconds(seconds: parts[0].flatMap { reader.number($0) })
+        guard let data = parts[3] else { throw HARFault("\"data\" is missing") }
+        let name = try parts[1].map { (range) throws(HARFault) in try reader.text(range) } ?? []
+        let id = try parts[2].map { (range) throws(HARFault) in try reader.text(range) } ?? []
+        let isNamed = !name.isEmpty && !name.elementsEqual("message".utf8)
+        let fields = (isNamed ? Self.lines("event", name) : []) + (id.isEmpty ? [] : Self.lines("id", id))
+        bytes = fields + Self.lines("data", try reader.text(data)) + [0x0A]
+    }
+
+    /// A field; each line of its value is one of its own.
+    private static func lines(_ field: String, _ value: [UInt8]) -> [UInt8] {
+        let lines = value.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
+        return lines.flatMap { Array("\(field): ".utf8) + $0 + [0x0A] }
+    }
+
+    /// A list of events; `nil` where it is empty, or a sanitized export left out what the events say.
+    static func list(_ range: Range<Int>?, _ reader: HARReader) throws(HARFault) -> Range<Int>? {
+        guard let range else { return nil }
+        var elements = reader.elements(of: range)
+        guard let first = try elements.next() else { return nil }
+        return try reader.members(of: first, names)[3] == nil ? nil : range
+    }
+}

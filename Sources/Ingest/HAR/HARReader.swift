@@ -1,0 +1,196 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Why a part of a HAR cannot be read.
+struct HARFault: Error, Hashable {
+    let reason: String
+    /// Which entry and message, such as `entry 13, message 4`; empty for the file.
+    private(set) var place = ""
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+
+    /// The same, with its place.
+    func at(entry: Int, message: Int? = nil) -> HARFault {
+        var fault = self
+        fault.place = "entry \(entry)" + (message.map { ", message \($0)" } ?? "")
+        return fault
+    }
+
+    fileprivate init(_ fault: JSONFault, behind start: Int) {
+        reason = "it is no JSON: \(fault.reason) (byte \(start + fault.offset + 1))"
+    }
+}
+
+/// Reads the values of a HAR where they stand. Ranges count from the file's beginning; nothing is read twice, copied
+/// or nested but what is asked for.
+struct HARReader {
+    let bytes: UnsafeBufferPointer<UInt8>
+
+    /// How deep the document may nest around its entries.
+    private static let depthMax = 64
+    /// No number that matters is longer.
+    private static let numberBytesMax = 64
+
+    /// Where the array `log.entries` begins.
+    func entriesStart() throws(HARFault) -> Int {
+        let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var scanner = JSONScanner(bytes, from: mark)
+        do throws(JSONFault) {
+            let first = try scanner.next()
+            guard first?.kind == .beginObject, try find("log", &scanner, depth: 1)?.kind == .beginObject,
+                let entries = try find("entries", &scanner, depth: 2), entries.kind == .beginArray
+            else { throw JSONFault(offset: mark, reason: "there is no list log.entries") }
+            return entries.range.lowerBound
+        } catch {
+            throw HARFault("it is no HAR: \(error.reason) (byte \(error.offset + 1))")
+        }
+    }
+
+    /// The first token of the value of a member.
+    private func find(
+        _ name: StaticString,
+        _ scanner: inout JSONScanner,
+        depth: Int
+    ) throws(JSONFault) -> JSONScanner.Token? {
+        while let token = try scanner.next() {
+            guard scanner.depth <= Self.depthMax else {
+                throw JSONFault(offset: scanner.position, reason: "it is nested too deep")
+            }
+            if scanner.depth < depth { return nil }
+            if token.kind == .name, scanner.depth == depth, bytes.holds(name, at: token.range) {
+                return try scanner.next()
+            }
+        }
+        return nil
+    }
+
+    /// The elements of an array.
+    func elements(of range: Range<Int>) -> HARElements {
+        HARElements(part(range), start: range.lowerBound, isPart: false)
+    }
+
+    /// The elements of an array that begins at a place and ends wherever it does.
+    func elements(from start: Int) -> HARElements {
+        HARElements(part(start..<bytes.count), start: start, isPart: true)
+    }
+
+    /// The values of some members of an object, in the order of the names; `nil` for those that are missing or null. Of
+    /// members with one name the last counts.
+    func members(of range: Range<Int>, _ names: [StaticString]) throws(HARFault) -> [Range<Int>?] {
+        var found = [Range<Int>?](repeating: nil, count: names.count)
+        let text = part(range)
+        var members = JSONMembers(text)
+        guard members.isObject == true else { throw HARFault("an object is expected, and something else stands there") }
+        do throws(JSONFault) {
+            while let member = try members.next() {
+                for (index, name) in names.enumerated() where text.holds(name, at: member.name) {
+                    let isNull = text[member.value.lowerBound] == 0x6E
+                    let start = range.lowerBound + member.value.lowerBound
+                    found[index] = isNull ? nil : start..<start + member.value.count
+                }
+            }
+        } catch {
+            throw HARFault(error, behind: range.lowerBound)
+        }
+        return found
+    }
+
+    private func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[range])
+    }
+}
+
+/// The elements of an array, one after another.
+struct HARElements {
+    private var members: JSONMembers
+    private let start: Int
+
+    fileprivate init(_ text: UnsafeBufferPointer<UInt8>, start: Int, isPart: Bool) {
+        members = JSONMembers(text, isPart: isPart)
+        self.start = start
+    }
+
+    /// The place of the next one; `nil` at the end.
+    mutating func next() throws(HARFault) -> Range<Int>? {
+        guard members.isObject == false else { throw HARFault("a list is expected, and something else stands there") }
+        do throws(JSONFault) {
+            guard let value = try members.next()?.value else { return nil }
+            return start + value.lowerBound..<start + value.upperBound
+        } catch {
+            throw HARFault(error, behind: start)
+        }
+    }
+}
+
+// MARK: - Values
+
+extension HARReader {
+    /// The bytes that a string stands for.
+    ///
+    /// A code unit from U+DC80 to U+DCFF alone is the byte that Python could not decode (PEP 383): so mitmproxy writes
+    /// text that is not UTF-8.
+    func text(_ range: Range<Int>) throws(HARFault) -> [UInt8] {
+        let value = part(range)
+        var scanner = JSONScanner(value)
+        do throws(JSONFault) {
+            guard let token = try scanner.next(), token.kind == .string else {
+                throw JSONFault(offset: 0, reason: "a text is expected")
+            }
+            _ = try scanner.next()
+            guard UTF8Text.firstFault(in: value) == value.count else {
+                throw JSONFault(offset: UTF8Text.firstFault(in: value), reason: "a text is not UTF-8")
+            }
+            guard token.hasEscapes else { return Array(value[token.range]) }
+            return try decode(UnsafeBufferPointer(rebasing: value[token.range]))
+        } catch {
+            throw HARFault(error, behind: range.lowerBound)
+        }
+    }
+
+    private func decode(_ raw: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(raw.count)
+        var index = 0
+        while index < raw.count {
+            let end = raw[index...].firstIndex(of: 0x5C) ?? raw.count
+            decoded.append(contentsOf: raw[index..<end])
+            guard end < raw.count else { break }
+            if let escape = JSONEscape.scalar(raw, at: end) {
+                decoded.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
+                index = end + escape.length
+            } else if let unit = JSONEscape.codeUnit(raw, at: end), (0xDC80...0xDCFF).contains(unit) {
+                decoded.append(UInt8(truncatingIfNeeded: unit))
+                index = end + 6
+            } else {
+                throw JSONFault(offset: end, reason: "an escape is half a surrogate pair, which stands for no bytes")
+            }
+        }
+        return decoded
+    }
+
+    /// A text for people and comparisons.
+    func string(_ range: Range<Int>) throws(HARFault) -> String {
+        String(decoding: try text(range), as: UTF8.self)
+    }
+
+    /// The bytes of a base64 text.
+    func base64(_ range: Range<Int>) throws(HARFault) -> [UInt8] {
+        guard let data = Data(base64Encoded: Data(try text(range))) else {
+            throw HARFault("a text is not base64 (RFC 4648, section 4)")
+        }
+        return Array(data)
+    }
+
+    /// A number; `nil` for any other value.
+    func number(_ range: Range<Int>) -> Double? {
+        guard range.count <= Self.numberBytesMax else { return nil }
+        var scanner = JSONScanner(part(range))
+        guard let token = try? scanner.next(), token.kind == .number else { return nil }
+        return Double(String(decoding: bytes[range], as: UTF8.self))
+    }
+}

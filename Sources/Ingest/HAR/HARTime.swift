@@ -1,0 +1,44 @@
+import EventLog
+
+/// The times of a HAR, in microseconds since 1970.
+enum HARTime {
+    /// The first instant of the year 10000; what is later is no time of a recording.
+    private static let secondsMax = 253_402_300_800.0
+
+    /// A message's `time`: seconds since 1970.
+    static func microseconds(seconds: Double?) throws(HARFault) -> Int64 {
+        guard let seconds, seconds >= 0, seconds < secondsMax else {
+            throw HARFault("\"time\" is no number of seconds since 1970 within range")
+        }
+        return Int64((seconds * 1_000_000).rounded())
+    }
+
+    /// An entry's `time`: how many milliseconds it took. Where that is not known it is missing or negative.
+    static func microseconds(elapsed: Double?) throws(HARFault) -> Int64 {
+        guard let elapsed, elapsed > 0 else { return 0 }
+        guard elapsed < secondsMax * 1000 else { throw HARFault("\"time\" is no number of milliseconds within range") }
+        return Int64((elapsed * 1000).rounded())
+    }
+
+    /// A date and time of ISO 8601: that of RFC 3339, and the forms that programs write in its place (a space before the
+    /// time, a comma before the fraction, a zone without a colon or minutes).
+    static func microseconds(date text: String) throws(HARFault) -> Int64 {
+        guard let instant = Timestamp(rfc3339: normalized(text)) else {
+            throw HARFault("\"startedDateTime\" is no date and time with a zone, such as 2026-02-01T10:00:00.131Z")
+        }
+        guard instant.seconds >= 0 else { throw HARFault("\"startedDateTime\" lies before 1970") }
+        return instant.microseconds
+    }
+
+    private static func normalized(_ text: String) -> String {
+        var bytes = Array(text.utf8.prefix(64))
+        if bytes.count > 10, bytes[10] == UInt8(ascii: " ") { bytes[10] = UInt8(ascii: "T") }
+        for index in bytes.indices where bytes[index] == UInt8(ascii: ",") { bytes[index] = UInt8(ascii: ".") }
+        let signs = [UInt8(ascii: "+"), UInt8(ascii: "-")]
+        if bytes.count > 19, let sign = bytes.lastIndex(where: { signs.contains($0) }), sign >= 19 {
+            if bytes.count - sign == 3 { bytes += Array(":00".utf8) }
+            if bytes.count - sign == 5 { bytes.insert(UInt8(ascii: ":"), at: sign + 3) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,191 @@
+import EventLog
+
+/// The events of a HAR before they are made: where each stands in the file, in the order of their times.
+///
+/// What happened on one connection stays in the order of the file, whatever its times say.
+struct HARTimeline {
+    /// An entry that is taken.
+    struct Part {
+        let entry: HAREntry
+        let address: HARAddress
+        /// What its events' keys begin with: its start, a hash of its URL, and a number where both stand twice.
+        let name: String
+        /// In microseconds since 1970, as `ended`.
+        let started: Int64
+        /// When its last byte came; `started` where that is not known.
+        let ended: Int64
+    }
+
+    enum What: UInt8 {
+        case open, frame, event, answer, stream, close, failure
+    }
+
+    /// One event, or the events of one stream.
+    struct Piece {
+        /// By which it takes its place: never less than that of the piece before on its connection.
+        let time: Int64
+        let part: Int32
+        /// The message, from 1; what opens comes before all messages, what closes behind them.
+        let number: Int32
+        let what: What
+        fileprivate let start: UInt32
+        fileprivate let length: UInt32
+
+        /// Where a message stands.
+        var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
+    }
+
+    private(set) var parts: [Part] = []
+    private(set) var pieces: [Piece] = []
+    private(set) var faults: HARFaults
+    private var names: [String: Int] = [:]
+
+    /// Reads the entries that are taken, every message too.
+    ///
+    /// - Throws: the fault of an entry or message, unless `keepGoing`.
+    init(
+        _ candidates: [HARContents.Candidate],
+        _ reader: HARReader,
+        after faults: HARFaults,
+        keepGoing: Bool
+    ) throws(HARFault) {
+        self.faults = faults
+        for candidate in candidates {
+            do throws(HARFault) {
+                try add(candidate, reader, keepGoing)
+            } catch {
+                let fault = error.place.isEmpty ? error.at(entry: candidate.entry.number) : error
+                try self.faults.add(fault, keepGoing: keepGoing)
+            }
+        }
+        pieces.sort { ($0.time, $0.part, $0.number) < ($1.time, $1.part, $1.number) }
+    }
+}
+
+extension HARTimeline {
+    private mutating func add(
+        _ candidate: HARContents.Candidate,
+        _ reader: HARReader,
+        _ keepGoing: Bool
+    ) throws(HARFault) {
+        let (entry, address) = (candidate.entry, candidate.address)
+        guard address.path.utf8.count <= EnvelopeLimits.attributeBytesMax - 512 else {
+            throw HARFault("the path has \(address.path.utf8.count) bytes, too many for an attribute")
+        }
+        let started = try entry.started(reader)
+        let ended = started + (try entry.elapsed(reader))
+        let name = "\(started)-\(address.hash)"
+        names[name, default: 0] += 1
+        let count = names[name] ?? 1
+        let isFirst = count == 1
+        let part = Part(
+            entry: entry,
+            address: address,
+            name: isFirst ? name : "\(name)-\(count)",
+            started: started,
+            ended: ended
+        )
+        let place = parts.count
+        switch entry.content {
+        case .socket(let messages):
+            parts.append(part)
+            try addConnection(part, place, messages, reader, keepGoing) { (range) throws(HARFault) in
+                let message = try HARMessage(range, reader)
+                return (message.time, message.what)
+            }
+        case .stream(let events?) where Self.lack(of: entry) == nil:
+            parts.append(part)
+            try addConnection(part, place, events, reader, keepGoing) { (range) throws(HARFault) in
+                (try HAREvent(range, reader).time, .event)
+            }
+        case .stream, .answer:
+            let body = try entry.body(reader)
+            if let reason = Self.lack(of: candidate, body: body) {
+                return faults.add(HARFault(reason).at(entry: entry.number))
+            }
+            parts.append(part)
+            if case .answer = entry.content { return append(.answer, ended, place) }
+            append(.open, started, place, number: 0)
+            append(.stream, ended, place)
+            if ended > started { append(.close, ended, place, number: .max) }
+        }
+    }
+
+    /// Why an answer says nothing of what the remote held then; `nil` where it does.
+    private static func lack(of entry: HAREntry) -> String? {
+        if entry.status == 0 { return "there was no answer" }
+        if entry.isCached { return "the answer came out of the browser's cache" }
+        switch entry.status {
+        case 200...299, 400, 402...428, 430...499: break
+        default: return "the answer has status \(entry.status) and says nothing of the state"
+        }
+        return nil
+    }
+
+    private static func lack(of candidate: HARContents.Candidate, body: [UInt8]) -> String? {
+        if let lack = lack(of: candidate.entry) { return lack }
+        guard candidate.entry.hasBody else { return "the answer's body is not in the file" }
+        let isRow = candidate.kind == .realtime && body.first { $0 > 0x20 } != 0x5B
+        return isRow ? "the answer is no list of rows" : nil
+    }
+
+    /// Adds a connection and its messages; `read` tells a message's time, and what it is if anything.
+    private mutating func addConnection(
+        _ part: Part,
+        _ place: Int,
+        _ messages: Range<Int>?,
+        _ reader: HARReader,
+        _ keepGoing: Bool,
+        read: (Range<Int>) throws(HARFault) -> (time: Int64, what: What?)
+    ) throws(HARFault) {
+        append(.open, part.started, place, number: 0)
+        guard let messages else { return }
+        var elements = reader.elements(of: messages)
+        var (clock, last, number, isOpen) = (part.started, Int64.min, Int32(0), true)
+        while let range = try elements.next() {
+            number += 1
+            do throws(HARFault) {
+                let message = try read(range)
+                (clock, last) = (max(clock, message.time), max(last, message.time))
+                guard let what = message.what else { continue }
+                let isEnd = what == .close || what == .failure
+                if isOpen || !isEnd { append(what, clock, place, number: number, range) }
+                isOpen = isOpen && !isEnd
+            } catch {
+                try faults.add(error.at(entry: part.entry.number, message: Int(number)), keepGoing: keepGoing)
+            }
+        }
+        // Of a connection that was open when the file was saved, `time` tells no more than how long it took to open.
+        if isOpen, last > .min, part.ended >= last { append(.close, max(clock, part.ended), place, number: .max) }
+    }
+
+    private mutating func append(
+        _ what: What,
+        _ time: Int64,
+        _ part: Int,
+        number: Int32 = 1,
+        _ range: Range<Int> = 0..<0
+    ) {
+        let (start, length) = (UInt32(clamping: range.lowerBound), UInt32(clamping: range.count))
+        let piece = Piece(
+            time: time,
+            part: Int32(clamping: part),
+            number: number,
+            what: what,
+            start: start,
+            length: length
+        )
+        pieces.append(piece)
+    }
+}
+
+extension HARMessage {
+    /// What becomes of it.
+    fileprivate var what: HARTimeline.What? {
+        switch content {
+        case .frame: .frame
+        case .end(let isFailure): isFailure ? .failure : .close
+        case .control: nil
+        }
+    }
+}
