@@ -9,6 +9,7 @@ OUT.ndjson, a capture, with which the HAR is compared. Chromium's HAR is made by
 import asyncio
 import base64
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -100,7 +101,7 @@ async def through_mitmproxy(program, port, out):
     proxy = await asyncio.create_subprocess_exec(
         program, "--mode", "reverse:http://127.0.0.1:%d" % port, "--listen-host", "127.0.0.1", "--listen-port", "0",
         "--set", "hardump=" + out, "--set", "confdir=" + folder, "--set", "termlog_verbosity=info",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ, PYTHONUNBUFFERED="1"))
     try:
         while b"listening at" not in (line := await proxy.stdout.readline()):
             if not line:
