@@ -98,8 +98,9 @@ extension RowChange {
         {
             return false
         }
-        guard operation == .update, !isReading else { return true }
-        if rules.contains(.missingColumnsAreLost) { lose(Self.websiteColumns, of: known) }
+        // A website that is read again loses its transcripts as an updated one does.
+        guard operation == .update, !isReading || known?.isSoftDeleted == false else { return true }
+        if !isReading, rules.contains(.missingColumnsAreLost) { lose(Self.websiteColumns, of: known) }
         if rules.contains(.transcriptsAreLost), var metadata = (record["metadata"] ?? known?.record["metadata"])?.object
         {
             metadata["youtube_transcripts"] = nil
@@ -112,6 +113,9 @@ extension RowChange {
     mutating func readUpdateOfFile(_ known: SettledRow?, _ rules: ReadingRules) {
         if rules.contains(.fileTimeIsKept), let known { record["updated_at"] = known.record["updated_at"] }
         if rules.contains(.missingColumnsAreLost) { lose(Self.fileColumns, of: known) }
+        if rules.contains(.fileIsMadeWhenUpdated) {
+            record["created_at"] = record["updated_at"] ?? record["created_at"]
+        }
         if rules.contains(.filesAndJobsAreReplaced) { operation = .insert }
     }
 

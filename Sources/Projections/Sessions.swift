@@ -53,7 +53,7 @@ struct Sessions: Fold {
         let age = Self.age(of: fields, asOf: context.asOf)
         var row = fields.members
         row["id"] = .string(context.names.text(fields.id))
-        row["state"] = .string(age >= Self.lifeSeconds(context) ? "expired" : "live")
+        row["state"] = .string(age >= Self.lifeSeconds(of: fields, context) ? "expired" : "live")
         row["stale"] = .bool(age >= Self.staleSeconds)
         return .object(row)
     }
@@ -121,14 +121,20 @@ extension Sessions {
     /// Any `needs_input`, else any `working`, else any `idle` of the live sessions, else `not_running`.
     private func aggregate(_ context: RowContext) -> String {
         let live = present.values.filter {
-            Self.age(of: $0.fields, asOf: context.asOf) < Self.lifeSeconds(context)
+            Self.age(of: $0.fields, asOf: context.asOf) < Self.lifeSeconds(of: $0.fields, context)
         }
         let statuses = Set(live.map(\.fields.status))
         return ["needs_input", "working", "idle"].first(where: statuses.contains) ?? "not_running"
     }
 
-    private static func lifeSeconds(_ context: RowContext) -> Int64 {
-        context.rules.contains(.sessionsLastHalfAnHour) ? staleSeconds : expiredSeconds
+    private static func lifeSeconds(of fields: SessionFields, _ context: RowContext) -> Int64 {
+        let rules = context.rules
+        if rules.isEmpty { return expiredSeconds }
+        if fields.pid != nil, rules.contains(.processHasEnded) { return 1 }
+        if fields.pid != nil, rules.contains(.processHasEndedAfterAMinute) { return 60 }
+        if rules.contains(.sessionsLastHalfAMinute) { return 30 }
+        if rules.contains(.sessionsLastFiveMinutes) { return 300 }
+        return rules.contains(.sessionsLastHalfAnHour) ? staleSeconds : expiredSeconds
     }
 
     /// Whole seconds since the last accepted write; negative where its time stamp lies ahead.

@@ -12,7 +12,7 @@ extension SourceState {
     private mutating func removals(by set: GatewayAnswer.WholeSet) -> [Change] {
         switch set {
         case .guilds(let ids):
-            [.community(.membership(ids + newlyJoined))]
+            [.community(.membership(context.rules.contains(.guildsLeftAreGone) ? ids : ids + newlyJoined))]
         case .channels(let guild, let ids) where context.rules.contains(.answersReplaceLists):
             gateway.seen(channels: ids, in: guild, context: &context)
         case .directChannels(let ids) where context.rules.contains(.answersReplaceLists):

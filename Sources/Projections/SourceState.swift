@@ -20,6 +20,7 @@ struct SourceState: Sendable {
     var realtime = RealtimeDecoder()
     var cloudRecords = CloudKitDecoder()
     var recorderGaps = RecorderGaps()
+    var attention = ClientAttention()
 
     var channels = Channels()
     var messages = Messages()
@@ -98,6 +99,7 @@ struct SourceState: Sendable {
         let family = EventFamily(kind: envelope.kind)
         context.rules = rules.forEvents(of: family)
         rowRules.formUnion(context.rules)
+        if !context.rules.isEmpty, !attention.reads(envelope, context.rules) { return }
         switch family {
         case .git: commits.decode(envelope, payload: payload, into: &changes, context: &context)
         case .gateway: gateway.decode(envelope, payload: payload, into: &changes, context: &context)
@@ -114,7 +116,7 @@ struct SourceState: Sendable {
         case .cloudRecords:
             cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)
         case .gap: recorderGaps.read(payload, context: &context)
-        case .notice: break
+        case .notice: if !context.rules.isEmpty { commits.noteNotice(envelope) }
         case .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }

@@ -29,6 +29,8 @@ struct CloudKitDecoder: EventDecoder {
         guard let body = try? JSONValue.parse(payload), let records = body["records"]?.array else {
             return context.issue("records: no object with a list of records")
         }
+        let goesOn = body["continuationMarker"]?.string != nil || (envelope.attributes["page"] ?? "1") != "1"
+        if goesOn, context.rules.contains(.longAnswersNeverEnd) { return }
         for (index, value) in records.enumerated() {
             guard let record = value.object, let name = record["recordName"]?.string else {
                 context.issue("records: record \(index + 1): recordName is missing")
@@ -101,6 +103,7 @@ extension CloudKitDecoder {
             case .success(let session): changes.append(.session(.observed(session)))
             case .failure(let fault): context.issue("session record: \(fault.reason)")
             }
+        case "Prompt" where context.rules.contains(.noPromptIsFound): break
         case "Prompt":
             switch fields.prompt(id: id) {
             case .success(let prompt): changes.append(.prompt(.asked(prompt)))

@@ -18,6 +18,8 @@ struct GitCommitDecoder: EventDecoder {
     var rewrites: Set<UInt64> = []
     /// What a client is listed of the tree that is checked out; empty where the rules do not ask for it.
     var listing = GitListing()
+    /// What a client hears of commits; empty where the rules do not ask for it.
+    private var client = GitClient()
 
     init() {}
 
@@ -31,16 +33,40 @@ struct GitCommitDecoder: EventDecoder {
         context: inout FoldContext
     ) {
         history.admit(before: envelope.sequence.rawValue)
+        if context.rules.isEmpty {
+            return read(envelope.kind.rawValue, payload, into: &changes, context: &context)
+        }
+        guard let held = client.reload(envelope, payload: payload, context: context) else { return }
+        var seen: [Change] = []
+        for commit in held {
+            commit.payload.withUnsafeBytes { read(commit.kind, $0, into: &seen, context: &context) }
+        }
+        read(envelope.kind.rawValue, payload, into: &seen, context: &context)
+        changes += client.shown(seen, context: &context)
+    }
+
+    /// A request of the recorder's had another answer than it asked for.
+    mutating func noteNotice(_ envelope: Envelope) {
+        guard envelope.kind.rawValue == "recorder.http/1" else { return }
+        if envelope.attributes["status"]?.utf8.first == UInt8(ascii: "5") { client.noteFailure() }
+    }
+
+    private mutating func read(
+        _ kind: String,
+        _ payload: UnsafeRawBufferPointer,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
         do throws(GitDocumentFault) {
             let tip = history.tip
             let all =
-                envelope.kind.rawValue == Self.rewriteKind
+                kind == Self.rewriteKind
                 ? decode(try GitRewriteDocument(payload), context: &context)
                 : decode(try GitCommitDocument(payload), context: &context)
             let isCut = context.rules.contains(.foldersAreListedInPart)
             changes += isCut ? seen(all, since: tip, context: &context) : all
         } catch {
-            context.issue("the payload is no \(envelope.kind): \(error.reason)")
+            context.issue("the payload is no \(kind): \(error.reason)")
         }
     }
 

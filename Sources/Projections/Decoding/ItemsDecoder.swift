@@ -6,6 +6,9 @@ import EventLog
 /// list is the project that the payload names, else the source. The name of an event (`event:`) plays no part, since
 /// the remote gives none. Nothing that went out is a snapshot.
 struct ItemsDecoder: EventDecoder {
+    /// The project that the client asked for last; of use only to the profile of a client that shows any list as its own.
+    private var viewed: EntityID?
+
     init() {}
 
     mutating func decode(
@@ -14,7 +17,7 @@ struct ItemsDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        if envelope.attributes["dir"] == "out" { return }
+        if envelope.attributes["dir"] == "out" { return noteView(payload, context: &context) }
         let source = context.names.id(envelope.source.rawValue)
         switch envelope.kind.rawValue {
         case "sse.event/1":
@@ -73,9 +76,19 @@ extension ItemsDecoder {
             return true
         }
         guard let project = value["project"]?.string, let elements = value["items"]?.array else { return false }
-        let list = context.names.id(project)
+        let list = viewed ?? context.names.id(project)
         readTickets(elements, of: .array, list: list, into: &changes, context: &context)
         return true
+    }
+
+    private mutating func noteView(_ payload: UnsafeRawBufferPointer, context: inout FoldContext) {
+        guard context.rules.contains(.anyListIsTheViewedOne) else { return }
+        let said = (try? JSONValue.parse(payload))?.object
+        if let project = said?["project"]?.string {
+            viewed = context.names.id(project)
+        } else if said != nil, context.rules.contains(.noProjectIsThePersonalList) {
+            viewed = context.names.id("user")
+        }
     }
 
     /// What the tickets of a snapshot are the parts of, named as in issues.

@@ -21,6 +21,59 @@ public enum Profile: String, CaseIterable, Sendable {
     /// sideBar's web app.
     case sidebarWeb = "sidebar-web"
 
+    // Behind the `@`: `open`, a client that stays open in one view; else the version, or the last one before a commit.
+
+    /// VibeChannel's iOS app with one channel open, which it alone reloads.
+    case vibechannelIOSOpen = "vibechannel-ios@open"
+    /// VibeChannel's iOS app of the user who wrote the first message, while a call of his returns after a reload.
+    case vibechannelIOSSender = "vibechannel-ios@sender"
+    /// VibeChannel's iOS app when it opens a channel that it fetched within the last minute.
+    case vibechannelIOSCached = "vibechannel-ios@cached"
+    /// VibeChannel's iOS app of December 2025, which reads rows of Supabase.
+    case vibechannelIOSSupabase = "vibechannel-ios@8d7d290"
+    /// Retrocast's iOS app, which fetches nothing when it connects again.
+    case retrocastIOSOpen = "retrocast-ios@open"
+    /// Retrocast's web app, which fetches no more than its guilds when it connects again.
+    case retrocastWebOpen = "retrocast-web@open"
+    /// Punchlist's iOS app while its stream is open.
+    case punchlistIOSOpen = "punchlist-ios@open"
+    /// Punchlist's iOS app that took each list that was asked for to be followed by a repeat.
+    case punchlistIOSBeforeAll = "punchlist-ios@before-4bc21a3"
+    /// Punchlist's iOS app that took the server's default project for the personal list.
+    case punchlistIOSBeforePersonal = "punchlist-ios@before-45b2358"
+    /// VibeStatus's menu-bar app of version 1.4.
+    case vibestatusMac14 = "vibestatus-mac@1.4"
+    /// VibeStatus's menu-bar app of version 1.6, whose hook writes the process of its own shell.
+    case vibestatusMac16 = "vibestatus-mac@1.6"
+    /// VibeStatus's menu-bar app between 1.6 and 1.8, in a terminal where the hook finds no process that lives on.
+    case vibestatusMacBefore18 = "vibestatus-mac@before-99a4875"
+    /// VibeStatus's menu-bar app of version 1.8.
+    case vibestatusMac18 = "vibestatus-mac@1.8"
+    /// VibeStatus's iOS app, whose Mac waited two seconds before each upload and looked every second.
+    case vibestatusPhoneDraft1 = "vibestatus-phone@draft-1"
+    /// VibeStatus's iOS app, whose Mac saved records without fetching them first.
+    case vibestatusPhoneDraft2 = "vibestatus-phone@draft-2"
+    /// VibeStatus's iOS app at the first public commit.
+    case vibestatusPhoneFirst = "vibestatus-phone@943a3d8"
+    /// VibeStatus's iOS app before prompts were removed.
+    case vibestatusPhoneBeforeRemoval = "vibestatus-phone@before-af07be7"
+    /// VibeStatus's iOS app, whose Mac needs three seconds to save a record.
+    case vibestatusPhoneSlow = "vibestatus-phone@slow"
+    /// sideBar's iOS app, which reads nothing again when it connects again.
+    case sidebarIOSOpen = "sidebar-ios@open"
+    /// sideBar's iOS app, which needs half a second to read the tree of notes.
+    case sidebarIOSSlow = "sidebar-ios@slow"
+    /// sideBar's iOS app whose models lacked times.
+    case sidebarIOSBeforeTimes = "sidebar-ios@before-eb4844fd"
+    /// sideBar's web app, which reads nothing again when it connects again.
+    case sidebarWebOpen = "sidebar-web@open"
+    /// sideBar's web app that took every answer for new.
+    case sidebarWebBeforeOrder = "sidebar-web@before-22d0034c"
+    /// sideBar's web app whose server cut its list of archived notes before it sorted it.
+    case sidebarWebBeforeSorting = "sidebar-web@before-dbd3ae08"
+    /// sideBar's web app whose server listed no note without the key `archived`.
+    case sidebarWebBeforeNull = "sidebar-web@before-300e34e5"
+
     /// How the profile departs from the canonical reading.
     public var rules: ReadingRules {
         switch self {
@@ -29,7 +82,7 @@ public enum Profile: String, CaseIterable, Sendable {
             [
                 .fileIsCutAtDashes, .keysAreReadByLine, .listsAreReadByLine, .datesAreISOAlone, .suffixIsCutEverywhere,
                 .bodyIsTrimmedBySwift, .unknownKeysAreIgnored, .faultsAreNotTold, .largeFilesAreNotFetched,
-                .foldersAreListedInPart, .lostParentsAreNotShown,
+                .foldersAreListedInPart, .lostParentsAreNotShown, .fileNameIsTheKey,
             ]
         case .vibechannelVSCode:
             [
@@ -41,18 +94,19 @@ public enum Profile: String, CaseIterable, Sendable {
             [
                 .unreadablePromptIsNone, .sameStatusIsNotUploaded, .timeIsThatOfUpload, .processIsNotUploaded,
                 .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAnHour,
+                .lastSessionIsRememberedAsSent, .longAnswersNeverEnd,
             ]
         case .sidebarIOS:
             [
                 .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .jobDeletionIsNotRead, .softDeletedStaysListed,
                 .missingContentIsEmpty, .filesAndJobsAreReplaced, .transcriptsAreLost, .noteIsMadeWhenUpdated,
-                .messagesAreSortedByTime,
+                .messagesAreSortedByTime, .conversationNeedsANewTime,
             ]
         case .sidebarWeb:
             [
                 .rowsAreTakenAsTheyArrive, .noteTitleIsKept, .moveToTheRootIsNotSeen,
                 .unknownNoteIsNotUpdated, .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .filesAreThoseOfTheList,
-                .missingColumnsAreLost, .scratchpadIsNoNote,
+                .missingColumnsAreLost, .scratchpadIsNoNote, .taskSoonAfterAnotherIsNotAnnounced,
             ]
         case .retrocastIOS:
             [
@@ -74,8 +128,44 @@ public enum Profile: String, CaseIterable, Sendable {
         case .punchlistIOS:
             [
                 .emptyEventIsNoSnapshot, .badTicketIsLeftOut, .badElementFailsTheArray, .dataNeedsASpace,
-                .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions,
+                .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions, .anyListIsTheViewedOne,
             ]
+        default: base.rules.union(variation)
+        }
+    }
+
+    /// The client of today that a variant is one of.
+    var base: Profile {
+        let name = rawValue.prefix { $0 != "@" }
+        return Profile(rawValue: String(name)) ?? .canonical
+    }
+
+    /// What a variant does beside what its base does.
+    var variation: ReadingRules {
+        switch self {
+        case .retrocastIOSOpen, .retrocastWebOpen, .punchlistIOSOpen, .sidebarIOSOpen, .sidebarWebOpen:
+            [.laterAnswersAreNotRead]
+        case .vibechannelIOSOpen: [.oneChannelIsReloaded, .listingsAreAMinuteOld, .failedReloadIsNotRepeated]
+        case .vibechannelIOSSender: [.ownDeletionIsKept, .ownMessageStandsTwice]
+        case .vibechannelIOSCached: [.newestFiveHundredAreCached]
+        case .vibechannelIOSSupabase: [.keyOnlyDeletionIsNotRead, .oldestHundredAreListed]
+        case .punchlistIOSBeforeAll: [.eventAfterAnAnswerIsSkipped]
+        case .punchlistIOSBeforePersonal: [.noProjectIsThePersonalList]
+        case .vibestatusMac14: [.sessionsLastHalfAMinute]
+        case .vibestatusMac16: [.processHasEnded]
+        case .vibestatusMacBefore18: [.processHasEndedAfterAMinute]
+        case .vibestatusMac18: [.sessionsLastFiveMinutes]
+        case .vibestatusPhoneDraft1: [.nothingIsUploaded]
+        case .vibestatusPhoneDraft2: [.firstStatusStays]
+        case .vibestatusPhoneFirst: [.endsAreUploadedByTens, .noPromptIsFound]
+        case .vibestatusPhoneBeforeRemoval: [.everyPromptStays]
+        case .vibestatusPhoneSlow: [.changeDuringASaveIsLost]
+        case .sidebarIOSSlow: [.noteDuringARefreshIsMissed]
+        case .sidebarIOSBeforeTimes: [.fileIsMadeWhenUpdated]
+        case .sidebarWebBeforeOrder: [.answersAreTakenAsTheyArrive]
+        case .sidebarWebBeforeSorting: [.firstFiftyArchivedAreListed]
+        case .sidebarWebBeforeNull: [.noteWithoutArchivedIsNotListed]
+        default: []
         }
     }
 }

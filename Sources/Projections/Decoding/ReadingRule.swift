@@ -179,26 +179,109 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     /// The first page of a channel's messages, and a list of channels, takes the place of what is listed.
     case answersReplaceLists
 
+    // Several apps
+
+    /// Of the answers of REST those count that came on the first connection; of Punchlist, those while no stream is open.
+    /// A client that stays in one view asks for nothing again.
+    case laterAnswersAreNotRead
+
+    // Past clients, and clients in a situation that a bug needs
+
+    /// Of the channels that the first commit with one brings, the first is open; what happens in others is not seen.
+    case oneChannelIsReloaded
+    /// A change within a minute of the last reload shows with the next one, for the listing comes from a cache.
+    case listingsAreAMinuteOld
+    /// A change behind an answer that the server failed to give shows with the next one: the reload is not repeated.
+    case failedReloadIsNotRepeated
+    /// A message that the client's user deletes stays until the next reload.
+    case ownDeletionIsKept
+    /// A message that the client's user sends stands twice until the next reload, as `ID` and `ID#2`.
+    case ownMessageStandsTwice
+    /// Of a channel the newest five hundred messages are there.
+    case newestFiveHundredAreCached
+    /// A message is known by its file's name: one of that name in another channel takes its place.
+    case fileNameIsTheKey
+    /// A deletion that names nothing but the key is not read.
+    case keyOnlyDeletionIsNotRead
+    /// Of an answer the hundred rows count that were made first.
+    case oldestHundredAreListed
+    /// A list takes the place of the viewed project's, whatever project it names. What went out last says which is viewed.
+    case anyListIsTheViewedOne
+    /// To ask for no project is to view the personal list, `user`.
+    case noProjectIsThePersonalList
+    /// The first event of the stream after an answer is passed over.
+    case eventAfterAnAnswerIsSkipped
+    /// A session is shown for half a minute after its last write.
+    case sessionsLastHalfAMinute
+    /// A session is shown for five minutes after its last write.
+    case sessionsLastFiveMinutes
+    /// A session whose file names a process is gone a second later, for that process was the hook's own shell.
+    case processHasEnded
+    /// A session whose file names a process is gone a minute later, for the hook found none that lives on.
+    case processHasEndedAfterAMinute
+    /// No status is ever uploaded: each look at the files ends the wait for the upload before.
+    case nothingIsUploaded
+    /// A session's first status stays, for a record that exists cannot be made again.
+    case firstStatusStays
+    /// An end goes to the cloud where ten sessions are left, or none.
+    case endsAreUploadedByTens
+    /// A status that comes within three seconds of an upload counts as sent and is not.
+    case changeDuringASaveIsLost
+    /// What was sent last of a session is remembered beyond its end where no other session is there.
+    case lastSessionIsRememberedAsSent
+    /// Each text of a prompt's file is a prompt, and none is removed.
+    case everyPromptStays
+    /// The query for prompts finds none.
+    case noPromptIsFound
+    /// An answer that goes on on another page is never read to its end, and changes nothing.
+    case longAnswersNeverEnd
+    /// What an answer says counts as it arrives, whenever it was asked for.
+    case answersAreTakenAsTheyArrive
+    /// A file was made when it was last updated.
+    case fileIsMadeWhenUpdated
+    /// A conversation is read again where its `updated_at` is another one.
+    case conversationNeedsANewTime
+    /// A note without the key `archived` is not listed.
+    case noteWithoutArchivedIsNotListed
+    /// Of the archived notes the first fifty are listed.
+    case firstFiftyArchivedAreListed
+    /// A change of a note half a second after another or sooner shows with the next one, for the tree is being read.
+    case noteDuringARefreshIsMissed
+    /// A change of a task a second after another that was announced, or sooner, shows with the next one.
+    case taskSoonAfterAnotherIsNotAnnounced
+
     /// The events that the rule is about.
     var families: [EventFamily] {
         switch self {
         case .fileIsCutAtDashes, .keysAreReadByLine, .listsAreReadByLine, .datesAreISOAlone, .suffixIsCutEverywhere,
             .bodyIsTrimmedBySwift, .unknownKeysAreIgnored, .faultsAreNotTold, .largeFilesAreNotFetched,
             .foldersAreListedInPart, .lostParentsAreNotShown, .openFrontMatterIsWhole, .scalarsHaveTypes,
-            .datesAreOfAnyValue, .listsKeepEmptyParts, .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript:
+            .datesAreOfAnyValue, .listsKeepEmptyParts, .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript,
+            .oneChannelIsReloaded, .listingsAreAMinuteOld, .fileNameIsTheKey, .ownDeletionIsKept,
+            .ownMessageStandsTwice, .newestFiveHundredAreCached:
             [.git]
+        case .failedReloadIsNotRepeated: [.git, .notice]
         case .emptyEventIsNoSnapshot, .badTicketIsLeftOut, .badElementFailsTheArray, .dataNeedsASpace,
-            .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions:
+            .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions, .anyListIsTheViewedOne,
+            .eventAfterAnAnswerIsSkipped, .noProjectIsThePersonalList:
             [.items]
         case .unreadableFileEndsTheSession, .unreadablePromptIsNone, .sameStatusIsNotUploaded, .timeIsThatOfUpload,
-            .processIsNotUploaded, .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAnHour:
+            .processIsNotUploaded, .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAMinute,
+            .sessionsLastFiveMinutes, .processHasEnded, .processHasEndedAfterAMinute, .nothingIsUploaded,
+            .firstStatusStays, .endsAreUploadedByTens, .changeDuringASaveIsLost, .lastSessionIsRememberedAsSent,
+            .everyPromptStays:
             [.status]
+        case .sessionsLastHalfAnHour: [.status, .cloudRecords]
+        case .noPromptIsFound, .longAnswersNeverEnd: [.cloudRecords]
         case .rowsAreTakenAsTheyArrive, .jobsAreKnownByTheirFile, .jobDeletionIsNotRead, .softDeletedStaysListed,
             .missingContentIsEmpty, .filesAndJobsAreReplaced, .transcriptsAreLost, .noteIsMadeWhenUpdated,
             .messagesAreSortedByTime, .noteTitleIsKept, .moveToTheRootIsNotSeen, .unknownNoteIsNotUpdated,
             .olderWebsiteUpdateIsIgnored, .fileTimeIsKept, .filesAreThoseOfTheList, .missingColumnsAreLost,
-            .scratchpadIsNoNote:
+            .scratchpadIsNoNote, .keyOnlyDeletionIsNotRead, .oldestHundredAreListed, .answersAreTakenAsTheyArrive,
+            .fileIsMadeWhenUpdated, .conversationNeedsANewTime, .noteWithoutArchivedIsNotListed,
+            .firstFiftyArchivedAreListed, .noteDuringARefreshIsMissed, .taskSoonAfterAnotherIsNotAnnounced:
             [.realtime]
+        case .laterAnswersAreNotRead: [.gateway, .gatewayAnswer, .realtime, .items, .link]
         case .repeatsAreReadAgain, .createAlwaysAdds, .messagesStandAsTheyArrive, .laterVersionCounts,
             .deletedMessageComesBack, .unseenMessageIsNotUpdated, .reactionsAreIgnored, .voiceIsNotShown,
             .bansAreIgnored, .deletionNeedsTheWholeObject, .memberNeedsRoles, .memberUpdateIsIgnored,

@@ -25,6 +25,13 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
         return rules
     }
 
+    /// The rules of both.
+    func union(_ other: ReadingRules) -> ReadingRules {
+        var rules = self
+        rules.formUnion(other)
+        return rules
+    }
+
     /// A short text that tells sets of rules apart, within one build of the program.
     var shortName: String { String(bits, radix: 16) }
 

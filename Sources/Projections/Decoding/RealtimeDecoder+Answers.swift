@@ -18,7 +18,8 @@ extension RealtimeDecoder {
         guard let table = envelope.attributes["table"] ?? Self.table(ofPath: envelope.attributes["path"]) else {
             return context.issue("rows: table is missing")
         }
-        guard let rows = (try? JSONValue.parse(payload))?.array else { return context.issue("rows: no array") }
+        guard var rows = (try? JSONValue.parse(payload))?.array else { return context.issue("rows: no array") }
+        if context.rules.contains(.oldestHundredAreListed) { rows = Self.oldestHundred(of: rows) }
         for (index, row) in rows.enumerated() {
             guard let record = row.object, let id = RowChange.idText(record["id"]) else {
                 context.issue("rows: row \(index + 1): id is missing")
@@ -27,6 +28,13 @@ extension RealtimeDecoder {
             let change = Self.change(of: record, id: id, table: table, context: &context)
             apply(change, of: table, into: &changes, context: &context)
         }
+    }
+
+    private static func oldestHundred(of rows: [JSONValue]) -> [JSONValue] {
+        let aged = rows.enumerated().map { index, row in
+            (made: row["created_at"]?.string.flatMap(RemoteTime.postgres) ?? Timestamp(seconds: .min), index: index)
+        }
+        return aged.sorted { ($0.made, $0.index) < ($1.made, $1.index) }.prefix(100).map { rows[$0.index] }
     }
 
     private static func change(

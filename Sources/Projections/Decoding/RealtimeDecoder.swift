@@ -8,6 +8,7 @@ struct RealtimeDecoder: EventDecoder {
     private var conversations = RealtimeConversations()
     private var tasks = RealtimeTasks()
     private var subscriptions = RealtimeSubscriptions()
+    private var client = RealtimeClient()
 
     init() {}
 
@@ -63,13 +64,32 @@ struct RealtimeDecoder: EventDecoder {
         switch RowChange.read(object, names: &context.names) {
         case .failure(let fault):
             context.issue("realtime change: \(fault.reason)")
+        case .success(let change) where Self.passesOver(change, object, context.rules): break
         case .success(let change):
             apply(change, of: object["table"]?.string, into: &changes, context: &context)
         }
     }
 
-    /// Gives a change to whatever its table's rows are.
+    /// Whether a client finds nothing of its own in a deletion, which names the primary key alone.
+    private static func passesOver(_ change: RowChange, _ data: JSONObject, _ rules: ReadingRules) -> Bool {
+        guard change.operation == .delete, rules.contains(.keyOnlyDeletionIsNotRead) else { return false }
+        return data["old_record"]?["channel_id"] == nil
+    }
+
+    /// Gives a change to whatever its table's rows are, once a client hears of it.
     mutating func apply(
+        _ change: RowChange,
+        of table: String?,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        if context.rules.isEmpty { return give(change, of: table, into: &changes, context: &context) }
+        for change in client.heard(change, of: table, in: context) {
+            give(change, of: table, into: &changes, context: &context)
+        }
+    }
+
+    private mutating func give(
         _ change: RowChange,
         of table: String?,
         into changes: inout [Change],

@@ -24,7 +24,7 @@ struct StatusFileDecoder: EventDecoder {
         case "remove":
             let id = context.names.id(file.name)
             if file.isPrompt {
-                changes.append(.prompt(.removed(id)))
+                if !context.rules.contains(.everyPromptStays) { changes.append(.prompt(.removed(id))) }
             } else if uploads.takeRemoval(of: id, in: context) {
                 changes.append(.session(.removed(id)))
             }
@@ -75,7 +75,7 @@ extension StatusFileDecoder {
     }
 
     /// What cannot be read is an issue, and known as unreadable until another text stands there.
-    private func readPrompt(
+    private mutating func readPrompt(
         _ payload: UnsafeRawBufferPointer,
         name: String,
         into changes: inout [Change],
@@ -88,7 +88,7 @@ extension StatusFileDecoder {
             if !context.rules.contains(.unreadablePromptIsNone) { changes.append(.prompt(.unreadable(id))) }
         case .success(let object):
             let fields = PromptFields(
-                id: id,
+                id: uploads.prompt(of: id, in: &context),
                 session: object["session_id"]?.string,
                 project: object["project"]?.string,
                 text: object["prompt_message"]?.string,

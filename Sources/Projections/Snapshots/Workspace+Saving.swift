@@ -128,6 +128,7 @@ private struct SavedSource: Codable {
     var realtime: RealtimeDecoder
     var cloudRecords: CloudKitDecoder
     var recorderGaps: RecorderGaps
+    var attention: ClientAttention
     var channels: Channels
     var messages: Messages
     var community: Community
@@ -150,6 +151,7 @@ private struct SavedSource: Codable {
         realtime = state.realtime
         cloudRecords = state.cloudRecords
         recorderGaps = state.recorderGaps
+        attention = state.attention
         channels = state.channels
         messages = state.messages
         community = state.community
@@ -173,6 +175,7 @@ private struct SavedSource: Codable {
         state.realtime = realtime
         state.cloudRecords = cloudRecords
         state.recorderGaps = recorderGaps
+        state.attention = attention
         state.channels = channels
         state.messages = messages
         state.community = community

@@ -7,13 +7,16 @@ enum StateReference: Hashable {
     case document(path: String)
     case standardInput
 
-    /// Reads a reference. The last `@` and the last `#` after the last `/` count, so that directories may have either
-    /// in their names.
+    /// Reads a reference. The last `#` after the last `/` counts, and the last `@` that is not within a profile's name, so
+    /// that directories may have either in their names.
     static func parse(_ text: String) throws -> StateReference {
         if text == "-" { return .standardInput }
         if text.hasSuffix(".json") { return .document(path: text) }
         let nameStart = text.lastIndex(of: "/").map { text.index(after: $0) } ?? text.startIndex
-        let marks = ["@", "#"].compactMap { text[nameStart...].lastIndex(of: Character($0)) }.sorted()
+        let name = text[nameStart...]
+        let hash = name.lastIndex(of: "#")
+        let at = name.indices.last { name[$0] == "@" && !isWithinProfile($0, of: text, behind: hash) }
+        let marks = [at, hash].compactMap(\.self).sorted()
         var point: Point?
         var profile = Profile.canonical
         for (index, mark) in marks.enumerated() {
@@ -32,6 +35,19 @@ enum StateReference: Hashable {
 }
 
 extension StateReference {
+    /// Whether an `@` belongs to the name of the profile behind a `#`.
+    private static func isWithinProfile(_ at: String.Index, of text: String, behind hash: String.Index?) -> Bool {
+        guard let hash, hash < at else { return false }
+        let behind = text[text.index(after: hash)...]
+        return Profile.allCases.contains { profile in
+            guard let mark = profile.rawValue.firstIndex(of: "@"), behind.hasPrefix(profile.rawValue) else {
+                return false
+            }
+            let start = profile.rawValue.distance(from: profile.rawValue.startIndex, to: mark)
+            return text.distance(from: hash, to: at) == start + 1
+        }
+    }
+
     /// The file that it names where it has no point and no profile; `nil` otherwise.
     var plainPath: String? {
         switch self {

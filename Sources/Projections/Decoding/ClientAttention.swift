@@ -1,0 +1,42 @@
+import EventLog
+
+/// Which of the events that a recorder has a client would have heard of; of use only to profiles.
+struct ClientAttention: Codable, Sendable {
+    /// The first connection of the source, on which a client fetches what it begins with.
+    private var firstConnection: String?
+    /// Whether an event stream is open.
+    private var hasStream = false
+    /// Whether an answer came and no event of the stream behind it.
+    private var hasAnswer = false
+
+    /// Whether a client reads an event.
+    mutating func reads(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
+        if firstConnection == nil { firstConnection = envelope.attributes["connection"] }
+        return switch envelope.kind.rawValue {
+        case GatewayAnswer.kind, RealtimeDecoder.answerKind:
+            !rules.contains(.laterAnswersAreNotRead) || envelope.attributes["connection"] == firstConnection
+                || isGuildList(envelope, rules)
+        case "items.message/1":
+            readsAnswer(rules)
+        case "sse.event/1":
+            readsEvent(rules)
+        default: true
+        }
+    }
+
+    /// The web client asks for its guilds on each READY.
+    private func isGuildList(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
+        rules.contains(.guildsLeftAreGone) && envelope.attributes["path"]?.hasSuffix("/users/@me/guilds") == true
+    }
+
+    private mutating func readsAnswer(_ rules: ReadingRules) -> Bool {
+        hasAnswer = true
+        return !(hasStream && rules.contains(.laterAnswersAreNotRead))
+    }
+
+    private mutating func readsEvent(_ rules: ReadingRules) -> Bool {
+        defer { hasAnswer = false }
+        hasStream = true
+        return !(hasAnswer && rules.contains(.eventAfterAnAnswerIsSkipped))
+    }
+}

@@ -1,0 +1,138 @@
+import EventLog
+
+/// What VibeChannel's iOS app, which reads a branch by GitHub's API, hears of commits; of use only to its profiles.
+struct GitClient: Codable, Sendable {
+    /// A commit that the app does not see yet.
+    struct HeldCommit: Codable, Sendable {
+        var kind: String
+        var payload: [UInt8]
+    }
+
+    /// The channel that is open, and those that were there when it was opened.
+    private var open: EntityID?
+    /// The channel that has the message of a file's name.
+    private var places: [EntityID: EntityID] = [:]
+    private var reloadedAt: Timestamp?
+    private var held: [HeldCommit] = []
+    /// Whether the last request failed.
+    private var hasFailed = false
+    /// Who sends by this client: the author of the first message; and what he sent since the last reload.
+    private var user: String?
+    private var doubles: [MessageKey] = []
+    /// When each message of a channel was made.
+    private var dates: [EntityID: [EntityID: Timestamp]] = [:]
+
+    /// How long GitHub lets a client take a listing from its cache, in seconds.
+    private static let listingSeconds: Int64 = 60
+    private static let cachedMessagesMax = 500
+
+    /// A request of the recorder's failed, as one of the client's at that time does.
+    mutating func noteFailure() { hasFailed = true }
+
+    /// The commits that a reload shows before the one at hand; `nil` where that one stays hidden with them.
+    mutating func reload(
+        _ envelope: Envelope,
+        payload: UnsafeRawBufferPointer,
+        context: FoldContext
+    ) -> [HeldCommit]? {
+        let isHidden = isHidden(payload, at: context.event.recordedAt, context.rules)
+        hasFailed = false
+        if isHidden {
+            held.append(HeldCommit(kind: envelope.kind.rawValue, payload: Array(payload)))
+            return nil
+        }
+        reloadedAt = context.event.recordedAt
+        defer { held = [] }
+        return held
+    }
+
+    private func isHidden(_ payload: UnsafeRawBufferPointer, at now: Timestamp, _ rules: ReadingRules) -> Bool {
+        if hasFailed, rules.contains(.failedReloadIsNotRepeated) { return true }
+        if rules.contains(.ownDeletionIsKept),
+            (try? JSONValue.parse(payload))?["subject"]?.string == "Delete message"
+        {
+            return true
+        }
+        guard rules.contains(.listingsAreAMinuteOld), let reloadedAt else { return false }
+        let (age, overflow) = now.seconds.subtractingReportingOverflow(reloadedAt.seconds)
+        return !overflow && age < Self.listingSeconds
+    }
+
+    /// What the app shows of an event's changes.
+    mutating func shown(_ changes: [Change], context: inout FoldContext) -> [Change] {
+        let rules = context.rules
+        var shown = rules.contains(.oneChannelIsReloaded) ? ofTheOpenChannel(changes) : changes
+        if rules.contains(.fileNameIsTheKey) { shown = shown.flatMap { placed($0) } }
+        if rules.contains(.ownMessageStandsTwice) { shown = doubled(shown, context: &context) }
+        if rules.contains(.newestFiveHundredAreCached) { shown += uncached(after: shown, context.names) }
+        return shown
+    }
+
+    /// What the user sent stands twice, once as it was loaded and once as the call returned; until the next reload.
+    private mutating func doubled(_ changes: [Change], context: inout FoldContext) -> [Change] {
+        var shown = doubles.map { Change.message(.stands($0, .nowhere)) } + changes
+        doubles = []
+        for case .message(.written(var write)) in changes where places[write.key.id] == nil || write.editedAt == nil {
+            user = user ?? write.author
+            guard write.author == user, write.editedAt == nil else { continue }
+            write.key.id = context.names.id("\(context.names.text(write.key.id))#2")
+            doubles.append(write.key)
+            shown.append(.message(.written(write)))
+        }
+        return shown
+    }
+
+    /// What the cache does not keep: all but the newest messages of a channel.
+    private mutating func uncached(after changes: [Change], _ names: Names) -> [Change] {
+        for change in changes {
+            switch change {
+            case .message(.written(let write)), .message(.stands(_, .version(let write))):
+                dates[write.key.channel, default: [:]][write.key.id] = write.createdAt
+            case .message(.deleted(let deletion)): dates[deletion.key.channel]?[deletion.key.id] = nil
+            default: break
+            }
+        }
+        return names.sorted(Array(dates.keys)).flatMap { channel -> [Change] in
+            let ids = names.sorted(dates[channel].map { Array($0.keys) } ?? [])
+            let aged = ids.compactMap { id in dates[channel]?[id].map { (made: $0, id: id) } }
+            let old = aged.sorted { $0.made < $1.made }.dropLast(Self.cachedMessagesMax)
+            for message in old { dates[channel]?[message.id] = nil }
+            return old.map { .message(.stands(MessageKey(channel: channel, id: $0.id), .nowhere)) }
+        }
+    }
+
+    private mutating func ofTheOpenChannel(_ changes: [Change]) -> [Change] {
+        let isFirst = open == nil
+        for case .channel(.stated(let fields)) in changes where open == nil { open = fields.id }
+        return changes.filter { change in
+            if isFirst, case .channel = change { return true }
+            return Self.channel(of: change).map { $0 == open } ?? true
+        }
+    }
+
+    /// A message with what is gone because it takes the place of another channel's.
+    private mutating func placed(_ change: Change) -> [Change] {
+        switch change {
+        case .message(.written(let write)), .message(.stands(_, .version(let write))):
+            let before = places.updateValue(write.key.channel, forKey: write.key.id)
+            guard let before, before != write.key.channel else { return [change] }
+            return [.message(.stands(MessageKey(channel: before, id: write.key.id), .nowhere)), change]
+        case .message(.moved(_, let to, _, _)):
+            places[to.id] = to.channel
+            return [change]
+        default: return [change]
+        }
+    }
+
+    private static func channel(of change: Change) -> EntityID? {
+        switch change {
+        case .channel(.stated(let fields)): fields.id
+        case .channel(.named(let id, _)), .channel(.deleted(let id, _, _)), .channel(.stands(let id, _)): id
+        case .message(.written(let write)): write.key.channel
+        case .message(.deleted(let deletion)): deletion.key.channel
+        case .message(.moved(_, let to, _, _)): to.channel
+        case .message(.stands(let key, _)), .message(.reaction(let key, _, _, _)): key.channel
+        default: nil
+        }
+    }
+}

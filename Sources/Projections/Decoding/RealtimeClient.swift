@@ -1,0 +1,100 @@
+import EventLog
+
+/// What sideBar's clients, and VibeChannel's over rows, hear of the changes of rows before they look at them; of use only
+/// to profiles.
+struct RealtimeClient: Codable, Sendable {
+    /// When a client began to read a table anew.
+    private var announced: [String: Timestamp] = [:]
+    /// What came meanwhile, and shows with the next change.
+    private var held: [String: [RowChange]] = [:]
+    /// The `updated_at` of each conversation.
+    private var conversationTimes: [EntityID: JSONValue] = [:]
+    /// The archived notes that are listed.
+    private var archived: Set<EntityID> = []
+
+    private static let archivedMax = 50
+
+    /// The changes that a client takes in on one; none where it hears of none now.
+    mutating func heard(_ change: RowChange, of table: String?, in context: FoldContext) -> [RowChange] {
+        var heard = change
+        if change.isReading { return read(change, of: table, context.rules) }
+        switch table {
+        case "tasks" where context.rules.contains(.taskSoonAfterAnotherIsNotAnnounced):
+            return announce(heard, of: "tasks", each: 1_000_000, at: context.event.recordedAt)
+        case "notes" where context.rules.contains(.noteDuringARefreshIsMissed):
+            return announce(heard, of: "notes", each: 500_000, at: context.event.recordedAt)
+        case "notes": list(&heard, context.rules)
+        case "conversations" where context.rules.contains(.conversationNeedsANewTime):
+            return isNews(heard) ? [heard] : []
+        default: break
+        }
+        return [heard]
+    }
+
+    /// A row that an answer has, behind what was not heard of before.
+    private mutating func read(_ change: RowChange, of table: String?, _ rules: ReadingRules) -> [RowChange] {
+        var read = change
+        if table == "notes" { list(&read, rules) }
+        if read.operation != .delete, rules.contains(.answersAreTakenAsTheyArrive) {
+            read.isReading = false
+            read.operation = .insert
+        }
+        return (table.flatMap { held.removeValue(forKey: $0) } ?? []) + [read]
+    }
+
+    /// Takes a note out of the list that the server leaves out of it.
+    private mutating func list(_ change: inout RowChange, _ rules: ReadingRules) {
+        let isOut =
+            rules.contains(.noteWithoutArchivedIsNotListed) && change.lacksArchived
+            || rules.contains(.firstFiftyArchivedAreListed) && !isListed(change)
+        if isOut { change.turnIntoDeletion() }
+    }
+
+    /// Holds back a change that comes within some microseconds of one that was announced.
+    private mutating func announce(
+        _ change: RowChange,
+        of table: String,
+        each microseconds: Int64,
+        at now: Timestamp
+    ) -> [RowChange] {
+        if let last = announced[table] {
+            let (age, overflow) = now.microseconds.subtractingReportingOverflow(last.microseconds)
+            if !overflow, age < microseconds {
+                held[table, default: []].append(change)
+                return []
+            }
+        }
+        announced[table] = now
+        return (held.removeValue(forKey: table) ?? []) + [change]
+    }
+
+    /// Whether a note is active, or one of the archived ones that are listed.
+    private mutating func isListed(_ change: RowChange) -> Bool {
+        guard change.operation != .delete, change.isArchived else { return true }
+        if archived.count < Self.archivedMax { archived.insert(change.id) }
+        return archived.contains(change.id)
+    }
+
+    private mutating func isNews(_ change: RowChange) -> Bool {
+        guard let time = change.record["updated_at"] else { return true }
+        defer { conversationTimes[change.id] = time }
+        return change.operation != .update || !(conversationTimes[change.id]?.isSameJSON(as: time) ?? false)
+    }
+}
+
+extension RowChange {
+    fileprivate var lacksArchived: Bool {
+        operation != .delete && record["metadata"]?.object.map { $0["archived"] == nil } ?? false
+    }
+
+    fileprivate var isArchived: Bool {
+        let folder = record["metadata"]?["folder"]?.string ?? ""
+        return folder == "Archive" || folder.hasPrefix("Archive/")
+    }
+
+    fileprivate mutating func turnIntoDeletion() {
+        operation = .delete
+        record = JSONObject()
+        columns = []
+    }
+}
