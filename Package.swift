@@ -98,6 +98,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: recorders),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
                 .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: recorders),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: recorders),
             ],

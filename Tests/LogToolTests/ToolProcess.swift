@@ -26,6 +26,11 @@ final class ToolProcess {
 
     var isRunning: Bool { process.isRunning }
 
+    /// What it has said so far.
+    var errors: String {
+        String(decoding: FileManager.default.contents(atPath: errorsPath) ?? Data(), as: UTF8.self)
+    }
+
     /// What everybody sees of it in the list of processes; empty where there is no /proc.
     var commandLine: String {
         let path = "/proc/\(process.processIdentifier)/cmdline"

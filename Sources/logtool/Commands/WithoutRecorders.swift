@@ -13,6 +13,13 @@ extension RecordCommand {
     }
 }
 
+extension PlayCommand {
+    /// Refuses: this build has no servers.
+    func run() async throws {
+        throw Failure.noRecorders("play")
+    }
+}
+
 extension Failure {
     fileprivate static func noRecorders(_ operation: String) -> Failure {
         Failure("\(operation): this program was built without recorders; build one that has them: ./scripts/install")

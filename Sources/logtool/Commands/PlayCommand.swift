@@ -1,0 +1,163 @@
+import ArgumentParser
+import EventLog
+import Projections
+
+/// `logtool play`: gives a recording back to an unmodified client.
+struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play",
+        abstract: "Give a recording back to an unmodified client.",
+        usage: """
+            logtool play LOG --as gateway|sse|realtime [--listen ADDRESS] [options]
+            logtool play LOG --as files|git --to DIR [options]
+            """,
+        discussion: """
+            Stands in for the remote, on this machine alone; no token is checked. Where the client does otherwise than the \
+            recording, play goes on and lists it at the end. While it plays: GET /_play/position, GET /_play/state, POST \
+            /_play/step. A server goes on until it is interrupted, or until its client has gone with --once.
+            """
+    )
+
+    static let examples = [
+        Example(
+            "logtool play chat.eventlog --as gateway --listen 127.0.0.1:4000",
+            "point the client at http://127.0.0.1:4000"
+        ),
+        Example("logtool play chat.eventlog --as gateway --speed max --until 4711", "all at once, up to an event"),
+        Example("logtool play chat.eventlog --as gateway --step", "the next event at each Enter or POST /_play/step"),
+        Example("logtool play work.eventlog --as sse --from head~100", "the state there, then what followed"),
+        Example("logtool play vibe.eventlog --as git --to chat.git --speed max", "a repository that grows as it did"),
+    ]
+
+    @OptionGroup var log: LogOptions
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("What to stand in for: gateway, sse, realtime, files or git.", valueName: "form")
+    )
+    var form: PlayForm
+
+    @Option(
+        help: ArgumentHelp("Where to listen, on this machine; default: 127.0.0.1 and a free port.", valueName: "address"),
+        transform: PlayAddress.parse
+    )
+    var listen: PlayAddress?
+
+    @Option(help: ArgumentHelp("Where the files or the repository go.", valueName: "dir"), completion: .directory)
+    var to: String?
+
+    @Option(help: ArgumentHelp("With --as git: the branch that grows.", valueName: "branch"))
+    var branch = "vibechannel"
+
+    @Option(
+        help: ArgumentHelp("The source to play; needed where several fit.", valueName: "source"),
+        completion: Completions.sources,
+        transform: SourceArgument.parse
+    )
+    var source: SourceName?
+
+    @Option(help: ArgumentHelp("How much faster than recorded: 1, 20, max.", valueName: "n"), transform: PlaySpeed.parse)
+    var speed = PlaySpeed.times(1)
+
+    @Flag(help: "Give one event at each Enter or POST /_play/step.")
+    var step = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Begin with the state there.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var from: Point?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The last event to give; default: head.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var until: Point?
+
+    @Option(help: ArgumentHelp("Another origin that may ask; pages of this machine may.", valueName: "url"))
+    var origin: [String] = []
+
+    @Flag(help: "End once all is given and the client has gone.")
+    var once = false
+
+    @Flag(help: "Write into a directory that is not empty.")
+    var yes = false
+
+    @OptionGroup var document: JSONOption
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if branch.hasPrefix("-") || !branch.utf8.allSatisfy({ $0 > 0x20 && !"~^:?*[\\\u{7F}".utf8.contains($0) }) {
+            throw ValidationError("--branch \(branch): this is no name of a branch")
+        }
+        if form.isServer {
+            if to != nil { throw ValidationError("--to goes with --as files and --as git") }
+        } else {
+            if to == nil { throw ValidationError("--as \(form.rawValue) needs --to DIR") }
+            if once { throw ValidationError("--once goes with a server; --as \(form.rawValue) ends by itself") }
+        }
+    }
+}
+
+/// What `play` stands in for.
+enum PlayForm: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case gateway, sse, realtime, files, git
+
+    /// Whether a client connects to it.
+    var isServer: Bool { self != .files && self != .git }
+
+    /// The kind of event that makes a source one of this form.
+    var kind: String {
+        switch self {
+        case .gateway: "gateway.frame/1"
+        case .sse: "sse.event/1"
+        case .realtime: "realtime.frame/1"
+        case .files: "status.file/1"
+        case .git: "git.commit/1"
+        }
+    }
+}
+
+/// How fast a recording is played.
+enum PlaySpeed: Hashable, Sendable {
+    /// So many times as fast as it was recorded.
+    case times(Double)
+    /// As fast as the client takes it.
+    case max
+
+    static func parse(_ text: String) throws -> PlaySpeed {
+        if text == "max" { return .max }
+        guard let factor = Double(text), factor >= 0.001, factor <= 1_000_000 else {
+            throw ValidationError("--speed is a number such as 1 or 20, or max")
+        }
+        return .times(factor)
+    }
+}
+
+/// An address of this machine.
+struct PlayAddress: Hashable, Sendable {
+    let host: String
+    let port: Int
+
+    static let free = PlayAddress(host: "127.0.0.1", port: 0)
+
+    /// Reads `127.0.0.1:4000`, `[::1]:4000`, `localhost:4000` or `4000`.
+    static func parse(_ text: String) throws -> PlayAddress {
+        let colon = text.lastIndex(of: ":")
+        let host = colon.map { String(text[..<$0]) } ?? "127.0.0.1"
+        let port = Int(colon.map { text[text.index(after: $0)...] } ?? text[...])
+        guard let port, (0...65_535).contains(port) else {
+            throw ValidationError("\"\(text)\" is no address: write 127.0.0.1:4000")
+        }
+        guard let known = hosts[host] else {
+            throw ValidationError("--listen \(text): a recording is played on this machine alone; write 127.0.0.1:\(port)")
+        }
+        return PlayAddress(host: known, port: port)
+    }
+
+    private static let hosts = [
+        "": "127.0.0.1", "127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1", "::1": "::1",
+    ]
+}

@@ -1,0 +1,171 @@
+#if Recorders
+import EventLog
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Status files that appear, change and vanish in a directory as they did.
+struct FilesPlay {
+    private let play: PlayContext
+    private let directory: String
+    private var script: PlayScript
+    private var ticker: PlayTicker
+    private var readers: PlayReaders
+
+    init(_ play: PlayContext, directory: String, mayOverwrite: Bool) throws {
+        try PlayDirectory.prepare(directory, mayOverwrite: mayOverwrite)
+        self.play = play
+        self.directory = directory
+        script = PlayScript(store: play.store, source: play.source, end: play.end)
+        ticker = PlayTicker(play)
+        readers = PlayReaders(directory: directory)
+    }
+
+    /// Writes and removes until the script ends.
+    mutating func run() async throws {
+        while let step = try script.step() {
+            if case .file(let path, let isEncoded, let bytes) = step.act {
+                try await give(step, name: Self.name(of: path, isEncoded: isEncoded), bytes)
+            }
+            play.report.change { $0.sequence = step.sequence }
+        }
+        play.report.change {
+            $0.sequence = play.end
+            $0.isDone = true
+        }
+    }
+
+    private mutating func give(_ step: PlayStep, name: [UInt8]?, _ bytes: [UInt8]?) async throws {
+        guard let name else { return play.report.note(recorded: "a file that has no name", client: "not written") }
+        let isPassed = step.sequence <= play.start
+        if !isPassed { try await ticker.wait(for: step.recordedAt) }
+        if let bytes { try write(bytes, to: name) } else { try remove(name) }
+        guard !isPassed else { return }
+        play.report.change { $0.given += 1 }
+        if ticker.isImmediate { try await readers.wait(for: name, isRemoved: bytes == nil) }
+    }
+
+    /// The name of a file directly in the directory; `nil` for what is none.
+    static func name(of path: String, isEncoded: Bool) -> [UInt8]? {
+        let last = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Array.init) ?? []
+        let name = isEncoded ? decoded(last) : last
+        let isName = !name.isEmpty && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
+        return isName && name != Array(".".utf8) && name != Array("..".utf8) ? name : nil
+    }
+
+    /// Takes percent-encoding away.
+    static func decoded(_ text: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var place = 0
+        while place < text.count {
+            if text[place] == UInt8(ascii: "%"), place + 2 < text.count,
+                let byte = UInt8(String(decoding: text[(place + 1)...(place + 2)], as: UTF8.self), radix: 16)
+            {
+                bytes.append(byte)
+                place += 3
+            } else {
+                bytes.append(text[place])
+                place += 1
+            }
+        }
+        return bytes
+    }
+
+    private func write(_ bytes: [UInt8], to name: [UInt8]) throws {
+        // Whoever looks sees the whole content: it is written beside and then takes the name.
+        let beside = path(Array(".play-\(getpid())".utf8))
+        let file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw trouble(name) }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+            guard count >= 0 || errno == EINTR else {
+                defer { close(file) }
+                throw trouble(name)
+            }
+            done += max(count, 0)
+        }
+        close(file)
+        guard rename(beside, path(name)) == 0 else { throw trouble(name) }
+    }
+
+    private func remove(_ name: [UInt8]) throws {
+        guard unlink(path(name)) == 0 || errno == ENOENT else { throw trouble(name) }
+    }
+
+    private func path(_ name: [UInt8]) -> [CChar] {
+        (Array(directory.utf8) + [UInt8(ascii: "/")] + name + [0]).map { CChar(bitPattern: $0) }
+    }
+
+    private func trouble(_ name: [UInt8]) -> Failure {
+        Failure("play: \"\(String(decoding: name, as: UTF8.self))\" in \"\(directory)\": \(String(cString: strerror(errno)))")
+    }
+}
+
+/// Waits until programs that watch a directory have read what was written, so that no version is replaced unseen.
+struct PlayReaders {
+    private static let patience = Duration.seconds(1)
+    private static let first = Duration.milliseconds(250)
+    private static let removal = Duration.milliseconds(25)
+    /// So many unread changes show that nobody reads.
+    private static let unreadMax = 4
+
+    private let descriptor: Int32
+    private var hasReader = false
+    private var unread = 0
+
+    init(directory: String) {
+        #if canImport(Glibc)
+        descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        if descriptor >= 0 { inotify_add_watch(descriptor, directory, UInt32(IN_CLOSE_NOWRITE)) }
+        #else
+        descriptor = -1
+        #endif
+    }
+
+    /// Returns when the file was read, or when nobody seems to read.
+    mutating func wait(for name: [UInt8], isRemoved: Bool) async throws {
+        if isRemoved {
+            if hasReader { try await Task.sleep(for: Self.removal) }
+            return
+        }
+        guard hasReader || unread < Self.unreadMax else { return }
+        let end = ContinuousClock.now + (hasReader ? Self.patience : Self.first)
+        while ContinuousClock.now < end {
+            if takeNames().contains(name) {
+                (hasReader, unread) = (true, 0)
+                return
+            }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        unread += 1
+        if unread >= Self.unreadMax { hasReader = false }
+    }
+
+    /// The names of files that were read.
+    private func takeNames() -> [[UInt8]] {
+        #if canImport(Glibc)
+        var names: [[UInt8]] = []
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        let head = MemoryLayout<inotify_event>.size
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return names }
+            var place = 0
+            while place + head <= count {
+                let length = buffer.withUnsafeBytes {
+                    Int($0.loadUnaligned(fromByteOffset: place, as: inotify_event.self).len)
+                }
+                let end = min(place + head + length, count)
+                names.append(Array(buffer[(place + head)..<end].prefix { $0 != 0 }))
+                place = end
+            }
+        }
+        #else
+        return []
+        #endif
+    }
+}
+#endif

@@ -1,0 +1,42 @@
+#if Recorders
+import EventLog
+import Projections
+
+/// Frames of a gateway, read as far as play needs.
+enum GatewayText {
+    /// The member `op` of a frame.
+    static func operation(_ frame: [UInt8]) -> Int? {
+        (try? JSONValue.parse(frame)).flatMap { $0["op"]?.number?.int64 }.flatMap { Int(exactly: $0) }
+    }
+
+    /// Whether a frame is HELLO. Longer ones are not looked into.
+    static func isHello(_ frame: [UInt8]) -> Bool {
+        frame.count <= 1_024 && operation(frame) == 10
+    }
+
+    /// HELLO, where the log has none.
+    static let hello = Array(#"{"op":10,"d":{"heartbeat_interval":41250}}"#.utf8)
+
+    static let acknowledgement = Array(#"{"op":11}"#.utf8)
+
+    /// A READY for a state of which the log has none.
+    static func ready(guilds: [String]) -> [UInt8] {
+        let numbers = guilds.filter { UInt64($0) != nil }.joined(separator: ",")
+        let data = #"{"session_id":"play","user_id":"0","guilds":[\#(numbers)],"read_states":null}"#
+        return Array(#"{"op":0,"d":\#(data),"s":1,"t":"READY"}"#.utf8)
+    }
+
+    /// READY with this server in the place of the one that RESUME would go to: the client must not leave for the remote.
+    static func ready(_ frame: [UInt8], resumingAt url: String) -> [UInt8] {
+        let name = Array(#""resume_gateway_url""#.utf8)
+        guard let place = frame.firstRange(of: name) else { return frame }
+        var start = place.upperBound
+        while start < frame.count, frame[start] != 0x22, frame[start] != 0x2C, frame[start] != 0x7D { start += 1 }
+        guard start < frame.count, frame[start] == 0x22 else { return frame }
+        var end = start + 1
+        while end < frame.count, frame[end] != 0x22 { end += frame[end] == 0x5C ? 2 : 1 }
+        guard end < frame.count else { return frame }
+        return frame[..<start] + Array("\"\(url)\"".utf8) + frame[(end + 1)...]
+    }
+}
+#endif

@@ -1,0 +1,103 @@
+#if Recorders
+import ArgumentParser
+import EventLog
+import Foundation
+import Projections
+import UnixSignals
+
+extension PlayCommand {
+    private enum End: Sendable {
+        case played
+        case signal(Int32)
+    }
+
+    /// Plays until all is given or a signal comes, then lists what the client did otherwise.
+    func run() async throws {
+        let store = try log.open(isQuiet: output.quiet)
+        let playback = try makePlayback(store)
+        let play = try playback.context()
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        if step { readKeys(play.inbox) }
+        let end = try await withThrowingTaskGroup(of: End?.self) { group in
+            group.addTask {
+                try await self.play(playback, play)
+                return .played
+            }
+            group.addTask {
+                for await signal in signals { return .signal(signal == .sigint ? SIGINT : SIGTERM) }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let end = try await group.next() {
+                if let end { return end }
+            }
+            return End.played
+        }
+        try say(play.report)
+        if case .signal(let number) = end { throw ExitCode(128 + number) }
+    }
+
+    private func makePlayback(_ store: EventStore) throws -> Playback {
+        var playback = Playback(
+            store: store,
+            form: form,
+            source: try Playback.source(source, of: store, as: form),
+            speed: speed,
+            isStepping: step,
+            end: try store.read { try until?.resolve(in: $0) ?? $0.head }
+        )
+        playback.start = try store.read { try from?.resolve(in: $0) ?? .zero }
+        guard playback.start <= playback.end else {
+            throw Failure("play: --from (\(playback.start)) comes after --until (\(playback.end))")
+        }
+        playback.endsWithClient = once
+        playback.origins = Set(origin)
+        return playback
+    }
+
+    private func play(_ playback: Playback, _ play: PlayContext) async throws {
+        let tell = { @Sendable (server: PlayServer) in
+            StandardError.line("logtool: playing at http://\(server.hostAndPort)")
+        }
+        guard let to else { return try await playback.serve(play, at: listen ?? .free, listening: tell) }
+        var server: PlayServer?
+        if let listen {
+            let routes = playback.routes(play)
+            server = try await PlayServer.start(
+                at: listen,
+                origins: playback.origins,
+                takesSockets: false,
+                inbox: play.inbox,
+                routes: routes
+            )
+            server.map(tell)
+        }
+        if form == .files {
+            var files = try FilesPlay(play, directory: to, mayOverwrite: yes)
+            try await files.run()
+        } else {
+            var repository = try GitPlay(play, directory: to, branch: branch, mayOverwrite: yes)
+            try await repository.run()
+        }
+        await server?.stop()
+    }
+
+    /// Each line on a terminal releases one event.
+    private func readKeys(_ inbox: PlayInbox) {
+        guard Terminal.isTerminal(0) else { return }
+        Thread.detachNewThread {
+            while readLine() != nil { inbox.push(.stepped(1)) }
+        }
+    }
+
+    private func say(_ report: PlayReport) throws {
+        let output = output.standardOutput
+        if document.json {
+            try output.line(report.document.text)
+        } else {
+            for line in report.lines { try output.line(DisplayText.escaped(line)) }
+        }
+        try output.flush()
+    }
+}
+#endif

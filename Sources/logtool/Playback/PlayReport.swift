@@ -1,0 +1,127 @@
+#if Recorders
+import EventLog
+import Projections
+import Synchronization
+
+/// What a playback has done: where it is, what it gave, and where the client did otherwise than the recording.
+final class PlayReport: Sendable {
+    /// A place where the client did otherwise.
+    struct Divergence: Hashable, Sendable {
+        let sequence: SequenceNumber
+        let recorded: String
+        let client: String
+        var count = 1
+    }
+
+    /// Where answers came from.
+    enum Origin {
+        case recorded, state, nowhere
+    }
+
+    struct Contents: Sendable {
+        var sequence = SequenceNumber.zero
+        var isDone = false
+        var isConnected = false
+        var given = 0
+        var connections = 0
+        var lost = 0
+        var recordedAnswers = 0
+        var stateAnswers = 0
+        var missingAnswers = 0
+        var divergences: [Divergence] = []
+        /// Those beyond `divergenceCountMax`.
+        var unlisted = 0
+    }
+
+    /// The last event that may be given.
+    let end: SequenceNumber
+    private let contents = Mutex(Contents())
+    private static let divergenceCountMax = 1_000
+
+    init(end: SequenceNumber) {
+        self.end = end
+    }
+
+    var now: Contents { contents.withLock { $0 } }
+
+    /// The last event that was given or passed.
+    var sequence: SequenceNumber { contents.withLock { $0.sequence } }
+
+    func change(_ body: (inout Contents) -> Void) {
+        contents.withLock { body(&$0) }
+    }
+
+    /// Notes that a client did otherwise; the same again is counted.
+    func note(recorded: String, client: String) {
+        contents.withLock { contents in
+            if let last = contents.divergences.last, last.recorded == recorded, last.client == client {
+                contents.divergences[contents.divergences.count - 1].count += 1
+            } else if contents.divergences.count < Self.divergenceCountMax {
+                let place = contents.sequence
+                contents.divergences.append(Divergence(sequence: place, recorded: recorded, client: client))
+            } else {
+                contents.unlisted += 1
+            }
+        }
+    }
+
+    func count(_ origin: Origin) {
+        contents.withLock { contents in
+            switch origin {
+            case .recorded: contents.recordedAnswers += 1
+            case .state: contents.stateAnswers += 1
+            case .nowhere: contents.missingAnswers += 1
+            }
+        }
+    }
+}
+
+extension PlayReport {
+    /// `/_play/position`.
+    var position: JSONValue {
+        let now = now
+        return .object([
+            "sequence": .string(now.sequence.description), "until": .string(end.description), "done": .bool(now.isDone),
+            "connected": .bool(now.isConnected), "given": .int(now.given),
+        ])
+    }
+
+    /// What is told at the end.
+    var document: JSONValue {
+        let now = now
+        let divergences = now.divergences.map { divergence -> JSONValue in
+            .object([
+                "sequence": .string(divergence.sequence.description), "recorded": .string(divergence.recorded),
+                "client": .string(divergence.client), "count": .int(divergence.count),
+            ])
+        }
+        return .object([
+            "sequence": .string(now.sequence.description), "until": .string(end.description), "done": .bool(now.isDone),
+            "given": .int(now.given), "connections": .int(now.connections), "lost": .int(now.lost),
+            "answers": .object([
+                "recorded": .int(now.recordedAnswers), "state": .int(now.stateAnswers),
+                "missing": .int(now.missingAnswers),
+            ]),
+            "divergences": .array(divergences), "unlisted": .int(now.unlisted),
+        ])
+    }
+
+    /// The same for people.
+    var lines: [String] {
+        let now = now
+        var lines = [
+            "gave \(now.given) events up to \(now.sequence) of \(end) in \(now.connections) connections"
+                + "; answers: \(now.recordedAnswers) recorded, \(now.stateAnswers) from the state, \(now.missingAnswers) missing"
+        ]
+        if now.lost > 0 { lines.append("\(now.lost) frames were too large to be recorded and are left out") }
+        if now.divergences.isEmpty { return lines + ["the client did as the recording has it"] }
+        lines.append("the client did otherwise than the recording:")
+        for divergence in now.divergences {
+            let times = divergence.count > 1 ? " (\(divergence.count) times)" : ""
+            lines.append("  after \(divergence.sequence): recorded: \(divergence.recorded); client: \(divergence.client)\(times)")
+        }
+        if now.unlisted > 0 { lines.append("  and \(now.unlisted) more") }
+        return lines
+    }
+}
+#endif

@@ -1,0 +1,275 @@
+#if Recorders
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+import Synchronization
+
+/// A request for a route.
+struct PlayRequest: Sendable {
+    let method: String
+    /// Path and query, as asked for.
+    let target: String
+    let headers: [String: String]
+    var body: [UInt8] = []
+
+    /// The path without its query, percent-encoding taken away.
+    var path: String {
+        let path = String(target.prefix { $0 != "?" })
+        return path.removingPercentEncoding ?? path
+    }
+
+    /// A parameter of the query.
+    func parameter(_ name: String) -> String? {
+        guard let mark = target.firstIndex(of: "?") else { return nil }
+        let pairs = target[target.index(after: mark)...].split(separator: "&")
+        return pairs.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
+            .map { $0.removingPercentEncoding ?? $0 }
+    }
+}
+
+/// What a request gets.
+enum PlayAnswer: Sendable {
+    case body(status: Int, type: String = "application/json", [UInt8])
+    /// The request's connection becomes a wire.
+    case stream
+}
+
+/// The server of a playback, on this machine alone: routes, event streams and WebSockets on one port.
+final class PlayServer: Sendable {
+    typealias Routes = @Sendable (PlayRequest) async -> PlayAnswer
+
+    private let channel: any Channel
+    let address: PlayAddress
+
+    private init(channel: any Channel, host: String) {
+        self.channel = channel
+        address = PlayAddress(host: host, port: channel.localAddress?.port ?? 0)
+    }
+
+    /// `127.0.0.1:4000`.
+    var hostAndPort: String { "\(address.host.contains(":") ? "[\(address.host)]" : address.host):\(address.port)" }
+
+    /// Begins to listen.
+    ///
+    /// - Parameter takesSockets: whether WebSockets are wanted.
+    static func start(
+        at address: PlayAddress,
+        origins: Set<String>,
+        takesSockets: Bool,
+        inbox: PlayInbox,
+        routes: @escaping Routes
+    ) async throws -> PlayServer {
+        let gate = PlayGate(origins: origins)
+        let numbers = PlayNumbers()
+        let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let http = { @Sendable in PlayHTTPHandler(gate: gate, numbers: numbers, inbox: inbox, routes: routes) }
+                    try configure(channel, gate, numbers, inbox, takesSockets: takesSockets, http: http)
+                }
+            }
+        do {
+            let channel = try await bootstrap.bind(host: address.host, port: address.port).get()
+            return PlayServer(channel: channel, host: address.host)
+        } catch {
+            throw Failure("play: cannot listen at \(address.host):\(address.port): \(error); choose another with --listen")
+        }
+    }
+
+    func stop() async {
+        try? await channel.close()
+    }
+
+    private static func configure(
+        _ channel: any Channel,
+        _ gate: PlayGate,
+        _ numbers: PlayNumbers,
+        _ inbox: PlayInbox,
+        takesSockets: Bool,
+        http: @escaping @Sendable () -> PlayHTTPHandler
+    ) throws {
+        let upgrader = NIOTypedWebSocketServerUpgrader<Void>(
+            maxFrameSize: 1 << 20,
+            shouldUpgrade: { channel, head in
+                let isWelcome = takesSockets && gate.admits(PlayRequest(head))
+                return channel.eventLoop.makeSucceededFuture(isWelcome ? HTTPHeaders() : nil)
+            },
+            upgradePipelineHandler: { channel, _ in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    let frames = try pipeline.context(handlerType: WebSocketFrameEncoder.self)
+                    let wire = PlayWire(number: numbers.next(), channel: channel, frames: frames)
+                    let joiner = NIOWebSocketFrameAggregator(
+                        minNonFinalFragmentSize: 0,
+                        maxAccumulatedFrameCount: 4_096,
+                        maxAccumulatedFrameSize: 1 << 20
+                    )
+                    try pipeline.addHandler(joiner)
+                    try pipeline.addHandler(PlayFrameHandler(wire: wire, inbox: inbox))
+                    inbox.push(.opened(wire))
+                }
+            }
+        )
+        let configuration = NIOTypedHTTPServerUpgradeConfiguration<Void>(
+            upgraders: [upgrader],
+            notUpgradingCompletionHandler: { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(http()) }
+            }
+        )
+        _ = try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
+            configuration: NIOUpgradableHTTPServerPipelineConfiguration(upgradeConfiguration: configuration)
+        )
+    }
+}
+
+/// Numbers for wires.
+final class PlayNumbers: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
+
+/// Who may ask. A page that a browser shows could otherwise read a recording: by its own origin, or by a name of its own
+/// for this machine's address.
+struct PlayGate: Sendable {
+    /// Origins besides those of this machine.
+    let origins: Set<String>
+
+    func admits(_ request: PlayRequest) -> Bool {
+        guard let host = request.headers["host"], Self.isLocal(host[...]) else { return false }
+        return request.headers["origin"].map { admits(origin: $0) } ?? true
+    }
+
+    func admits(origin: String) -> Bool {
+        if origins.contains(origin) { return true }
+        guard let slashes = origin.range(of: "://") else { return false }
+        return Self.isLocal(origin[slashes.upperBound...])
+    }
+
+    private static func isLocal(_ host: Substring) -> Bool {
+        let isBracketed = host.hasPrefix("[")
+        let name = isBracketed ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+        return ["127.0.0.1", "localhost", "[::1]"].contains(String(name))
+    }
+}
+
+extension PlayRequest {
+    init(_ head: HTTPRequestHead) {
+        let fields = head.headers.map { ($0.name.lowercased(), $0.value) }
+        self.init(
+            method: head.method.rawValue,
+            target: head.uri,
+            headers: Dictionary(fields) { first, _ in first }
+        )
+    }
+}
+
+/// Reads requests and writes what the routes answer, one after another.
+final class PlayHTTPHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let gate: PlayGate
+    private let numbers: PlayNumbers
+    private let inbox: PlayInbox
+    private let routes: PlayServer.Routes
+    private var request: PlayRequest?
+    /// The stream that this connection has become.
+    private var wire: PlayWire?
+
+    private static let bodyBytesMax = 1 << 20
+
+    init(gate: PlayGate, numbers: PlayNumbers, inbox: PlayInbox, routes: @escaping PlayServer.Routes) {
+        self.gate = gate
+        self.numbers = numbers
+        self.inbox = inbox
+        self.routes = routes
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch Self.unwrapInboundIn(data) {
+        case .head(let head): request = PlayRequest(head)
+        case .body(let bytes):
+            guard let count = request?.body.count, count + bytes.readableBytes <= Self.bodyBytesMax else {
+                return context.close(promise: nil)
+            }
+            request?.body.append(contentsOf: bytes.readableBytesView)
+        case .end:
+            guard let request else { return }
+            self.request = nil
+            take(request, context)
+        }
+    }
+
+    private func take(_ request: PlayRequest, _ context: ChannelHandlerContext) {
+        let headers = corsHeaders(request)
+        guard gate.admits(request) else {
+            return Self.write(Self.refusal, headers, to: context.channel)
+        }
+        if request.method == "OPTIONS" { return Self.write(.body(status: 204, []), headers, to: context.channel) }
+        let (channel, routes) = (context.channel, routes)
+        context.eventLoop.makeFutureWithTask { await routes(request) }.assumeIsolated().whenSuccess { answer in
+            guard case .stream = answer else { return Self.write(answer, headers, to: channel) }
+            self.openStream(request, headers, channel)
+        }
+    }
+
+    private func openStream(_ request: PlayRequest, _ headers: HTTPHeaders, _ channel: any Channel) {
+        guard channel.isActive, wire == nil else { return }
+        var headers = headers
+        headers.add(name: "Content-Type", value: "text/event-stream")
+        headers.add(name: "Cache-Control", value: "no-cache")
+        headers.add(name: "X-Accel-Buffering", value: "no")
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
+        channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)
+        let id = request.headers["last-event-id"]
+        let wire = PlayWire(number: numbers.next(), channel: channel, frames: nil, lastEventID: id)
+        self.wire = wire
+        inbox.push(.opened(wire))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if let wire { inbox.push(.closed(wire: wire.number)) }
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private static let refusal = PlayAnswer.body(
+        status: 403,
+        type: "text/plain",
+        Array("play answers this machine alone; name another origin with --origin\n".utf8)
+    )
+
+    private func corsHeaders(_ request: PlayRequest) -> HTTPHeaders {
+        guard let origin = request.headers["origin"], gate.admits(origin: origin) else { return HTTPHeaders() }
+        return HTTPHeaders([
+            ("Access-Control-Allow-Origin", origin), ("Vary", "Origin"), ("Access-Control-Allow-Credentials", "true"),
+            ("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE, OPTIONS"),
+            (
+                "Access-Control-Allow-Headers",
+                request.headers["access-control-request-headers"] ?? "authorization, content-type"
+            ),
+        ])
+    }
+
+    private static func write(_ answer: PlayAnswer, _ headers: HTTPHeaders, to channel: any Channel) {
+        guard case .body(let status, let type, let bytes) = answer else { return }
+        var headers = headers
+        if status != 204 {
+            headers.add(name: "Content-Type", value: type)
+            headers.add(name: "Content-Length", value: String(bytes.count))
+        }
+        let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
+        channel.write(HTTPServerResponsePart.head(head), promise: nil)
+        if !bytes.isEmpty { channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))), promise: nil) }
+        channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+    }
+}
+#endif

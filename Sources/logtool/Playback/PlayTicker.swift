@@ -1,0 +1,54 @@
+#if Recorders
+import EventLog
+import Foundation
+
+/// Waits for the time or the release of an event, where there is no client to wait for.
+struct PlayTicker {
+    private let inbox: PlayInbox
+    private var pace: PlayPace
+
+    init(_ play: PlayContext) {
+        inbox = play.inbox
+        pace = PlayPace(speed: play.speed, isStepping: play.isStepping)
+    }
+
+    /// Whether nothing is ever waited for.
+    var isImmediate: Bool { pace.isImmediate }
+
+    /// Returns when an event may be given.
+    mutating func wait(for recorded: Timestamp) async throws {
+        while true {
+            for case .stepped(let count) in inbox.takeAll() { pace.releases += count }
+            try Task.checkCancellation()
+            let wait = pace.wait(for: recorded, at: .now)
+            if wait == .zero { return pace.gave() }
+            await inbox.wait(upTo: wait)
+        }
+    }
+}
+
+/// Directories that play writes into.
+enum PlayDirectory {
+    /// Makes a directory, or takes an empty one.
+    ///
+    /// - Throws: `Failure` with exit code 4 where it holds something.
+    static func prepare(_ path: String, mayOverwrite: Bool) throws {
+        let files = FileManager.default
+        guard files.fileExists(atPath: path) else {
+            do {
+                return try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+            } catch {
+                throw Failure("play: \"\(path)\" cannot be made: \(error.localizedDescription)")
+            }
+        }
+        guard let names = try? files.contentsOfDirectory(atPath: path) else {
+            throw Failure("play: \"\(path)\" is no directory that can be read; name another with --to")
+        }
+        if names.isEmpty || mayOverwrite { return }
+        throw Failure(
+            "play: \"\(path)\" is not empty; name another directory, or add --yes to write into it",
+            exitCode: Outcome.refused
+        )
+    }
+}
+#endif

@@ -1,0 +1,142 @@
+#if Recorders
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// The connection of one client: a WebSocket, or the answer to a request for an event stream.
+final class PlayWire: Sendable {
+    /// Tells it from others.
+    let number: Int
+    /// `Last-Event-ID` of the request.
+    let lastEventID: String?
+    private let channel: any Channel
+    /// The place in the pipeline that takes whole frames as bytes; `nil` of a stream.
+    private let frames: NIOLoopBound<ChannelHandlerContext>?
+
+    init(number: Int, channel: any Channel, frames: ChannelHandlerContext?, lastEventID: String? = nil) {
+        self.number = number
+        self.channel = channel
+        self.lastEventID = lastEventID
+        self.frames = frames.map { NIOLoopBound($0, eventLoop: channel.eventLoop) }
+    }
+
+    /// The spans of a closing.
+    private static let patience = TimeAmount.seconds(1)
+
+    /// Puts a message behind others.
+    func encode(_ message: [UInt8], into buffer: inout ByteBuffer) {
+        if frames != nil { Self.writeHead(isText: Self.isText(message), count: message.count, into: &buffer) }
+        buffer.writeBytes(message)
+    }
+
+    /// Sends what `encode` made; returns when the system has taken it, false where the client has gone.
+    func send(_ buffer: ByteBuffer) async -> Bool {
+        (try? await write(buffer).get()) != nil
+    }
+
+    private func write(_ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+        guard let frames else { return channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(buffer))) }
+        return channel.eventLoop.flatSubmit { frames.value.writeAndFlush(NIOAny(buffer)) }
+    }
+
+    /// Ends the connection as the remote did: with a close code, with the end of the stream, or without a word.
+    func close(code: UInt16, isOrderly: Bool) {
+        switch (frames, code) {
+        case (.some, 1000...1004), (.some, 1007...1014), (.some, 3000...4999):
+            var buffer = ByteBuffer(bytes: [0x88, 0x02])
+            buffer.writeInteger(code)
+            _ = write(buffer)
+            leaveLater()
+        case (nil, _) where isOrderly: channel.writeAndFlush(HTTPServerResponsePart.end(nil)).whenComplete { _ in self.end() }
+        default: end()
+        }
+    }
+
+    /// Sends what there is, says that nothing follows, and goes.
+    private func end() {
+        channel.close(mode: .output, promise: nil)
+        leaveLater()
+    }
+
+    private func leaveLater() {
+        channel.eventLoop.scheduleTask(in: Self.patience) { [channel] in channel.close(promise: nil) }
+    }
+
+    /// Ends it at once.
+    func drop() {
+        channel.close(promise: nil)
+    }
+}
+
+extension PlayWire {
+    /// RFC 6455, section 5.2: one whole frame, unmasked.
+    private static func writeHead(isText: Bool, count: Int, into buffer: inout ByteBuffer) {
+        buffer.writeInteger(isText ? 0x81 : 0x82 as UInt8)
+        switch count {
+        case ..<126: buffer.writeInteger(UInt8(count))
+        case ..<65_536:
+            buffer.writeInteger(126 as UInt8)
+            buffer.writeInteger(UInt16(count))
+        default:
+            buffer.writeInteger(127 as UInt8)
+            buffer.writeInteger(UInt64(count))
+        }
+    }
+
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            let words = bytes.count & ~7
+            var sum: UInt64 = 0
+            for place in stride(from: 0, to: words, by: 8) {
+                sum |= bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            }
+            for place in words..<bytes.count { sum |= UInt64(bytes[place]) }
+            return sum & 0x8080_8080_8080_8080 == 0 || String(validating: bytes, as: UTF8.self) != nil
+        }
+    }
+}
+
+/// Hands a client's messages to the inbox, joined of their fragments; answers pings and closings.
+final class PlayFrameHandler: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private let wire: PlayWire
+    private let inbox: PlayInbox
+    private var isClosing = false
+
+    init(wire: PlayWire, inbox: PlayInbox) {
+        self.wire = wire
+        self.inbox = inbox
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var frame = Self.unwrapInboundIn(data)
+        switch frame.opcode {
+        case .text, .binary:
+            let bytes = Array(frame.unmaskedData.readableBytesView)
+            if !inbox.push(.message(wire: wire.number, bytes)) { context.close(promise: nil) }
+        case .ping:
+            let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
+            context.writeAndFlush(Self.wrapOutboundOut(pong), promise: nil)
+        case .connectionClose:
+            guard !isClosing else { return }
+            isClosing = true
+            let data = frame.unmaskedData
+            frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
+            let channel = context.channel
+            context.writeAndFlush(Self.wrapOutboundOut(frame)).whenComplete { _ in channel.close(promise: nil) }
+        default: break
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        inbox.push(.closed(wire: wire.number))
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}
+#endif

@@ -1,0 +1,110 @@
+#if Recorders
+import EventLog
+import Ingest
+import Projections
+
+/// One playback: what is played, and as what.
+struct Playback: Sendable {
+    let store: EventStore
+    let form: PlayForm
+    let source: SourceName
+    var speed = PlaySpeed.max
+    var isStepping = false
+    var start = SequenceNumber.zero
+    var end: SequenceNumber
+    var endsWithClient = false
+    var origins: Set<String> = []
+
+    /// The sources of a log that can be played as a form.
+    static func sources(of store: EventStore, as form: PlayForm) throws -> [SourceName] {
+        try store.read { session in
+            try session.kindsBySource().filter { $0.value.contains { $0.rawValue == form.kind } }.keys.sorted()
+        }
+    }
+
+    /// The one source to play.
+    ///
+    /// - Throws: `Failure` with exit code 1 where there is none, 2 where there are several.
+    static func source(_ wanted: SourceName?, of store: EventStore, as form: PlayForm) throws -> SourceName {
+        let sources = try sources(of: store, as: form)
+        if let wanted {
+            if sources.contains(wanted) { return wanted }
+            throw Failure("play: source \"\(wanted)\" has no \(form.kind) events", exitCode: Outcome.no)
+        }
+        if sources.count == 1 { return sources[0] }
+        if sources.isEmpty { throw Failure("play: the log has no \(form.kind) events", exitCode: Outcome.no) }
+        let names = sources.map(\.rawValue).joined(separator: ", ")
+        throw Failure("play: several sources can be played: \(names); choose one with --source")
+    }
+
+    /// What the parts of the playback share.
+    func context() throws -> PlayContext {
+        PlayContext(
+            store: store,
+            source: source,
+            speed: speed,
+            isStepping: isStepping,
+            start: start,
+            end: end,
+            endsWithClient: endsWithClient,
+            inbox: PlayInbox(),
+            report: PlayReport(end: end),
+            answers: try PlayAnswers(store: store, source: source, end: end),
+            states: PlayStates(store: store, source: source)
+        )
+    }
+
+    /// Serves a client until the task is cancelled or the playback ends.
+    ///
+    /// - Parameter listening: told where the server is.
+    func serve(
+        _ play: PlayContext,
+        at address: PlayAddress,
+        listening: @Sendable (PlayServer) -> Void
+    ) async throws {
+        let server = try await PlayServer.start(
+            at: address,
+            origins: origins,
+            takesSockets: form == .gateway || form == .realtime,
+            inbox: play.inbox,
+            routes: routes(play)
+        )
+        listening(server)
+        let result: Result<Void, any Error>
+        do {
+            try await direct(play, server)
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await server.stop()
+        try result.get()
+    }
+
+    private func direct(_ play: PlayContext, _ server: PlayServer) async throws {
+        switch form {
+        case .sse: try await SocketPlay(play, tongue: StreamTongue()).run()
+        case .realtime: try await SocketPlay(play, tongue: RealtimeTongue()).run()
+        default:
+            let tongue = GatewayTongue(url: "ws://\(server.hostAndPort)/") {
+                let rows = GatewayRows(states: play.states, point: play.report.sequence)
+                let guilds = (try? rows.guilds().compactMap { $0["id"]?.string }) ?? []
+                return GatewayText.ready(guilds: guilds)
+            }
+            try await SocketPlay(play, tongue: tongue).run()
+        }
+    }
+
+    func routes(_ play: PlayContext) -> PlayServer.Routes {
+        let remote: any RemoteRoutes =
+            switch form {
+            case .gateway: GatewayRoutes()
+            case .sse: ItemsRoutes()
+            case .realtime: RealtimeRoutes()
+            case .files, .git: NoRoutes()
+            }
+        let routes = PlayRoutes(play: play, remote: remote)
+        return { await routes.answer($0) }
+    }
+}
+#endif

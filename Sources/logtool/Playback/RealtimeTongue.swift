@@ -1,0 +1,238 @@
+#if Recorders
+import EventLog
+import Projections
+
+/// A Supabase Realtime socket: joins, replies, heartbeats, changes. A client's channels have names of its own: it gets the
+/// frames of the recorded channel of the same name, else of that with the same tables, under its own name and references.
+struct RealtimeTongue: PlayTongue {
+    enum Act {
+        case join(PhoenixText)
+        case sent
+        /// The acknowledgement of a heartbeat.
+        case acknowledgement(PhoenixText, [UInt8])
+        /// A frame of a channel.
+        case frame(PhoenixText, [UInt8])
+        /// Bytes that are no frame of a channel.
+        case other([UInt8])
+    }
+
+    private struct Channel {
+        let join: PhoenixText
+        /// Whether its join was answered.
+        var isAnswered = false
+        let since: PlayInstant
+    }
+
+    /// What a recorded channel said to its join.
+    private struct Answers {
+        var reply: PhoenixText?
+        var system: PhoenixText?
+    }
+
+    /// The longest wait for the second and later joins of a client.
+    private static let patience = Duration.seconds(2)
+    /// From then on a join that no recorded channel fits is answered.
+    private static let unknownPatience = Duration.seconds(1)
+    private static let channelsMax = 1_000
+
+    private var beats = PlayHeartbeats()
+    private var notes: [PlayNote] = []
+    /// What recorded channels said last, by topic; kept through connections.
+    private var answers: [String: Answers] = [:]
+    private var tables: [String: Set<String>] = [:]
+
+    // The recorded connection.
+    private var joins: [String: PhoenixText] = [:]
+    private var answered: Set<String> = []
+    /// Channels that the client does not want.
+    private var unwanted: Set<String> = []
+
+    // The client's connection.
+    private var channels: [String: Channel] = [:]
+    private var replies: [[UInt8]] = []
+    private var isArray = false
+
+    mutating func connectionOpened() {
+        (joins, answered, unwanted) = ([:], [], [])
+        beats.forgetBorrowed()
+    }
+
+    mutating func wireOpened() {
+        (channels, replies) = ([:], [])
+        beats.forgetOwed()
+    }
+
+    mutating func read(_ frame: [UInt8], isOut: Bool) -> Act {
+        guard let text = PhoenixText(frame) else { return isOut ? .sent : .other(frame) }
+        if isOut { return text.event == "phx_join" ? .join(text) : .sent }
+        if text.topic == "phoenix" { return .acknowledgement(text, frame) }
+        return .frame(text, frame)
+    }
+
+    mutating func need(before act: Act?, at now: PlayInstant) -> PlayNeed {
+        if !replies.isEmpty { return .say(replies.removeFirst()) }
+        if let said = answerLate(isOver: act == nil, at: now) { return .say(said) }
+        switch act {
+        case .join(let join):
+            guard channel(for: join.topic, tables: join.tables) == nil, !unwanted.contains(join.topic) else { return .go }
+            return .wait(channels.isEmpty ? nil : Self.patience)
+        case .frame(let text, _):
+            // In a capture without the recorder's frames nothing says who joined.
+            return channels.isEmpty && !text.topic.isEmpty ? .wait(nil) : .go
+        default: return .go
+        }
+    }
+
+    mutating func gaveUp(before act: Act) {
+        guard case .join(let join) = act else { return }
+        unwanted.insert(join.topic)
+        notes.append(PlayNote(recorded: "joined \(join.topic)", client: "did not join it"))
+    }
+
+    mutating func give(_ act: Act) -> [UInt8]? {
+        switch act {
+        case .join(let join):
+            joins[join.topic] = join
+            tables[join.topic] = join.tables
+            answered.remove(join.topic)
+            return nil
+        case .sent: return nil
+        case .other(let bytes): return bytes
+        case .acknowledgement(let text, let bytes):
+            let (isSent, reference) = beats.recorded()
+            guard isSent else { return nil }
+            return translated(text, bytes, topic: text.topic, reference: reference ?? text.reference, join: nil)
+        case .frame(let text, let bytes): return give(text, bytes)
+        }
+    }
+
+    private mutating func give(_ text: PhoenixText, _ bytes: [UInt8]) -> [UInt8]? {
+        let isReply = text.event == "phx_reply" && joins[text.topic].map { $0.reference == text.reference } ?? true
+        if isReply, text.event == "phx_reply" {
+            answers[text.topic, default: Answers()].reply = text
+            answered.insert(text.topic)
+        } else if text.event == "system", text.payload["status"]?.string == "ok" {
+            answers[text.topic, default: Answers()].system = text
+        }
+        guard let own = channel(for: text.topic, tables: tables[text.topic] ?? []) else { return nil }
+        guard isReply, text.event == "phx_reply" else {
+            return translated(text, bytes, topic: own, reference: text.reference, join: channels[own]?.join)
+        }
+        defer { channels[own]?.isAnswered = true }
+        return translated(text, bytes, topic: own, reference: channels[own]?.join.reference, join: channels[own]?.join)
+    }
+
+    /// The recorded bytes where the client's names are the recorded ones.
+    private func translated(
+        _ text: PhoenixText,
+        _ bytes: [UInt8],
+        topic: String,
+        reference: String?,
+        join: PhoenixText?
+    ) -> [UInt8] {
+        var own = text
+        (own.topic, own.reference, own.isArray) = (topic, reference, channels.isEmpty ? text.isArray : isArray)
+        if text.joinReference != nil, let join { own.joinReference = join.joinReference ?? join.reference }
+        let isSame =
+            own.topic == text.topic && own.reference == text.reference && own.joinReference == text.joinReference
+            && own.isArray == text.isArray
+        return isSame ? bytes : own.bytes
+    }
+
+    /// The client's channel for a recorded one.
+    private func channel(for topic: String, tables: Set<String>) -> String? {
+        if channels[topic] != nil { return topic }
+        guard !tables.isEmpty else { return nil }
+        return channels.filter { $0.value.join.tables == tables }.keys.min()
+    }
+
+    /// The answer to a join that the script answered to somebody else, or never.
+    private mutating func answerLate(isOver: Bool, at now: PlayInstant) -> [UInt8]? {
+        for (topic, channel) in channels.sorted(by: { $0.key < $1.key }) where !channel.isAnswered {
+            let recorded = recordedTopic(for: topic, channel)
+            let isComing = recorded.map { joins[$0] == nil || !answered.contains($0) } ?? false
+            let isUnknown = recorded == nil && now - channel.since >= Self.unknownPatience
+            guard isOver || isUnknown || (recorded != nil && !isComing) else { continue }
+            channels[topic]?.isAnswered = true
+            if recorded == nil { notes.append(PlayNote(recorded: "no such channel", client: "joined \(topic)")) }
+            say(joining: channel.join, as: recorded.flatMap { answers[$0] } ?? Answers())
+            return replies.removeFirst()
+        }
+        return nil
+    }
+
+    private func recordedTopic(for topic: String, _ channel: Channel) -> String? {
+        if tables[topic] != nil || answers[topic] != nil { return topic }
+        return tables.filter { $0.value == channel.join.tables && !$0.value.isEmpty }.keys.min()
+    }
+
+    private mutating func say(joining join: PhoenixText, as recorded: Answers) {
+        let name = join.joinReference ?? join.reference
+        let bindings = (join.payload["config"]?["postgres_changes"]?.array ?? []).enumerated().map { place, binding in
+            var object = binding.object ?? JSONObject()
+            object["id"] = .int(place + 1)
+            return JSONValue.object(object)
+        }
+        var reply =
+            recorded.reply
+            ?? PhoenixText(
+                reply: nil,
+                to: name,
+                topic: join.topic,
+                response: .object(["postgres_changes": .array(bindings)]),
+                isArray: isArray
+            )
+        var system = recorded.system ?? PhoenixText(system: join.topic, joinReference: nil, isArray: isArray)
+        (reply.topic, reply.reference, reply.joinReference, reply.isArray) = (join.topic, join.reference, name, isArray)
+        (system.topic, system.isArray) = (join.topic, isArray)
+        replies += [reply.bytes, system.bytes]
+    }
+
+    mutating func hear(_ message: [UInt8], at now: PlayInstant) {
+        guard let text = PhoenixText(message) else { return }
+        isArray = text.isArray
+        switch text.event {
+        case "heartbeat" where text.topic == "phoenix": beats.owe(text.reference, at: now)
+        case "phx_join":
+            guard channels.count < Self.channelsMax || channels[text.topic] != nil else { return }
+            channels[text.topic] = Channel(join: text, since: now)
+            unwanted = unwanted.filter { $0 != text.topic && tables[$0] != text.tables }
+        case "phx_leave":
+            channels[text.topic] = nil
+            let reply = PhoenixText(
+                reply: text.reference,
+                to: text.joinReference,
+                topic: text.topic,
+                response: .object(JSONObject()),
+                isArray: isArray
+            )
+            replies.append(reply.bytes)
+        default: break
+        }
+    }
+
+    var nextDue: PlayInstant? {
+        let waiting = channels.values.filter { !$0.isAnswered }.map(\.since).min().map { $0 + Self.unknownPatience }
+        return [beats.due, waiting].compactMap { $0 }.min()
+    }
+
+    mutating func overdue(at now: PlayInstant, isOver: Bool) -> [[UInt8]] {
+        let beats = beats.overdue(at: now, isOver: isOver).map { reference in
+            PhoenixText(
+                reply: reference,
+                to: nil,
+                topic: "phoenix",
+                response: .object(JSONObject()),
+                isArray: isArray
+            ).bytes
+        }
+        defer { replies = [] }
+        return replies + beats
+    }
+
+    mutating func takeNotes() -> [PlayNote] {
+        defer { notes = [] }
+        return notes
+    }
+}
+#endif

@@ -1,0 +1,285 @@
+#if Recorders
+import EventLog
+import NIOCore
+
+/// What the parts of one playback share.
+struct PlayContext: Sendable {
+    let store: EventStore
+    let source: SourceName
+    let speed: PlaySpeed
+    let isStepping: Bool
+    /// The last event that is passed without being given.
+    let start: SequenceNumber
+    let end: SequenceNumber
+    /// Whether it ends once all is given and the client has gone.
+    let endsWithClient: Bool
+    let inbox: PlayInbox
+    let report: PlayReport
+    let answers: PlayAnswers
+    let states: PlayStates
+}
+
+/// Walks through a script and gives it to one client after another: the director (docs/decisions/0026-playback.md).
+final class SocketPlay<Tongue: PlayTongue> {
+    private let play: PlayContext
+    private var script: PlayScript
+    private var tongue: Tongue
+    private var pace: PlayPace
+    private var wire: PlayWire?
+    /// What is on its way to the wire.
+    private var pending = ByteBuffer()
+    private var givenInPending = 0
+    /// The position that is reached once `pending` is sent.
+    private var reached = SequenceNumber.zero
+    /// Where the recorded connection began that is played; `nil` between two.
+    private var connectionStart: SequenceNumber?
+    /// Whether the client may leave: the recorder did.
+    private var mayLeave = false
+    /// Whether the script has gone back, so that the step at hand comes again.
+    private var isRewound = false
+    /// Whether recorded answers are waited for.
+    private var awaitsAnswers = true
+    private var isOver = false
+
+    private static var pendingBytesMax: Int { 1 << 18 }
+    /// The longest wait for a client to ask what the recorder asked, and to leave where the recorder left.
+    private static var patience: Duration { .seconds(1) }
+
+    init(_ play: PlayContext, tongue: Tongue) {
+        self.play = play
+        self.tongue = tongue
+        script = PlayScript(store: play.store, source: play.source, end: play.end)
+        pace = PlayPace(speed: play.speed, isStepping: play.isStepping)
+    }
+
+    /// Plays all; goes on with the client's heartbeats until it is cancelled, or until the client has gone.
+    func run() async throws {
+        while let step = try script.step() {
+            isRewound = false
+            if step.sequence <= play.start { pass(step) } else { try await give(step) }
+            try Task.checkCancellation()
+        }
+        reached = play.end
+        await flush()
+        isOver = true
+        play.report.change { $0.isDone = true }
+        try await linger()
+    }
+
+    /// Reads a step that the client gets as state, not as a frame.
+    private func pass(_ step: PlayStep) {
+        switch step.act {
+        case .open(let connection):
+            connectionStart = step.sequence
+            play.answers.begin(connection: connection)
+            tongue.connectionOpened()
+        case .close: connectionStart = nil
+        case .answer: play.answers.pass(step.sequence)
+        case .frame(let bytes): _ = tongue.give(tongue.read(bytes, isOut: false))
+        case .sent(let bytes): _ = tongue.give(tongue.read(bytes, isOut: true))
+        default: break
+        }
+        // Nobody is connected yet: what was given here belongs to no client.
+        tongue.wireOpened()
+        reached = step.sequence
+    }
+
+    private func give(_ step: PlayStep) async throws {
+        switch step.act {
+        case .open(let connection):
+            try await needWire()
+            play.answers.begin(connection: connection)
+            play.report.change { $0.connections += 1 }
+            connectionStart = step.sequence
+            tongue.connectionOpened()
+            pace.restart()
+        case .close(let code, let reason): try await close(step, code: code, reason: reason)
+        case .frame(let bytes): try await give(tongue.read(bytes, isOut: false), step)
+        case .sent(let bytes): try await settle(tongue.read(bytes, isOut: true), isGiven: true)
+        case .answer: try await awaitAnswer(at: step.sequence)
+        case .lost: play.report.change { $0.lost += 1 }
+        case .file, .commit, .rewrite: break
+        }
+        if isRewound { return }
+        reached = step.sequence
+        if !pace.isImmediate { await flush() }
+    }
+
+    private func give(_ act: Tongue.Act, _ step: PlayStep) async throws {
+        try await settle(act)
+        if !pace.isImmediate { try await pace(step, before: act) }
+        if isRewound { return }
+        guard let bytes = tongue.give(act) else { return }
+        append(bytes)
+        givenInPending += 1
+        pace.gave()
+        if pending.readableBytes >= Self.pendingBytesMax {
+            reached = step.sequence
+            await flush()
+            await takeEvents()
+        }
+    }
+
+    /// Waits until an act can be given, saying what must come before it.
+    private func settle(_ act: Tongue.Act, isGiven: Bool = false) async throws {
+        while true {
+            try await needWire()
+            switch tongue.need(before: act, at: .now) {
+            case .go:
+                if isGiven { _ = tongue.give(act) }
+                return noteAll()
+            case .say(let bytes): append(bytes)
+            case .wait(let limit):
+                pace.restart()
+                if try await idle(limit) { tongue.gaveUp(before: act) }
+            }
+        }
+    }
+
+    private func pace(_ step: PlayStep, before act: Tongue.Act) async throws {
+        while true {
+            let wait = pace.wait(for: step.recordedAt, at: .now)
+            if wait == .zero { return }
+            _ = try await idle(wait)
+            try await settle(act)
+        }
+    }
+
+    private func needWire() async throws {
+        while wire == nil {
+            pace.restart()
+            _ = try await idle(nil)
+        }
+    }
+
+    private func awaitAnswer(at sequence: SequenceNumber) async throws {
+        let end = PlayInstant.now + Self.patience
+        while awaitsAnswers, wire != nil, !play.answers.isGiven(sequence) {
+            pace.restart()
+            if try await idle(end - .now) { awaitsAnswers = false }
+        }
+        play.answers.pass(sequence)
+    }
+
+    private func close(_ step: PlayStep, code: UInt16, reason: String) async throws {
+        await flush()
+        (connectionStart, mayLeave) = (nil, true)
+        defer { mayLeave = false }
+        // Where the recorder left first, the client may have reason to do the same.
+        let end = PlayInstant.now + Self.patience
+        var isLate = !reason.hasPrefix("closed by us")
+        while wire != nil, !isLate { isLate = try await idle(end - .now) }
+        while wire != nil {
+            let wait = pace.wait(for: step.recordedAt, at: .now)
+            if wait == .zero { break }
+            _ = try await idle(wait)
+        }
+        guard let wire else { return }
+        pace.gave()
+        // What this close frame says of the recorder means nothing to the client.
+        let isRemote = reason.isEmpty || reason == "closed by the peer"
+        wire.close(code: isRemote ? code : 1006, isOrderly: reason == "the server ended the stream")
+        forget(wire)
+        noteAll()
+    }
+
+    /// At the end: heartbeats go on, and who connects again is greeted.
+    private func linger() async throws {
+        while true {
+            if wire != nil, case .say(let bytes) = tongue.need(before: nil, at: .now) {
+                append(bytes)
+                continue
+            }
+            noteAll()
+            if play.endsWithClient, wire == nil, play.report.now.connections > 0 { return }
+            _ = try await idle(nil)
+        }
+    }
+}
+
+// MARK: - The client
+
+extension SocketPlay {
+    /// Sends what waits, then waits for something to happen; whether the time is over and nothing did.
+    private func idle(_ limit: Duration?) async throws -> Bool {
+        await flush()
+        let due = tongue.nextDue.map { max(.zero, $0 - .now) }
+        let shortest = [limit, isOver ? nil : due].compactMap { $0 }.min()
+        let end = limit.map { PlayInstant.now + $0 }
+        if shortest.map({ $0 > .zero }) ?? true { await play.inbox.wait(upTo: shortest) }
+        try Task.checkCancellation()
+        let isQuiet = await takeEvents()
+        await flush()
+        return isQuiet && (end.map { $0 <= .now } ?? false)
+    }
+
+    /// Takes what has happened; whether nothing has.
+    @discardableResult
+    private func takeEvents() async -> Bool {
+        let events = play.inbox.takeAll()
+        for event in events { take(event) }
+        guard wire != nil else { return events.isEmpty }
+        for bytes in tongue.overdue(at: .now, isOver: isOver) { append(bytes) }
+        return events.isEmpty
+    }
+
+    private func take(_ event: PlayInbox.Event) {
+        switch event {
+        case .opened(let new):
+            if let old = wire {
+                play.report.note(recorded: "one connection", client: "opened another beside it")
+                old.drop()
+            }
+            pending.clear()
+            wire = new
+            play.report.change { $0.isConnected = true }
+            tongue.wireOpened()
+            if let id = new.lastEventID, connectionStart != nil { resume(after: id) }
+        case .message(let number, let bytes): if number == wire?.number { tongue.hear(bytes, at: .now) }
+        case .closed(let number):
+            guard let wire, number == wire.number else { return }
+            forget(wire)
+            if !isOver, !mayLeave { play.report.note(recorded: "the connection goes on", client: "left it") }
+        case .asked: awaitsAnswers = true
+        case .stepped(let count): pace.releases += count
+        }
+    }
+
+    /// A client that left a stream and names the last event that it has gets what follows.
+    private func resume(after id: String) {
+        guard let start = connectionStart, let last = try? script.place(ofID: id, from: start, through: reached),
+            last < reached
+        else { return }
+        script.rewind(to: SequenceNumber(last.rawValue + 1))
+        isRewound = true
+    }
+
+    private func forget(_ wire: PlayWire) {
+        self.wire = nil
+        pending.clear()
+        play.report.change { $0.isConnected = false }
+    }
+
+    private func append(_ bytes: [UInt8]) {
+        wire?.encode(bytes, into: &pending)
+    }
+
+    /// Hands everything to the client's connection; returns when the system has taken it.
+    private func flush() async {
+        if let wire, pending.readableBytes > 0, await !wire.send(pending) {
+            // The inbox will tell that it has gone.
+        }
+        pending.clear(minimumCapacity: pending.capacity <= 2 * Self.pendingBytesMax ? pending.capacity : 0)
+        let (given, reached) = (givenInPending, reached)
+        givenInPending = 0
+        play.report.change { contents in
+            contents.given += given
+            contents.sequence = max(contents.sequence, reached)
+        }
+    }
+
+    private func noteAll() {
+        for note in tongue.takeNotes() { play.report.note(recorded: note.recorded, client: note.client) }
+    }
+}
+#endif
