@@ -64,12 +64,21 @@ struct PlayBench {
         )
     }
 
-    /// Gets a route of a playback.
-    func get(_ address: String, _ path: String, method: String = "GET", header: String = "X-Nothing: 1") throws -> String {
+    /// Asks a route of a playback; what came in so many seconds.
+    func get(
+        _ address: String,
+        _ path: String,
+        method: String = "GET",
+        header: String = "X-Nothing: 1",
+        body: String = "",
+        seconds: Int = 20
+    ) throws -> String {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: "/usr/bin/curl")
-        process.arguments = ["-s", "-S", "--max-time", "20", "-X", method, "-H", header, "http://\(address)\(path)"]
+        let sent = body.isEmpty ? [] : ["--data-binary", body]
+        process.arguments =
+            ["-s", "-N", "--max-time", "\(seconds)", "-X", method, "-H", header] + sent + ["http://\(address)\(path)"]
         process.standardOutput = output
         try process.run()
         let data = try output.fileHandleForReading.readToEnd() ?? Data()

@@ -18,7 +18,7 @@ import Testing
         let first = try await record("A", into: "B", ["--speed", "20"])
         let original = try bench.events("A")
         #expect(first.framesIn == original.framesIn)
-        #expect(first.closeCodes.dropLast() == original.closeCodes[...])
+        #expect(Array(first.closeCodes.dropLast()) == original.closeCodes)
         #expect(!first.answers.isEmpty)
         let second = try await record("B", into: "C", ["--speed", "max"])
         #expect(second.framesIn == first.framesIn)
@@ -80,14 +80,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--as", "gateway", "--listen", "0.0.0.0:4000"], 2), (["--as", "gateway", "--to", "x"], 2), (["--as", "git"], 2),
-        (["--as", "gateway", "--speed", "fast"], 2), (["--as", "sse"], 1), (["--as", "gateway", "--source", "other"], 1),
-        (["--as", "gateway", "--from", "9", "--until", "3"], 2),
+        "2 --as gateway --listen 0.0.0.0:4000", "2 --as gateway --to x", "2 --as git", "2 --as gateway --speed fast",
+        "1 --as sse", "1 --as gateway --source other", "2 --as gateway --from 9 --until 3",
     ])
-    func whatCannotBePlayedIsSaid(arguments: [String], code: Int32) throws {
+    func whatCannotBePlayedIsSaid(words: String) throws {
         try bench.makeLog("A", try RecordedTraffic.gateway(messages: 1).drafts)
-        let run = try ToolRun.run(["play", "A"] + arguments, in: bench.folder)
-        #expect(run.exitCode == code, "\(run.errors)")
+        let arguments = words.split(separator: " ").map(String.init)
+        let run = try ToolRun.run(["play", "A"] + arguments.dropFirst(), in: bench.folder)
+        #expect("\(run.exitCode)" == arguments[0], "\(run.errors)")
         #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
     }
 

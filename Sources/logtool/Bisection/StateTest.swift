@@ -72,3 +72,38 @@ struct StatePartQuery {
         return Array((document.lines + "\n").utf8)
     }
 }
+
+/// The test of a bisection: of the state alone, or of a client that is served the log up to there.
+struct BisectedTest {
+    let test: StateTest
+    #if Recorders
+    private var trial: PlayTrial?
+    #endif
+
+    init(_ test: StateTest) {
+        self.test = test
+    }
+
+    /// - Parameter form: what to stand in for; `nil` to tell by the log.
+    init(_ test: StateTest, playing store: EventStore, as form: PlayForm?) throws {
+        self.test = test
+        #if Recorders
+        trial = try PlayTrial(store: store, form: form, source: nil)
+        #else
+        throw Failure.noRecorders("bisect --play")
+        #endif
+    }
+
+    /// The answer for one state.
+    func verdict(_ state: Workspace, options: DocumentOptions) throws -> Verdict {
+        #if Recorders
+        if let trial, case .command(var command, let part) = test {
+            return try trial.serving(through: state.sequence) { address in
+                command.variables = ["EVENTLOG_PLAY_URL": "http://\(address)"]
+                return try StateTest.command(command, part: part).verdict(state, options: options)
+            }
+        }
+        #endif
+        return try test.verdict(state, options: options)
+    }
+}

@@ -21,6 +21,8 @@ struct TestCommand {
     let timeout: Duration
     /// Whether the command's own output is thrown away.
     let isQuiet: Bool
+    /// Variables that it gets besides those of this process.
+    var variables: [String: String] = [:]
 
     /// How a run ended.
     enum Ending: Hashable {
@@ -64,9 +66,17 @@ struct TestCommand {
         var child: pid_t = 0
         let words = ["sh", "-c", line].map { (word: String) in strdup(word) } + [nil]
         defer { words.forEach { free($0) } }
-        let code = posix_spawn(&child, "/bin/sh", &actions, &attributes, words, environ)
+        let more = variables.map { strdup("\($0.key)=\($0.value)") }
+        defer { more.forEach { free($0) } }
+        let code = posix_spawn(&child, "/bin/sh", &actions, &attributes, words, Self.environment() + more + [nil])
         guard code == 0 else { throw Failure("run \"\(line)\": \(String(cString: strerror(code)))") }
         return child
+    }
+
+    private static func environment() -> [UnsafeMutablePointer<CChar>?] {
+        var entries: [UnsafeMutablePointer<CChar>?] = []
+        while let entry = environ[entries.count] { entries.append(entry) }
+        return entries
     }
 
     private func wait(for child: pid_t) throws -> Ending {

@@ -11,6 +11,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             logtool bisect LOG --run COMMAND [--good P] [--bad P] [options]
             logtool bisect LOG --when EXPRESSION [--all] [options]
             logtool bisect LOG --against LOG2|#PROFILE [options]
+            logtool bisect LOG --play COMMAND [options]
             """,
         discussion: """
             A command gets the state document on standard input and answers by git's exit codes: 0 is good, 125 cannot say, 1 to \
@@ -33,6 +34,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             "where a client's reading parts from the log's"
         ),
         Example("logtool bisect bug.eventlog --when 'exists(issues)' --all", "every event where the answer changes"),
+        Example("logtool bisect bug.eventlog --play './drive-client'", "where a real client shows the bug"),
     ]
 
     @OptionGroup var log: LogOptions
@@ -55,6 +57,17 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     )
     var against: StateReference?
 
+    @Option(
+        help: ArgumentHelp(
+            "A shell command that drives a client against the log up to a point, played at $EVENTLOG_PLAY_URL.",
+            valueName: "command"
+        )
+    )
+    var play: String?
+
+    @Option(help: ArgumentHelp("With --play: gateway, sse or realtime; default: what the log holds.", valueName: "form"))
+    var playAs: PlayForm?
+
     @Flag(help: "With --when: every event where the answer changes, in one pass over the log.")
     var all = false
 
@@ -65,9 +78,11 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard test.isGiven != (against != nil) else {
-            throw ValidationError("give one of --run, --when and --against")
+        guard [test.isGiven, against != nil, play != nil].filter({ $0 }).count == 1 else {
+            throw ValidationError("give one of --run, --when, --against and --play")
         }
+        if playAs != nil && play == nil { throw ValidationError("--play-as goes with --play") }
+        if playAs?.isServer == false { throw ValidationError("--play-as is gateway, sse or realtime") }
         if all && test.when == nil { throw ValidationError("--all goes with --when") }
     }
 
@@ -125,7 +140,11 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             progress.report("testing the state at \(point)", done: count, total: max(count, steps))
         }
         if let against { return try compare(&bisection, store, query, with: against, tell) }
-        guard let test = test.test(isQuiet: output.quiet || document.json) else { return .same(.skip) }
+        let isQuiet = output.quiet || document.json
+        let driver = play.map { TestCommand(line: $0, timeout: .seconds(60), isQuiet: isQuiet) }
+        let given = driver.map { StateTest.command($0, part: StatePartQuery()) } ?? test.test(isQuiet: isQuiet)
+        guard let given else { return .same(.skip) }
+        let test = try driver == nil ? BisectedTest(given) : BisectedTest(given, playing: store, as: playAs)
         var walk = StateWalk(store: store, query: query)
         var seen: [SequenceNumber: Verdict] = [:]
         let outcome = try bisection.run(narrowed: tellHowToGoOn) { point in
@@ -156,11 +175,11 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     private func confirm(
         _ first: SequenceNumber,
         _ seen: [SequenceNumber: Verdict],
-        _ test: StateTest,
+        _ test: BisectedTest,
         _ walk: inout StateWalk,
         _ query: StateQuery
     ) throws {
-        guard case .command(let command, _) = test else { return }
+        guard case .command(let command, _) = test.test else { return }
         for point in [SequenceNumber(first.rawValue - 1), first] {
             let again = try test.verdict(walk.state(at: point), options: query.documentOptions)
             guard let before = seen[point], before != again else { continue }

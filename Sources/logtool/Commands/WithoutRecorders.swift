@@ -21,7 +21,7 @@ extension PlayCommand {
 }
 
 extension Failure {
-    fileprivate static func noRecorders(_ operation: String) -> Failure {
+    static func noRecorders(_ operation: String) -> Failure {
         Failure("\(operation): this program was built without recorders; build one that has them: ./scripts/install")
     }
 }

@@ -1,0 +1,69 @@
+#if Recorders
+import EventLog
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Serves prefixes of a log to the client that a command drives (`bisect --play`).
+struct PlayTrial {
+    private let store: EventStore
+    private let form: PlayForm
+    private let source: SourceName
+
+    /// - Parameter form: what to stand in for; `nil` where the log holds one that can be served.
+    init(store: EventStore, form: PlayForm?, source: SourceName?) throws {
+        self.store = store
+        self.form = try form ?? Self.form(of: store)
+        self.source = try Playback.source(source, of: store, as: self.form)
+    }
+
+    private static func form(of store: EventStore) throws -> PlayForm {
+        let forms = try PlayForm.allCases.filter { $0.isServer }.filter { try !Playback.sources(of: store, as: $0).isEmpty }
+        if forms.count == 1 { return forms[0] }
+        let names = (forms.isEmpty ? PlayForm.allCases.filter { $0.isServer } : forms).map(\.rawValue)
+        let has = forms.isEmpty ? "nothing that a server gives" : "several"
+        throw Failure("bisect: the log holds \(has); say what to play with --play-as: \(names.joined(separator: ", "))")
+    }
+
+    /// Runs a body while the log up to a point is served; it is told where.
+    func serving<Value>(through point: SequenceNumber, _ body: (String) throws -> Value) throws -> Value {
+        let playback = Playback(store: store, form: form, source: source, end: point)
+        let play = try playback.context()
+        let started = Outcome(), ended = Outcome()
+        let task = Task.detached {
+            do {
+                try await playback.serve(play, at: .free) { started.set(.success($0.hostAndPort)) }
+            } catch {
+                started.set(.failure(error))
+            }
+            ended.set(.success(""))
+        }
+        defer {
+            task.cancel()
+            _ = try? ended.wait()
+        }
+        return try body(started.wait())
+    }
+
+    /// A value that a thread waits for.
+    private final class Outcome: Sendable {
+        private let value = Mutex<Result<String, any Error>?>(nil)
+
+        /// Sets it, once.
+        func set(_ result: Result<String, any Error>) {
+            value.withLock { $0 = $0 ?? result }
+        }
+
+        func wait() throws -> String {
+            while true {
+                if let result = value.withLock({ $0 }) { return try result.get() }
+                usleep(1_000)
+            }
+        }
+    }
+}
+#endif
