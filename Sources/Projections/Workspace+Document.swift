@@ -8,6 +8,10 @@ public struct DocumentOptions: Sendable {
     public var sections: Set<Section>?
     /// Whose reading the state follows.
     public var profile: Profile = .canonical
+    /// The name of a reading that is no profile.
+    public var reading: String?
+
+    var readingName: String { reading ?? profile.rawValue }
 
     /// Makes options for the whole document.
     public init() {}
@@ -23,7 +27,7 @@ extension Workspace {
             "format": .string("eventlog.state/1"),
             "sequence": .string(sequence.description),
             "asOf": .string(asOf.description),
-            "profile": .string(options.profile.rawValue),
+            "profile": .string(options.readingName),
             "digest": .string(digest().hex),
         ]
         for section in Section.allCases where options.sections?.contains(section) ?? true {

@@ -10,7 +10,7 @@ extension Workspace {
             "format": .string("eventlog.state/1"),
             "sequence": .string(sequence.description),
             "asOf": .string(asOf.description),
-            "profile": .string(options.profile.rawValue),
+            "profile": .string(options.readingName),
         ]
         for section in reference.kind.sections {
             var rows: [JSONValue] = []

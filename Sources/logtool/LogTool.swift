@@ -28,7 +28,7 @@ struct LogTool: ParsableCommand {
                 name: "Compare and find",
                 subcommands: [
                     DiffCommand.self, HistoryCommand.self, AuditCommand.self, BisectCommand.self, ShrinkCommand.self,
-                    FreezeCommand.self, CheckCommand.self, PlayCommand.self,
+                    FreezeCommand.self, CheckCommand.self, PlayCommand.self, ProfilesCommand.self,
                 ]
             ),
             CommandGroup(

@@ -21,16 +21,16 @@ struct Benchmark: AsyncParsableCommand {
         case append, growth, single, read, verify, replay, query, ingest
         /// The two parts of `ingest`.
         case frames, git
-        /// Needs a program.
-        case cache
+        /// Need a program.
+        case cache, play
 
-        static let usual = allCases.filter { $0 != .frames && $0 != .git && $0 != .cache }
+        static let usual = allCases.filter { ![.frames, .git, .cache, .play].contains($0) }
     }
 
     @Argument(
         help: """
-            What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git); cache, with \
-            --program.
+            What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git); cache and play, \
+            with --program.
             """
     )
     var families: [Family] = []
@@ -44,7 +44,10 @@ struct Benchmark: AsyncParsableCommand {
     @Option(help: "The folder for the logs; they are removed afterwards.")
     var folder: String = FileManager.default.temporaryDirectory.path
 
-    @Option(help: "The logtool that `query` asks, or that `cache` runs; `query` without one does the same work itself.")
+    @Option(
+        help:
+            "The logtool that `query` asks, and that `cache` and `play` run; `query` without one does the same work itself."
+    )
     var program: String?
 
     @Option(help: "A log that `query` or `cache` made or makes and leaves, so that it need not be made again.")
@@ -86,9 +89,20 @@ struct Benchmark: AsyncParsableCommand {
                 + measure(.git, count: count, scratch: scratch)
         case .cache: try CacheBenchmark(count: count, scratch: scratch, program: program, log: log).run()
         case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
+        case .play: try await play(count: count, scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
     }
+
+    private func play(count: Int, scratch: Scratch) async throws -> [Figure] {
+        #if Recorders
+        guard let program else { throw ValidationError("play needs --program LOGTOOL") }
+        return try await PlayBenchmark(count: count, scratch: scratch, program: program).run()
+        #else
+        throw ValidationError("this build has no recorders; build with the trait Recorders")
+        #endif
+    }
+
     private func frames(count: Int, scratch: Scratch) async throws -> [Figure] {
         #if Recorders
         try await FrameBenchmark(count: count, scratch: scratch).run()

@@ -83,7 +83,9 @@ private final class UpgradeHandler: ChannelInboundHandler {
 /// A client that reads frames and drops them.
 enum FrameReader {
     /// Returns when so many frames have come.
-    static func discard(_ count: Int, port: Int) async throws {
+    ///
+    /// - Parameter first: what is sent behind the upgrade.
+    static func discard(_ count: Int, port: Int, saying first: [UInt8] = []) async throws {
         let (ended, continuation) = AsyncStream<Void>.makeStream()
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .channelInitializer { channel in
@@ -98,7 +100,7 @@ enum FrameReader {
         let request =
             "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        try await channel.writeAndFlush(ByteBuffer(string: request))
+        try await channel.writeAndFlush(ByteBuffer(bytes: Array(request.utf8) + first))
         for await _ in ended {}
         try await channel.close()
     }

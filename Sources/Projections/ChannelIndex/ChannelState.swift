@@ -76,7 +76,7 @@ public struct ChannelState: Sendable {
             ("format", .string("eventlog.state/1")),
             ("sequence", .string(sequence.description)),
             ("asOf", .string(asOf(options).description)),
-            ("profile", .string(options.profile.rawValue)),
+            ("profile", .string(options.readingName)),
             ("channel", .string(reference.description)),
         ]
     }

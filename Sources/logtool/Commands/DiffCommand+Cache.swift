@@ -4,7 +4,7 @@ import Projections
 extension DiffCommand {
     /// Compares a log with an app's own cache, row by row.
     func compareWithCache() throws {
-        guard case .log(let path, let point, let profile) = first, let cache = second.plainPath else {
+        guard case .log(let path, let point, let profile) = one, let cache = other.plainPath else {
             throw Failure("diff: a cache is compared with a log; write LOG[@POINT][#PROFILE] and the cache's file")
         }
         let map =

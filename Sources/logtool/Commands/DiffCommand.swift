@@ -17,6 +17,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     static let examples = [
         Example("logtool diff chat.eventlog@head~10 chat.eventlog", "what the last ten events changed"),
         Example("logtool diff chat.eventlog@100 chat.eventlog --explain", "the same, and which events did it"),
+        Example("logtool diff bug.eventlog bug.eventlog#retrocast-web --first", "where a client's reading parts"),
         Example("logtool diff expected.json chat.eventlog", "a state document against a log"),
         Example("logtool replay a.eventlog --json | logtool diff - b.eventlog", "two logs"),
         Example("logtool diff phone.eventlog mac.eventlog --match identity", "what one of two machines never received"),
@@ -24,13 +25,16 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     ]
 
     @Argument(help: ArgumentHelp("The first state.", valueName: "a"), transform: StateReference.parse)
-    var first: StateReference
+    var one: StateReference
 
     @Argument(help: ArgumentHelp("The second state.", valueName: "b"), transform: StateReference.parse)
-    var second: StateReference
+    var other: StateReference
 
     @Flag(help: "Name the events responsible for each difference.")
     var explain = false
+
+    @Flag(help: "Only name the first event after which the two part, and what it changed in each.")
+    var first = false
 
     @Option(
         help: ArgumentHelp(
@@ -50,6 +54,9 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     func validate() throws {
         try selectors.refuse(["--from", "--to"], because: "write LOG@POINT")
         try selectors.refuse(["--kind"], because: "states have no events; name things with --entity")
+        if first, explain || match != nil || mapping.map != nil || !selectors.given.filter({ $0 != "--source" }).isEmpty {
+            throw ValidationError("--first compares two readings event by event; leave everything but --source out")
+        }
         if match == .identity {
             if explain { throw ValidationError("--match identity names the events; leave --explain out") }
             try selectors.refuse(["--source", "-n"], because: "things are matched without their sources")
@@ -63,14 +70,15 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
                 because: "rows of a cache are told apart by table and key"
             )
         }
-        if first == .standardInput && second == .standardInput {
+        if one == .standardInput && other == .standardInput {
             throw ValidationError("standard input can be one of the two states only")
         }
     }
 
     func run() throws {
         if match == .identity { return try compareByIdentity() }
-        if mapping.map != nil || second.isCache { return try compareWithCache() }
+        if first { return try findParting() }
+        if mapping.map != nil || other.isCache { return try compareWithCache() }
         let progress = output.progress("replaying")
         let differences = selectors.chosen(try allDifferences(progress))
         if differences.isEmpty, selectors.namesThings {
@@ -94,13 +102,14 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// Two points of one log are compared by what was touched between them, other states of logs by the rows whose digests differ,
     /// anything else by the two documents.
     private func allDifferences(_ progress: Progress) throws -> [StateDifference] {
-        guard case .log(let path, let from, let profile) = first, case .log(let other, let to, let reading) = second
+        guard case .log(let path, let from, let profile) = one,
+            case .log(let otherPath, let to, let otherProfile) = other
         else {
             let states = try documents(progress)
             return StateDiff.differences(states[0], states[1])
         }
-        guard path == other, profile == reading else {
-            return StateDiff.differences(try workspace(first, progress).state, try workspace(second, progress).state)
+        guard path == otherPath, profile == otherProfile else {
+            return StateDiff.differences(try workspace(one, progress).state, try workspace(other, progress).state)
         }
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -108,15 +117,32 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         return try loader.differences(from: queries[0], to: queries[1])
     }
 
+    private func findParting() throws {
+        guard case .log(let path, let point, let profile) = one,
+            case .log(let otherPath, let otherPoint, let otherProfile) = other
+        else { throw Failure("diff --first: a state document has no events; name two readings of logs") }
+        let stores = try [path, otherPath].map { try LogOptions.open($0, isQuiet: self.output.quiet) }
+        let queries = [(point, profile), (otherPoint, otherProfile)].map {
+            StateQuery(point: $0.0, profile: $0.1, source: selectors.source)
+        }
+        let progress = output.progress("comparing event by event")
+        let parting = try Parting.find(stores, queries, progress: progress)
+        progress.end()
+        let output = output.standardOutput
+        try PartingPrinter(output: output, form: lists.form).print(parting)
+        try output.flush()
+        if parting != nil { throw Outcome.no }
+    }
+
     private func documents(_ progress: Progress) throws -> [JSONValue] {
-        try [first, second].map {
+        try [one, other].map {
             try $0.document(source: selectors.source, progress: progress, isQuiet: output.quiet)
         }
     }
 
     private func compareByIdentity() throws {
         let progress = output.progress("replaying")
-        let (first, second) = try (workspace(first, progress), workspace(second, progress))
+        let (first, second) = try (workspace(one, progress), workspace(other, progress))
         progress.begin("comparing histories")
         let differences = IdentityDiff.differences(first.state, second.state).filter { selectors.isAbout($0.entity) }
         let output = output.paged(unless: lists.form)
@@ -144,14 +170,14 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
 
     /// Whether neither state comes of a log, which knows its sources.
     private var areDocuments: Bool {
-        if case .log = first { return false }
-        if case .log = second { return false }
+        if case .log = one { return false }
+        if case .log = other { return false }
         return true
     }
 
     private func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
         guard explain, !differences.isEmpty else { return [:] }
-        return try Explanation(first: first, second: second, source: selectors.source).responsible(for: differences)
+        return try Explanation(first: one, second: other, source: selectors.source).responsible(for: differences)
     }
 }
 

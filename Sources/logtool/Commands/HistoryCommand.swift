@@ -26,6 +26,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             "logtool history chat.eventlog message:0903-bob --from 2026-01-19 -n 5",
             "its five newest entries since then"
         ),
+        Example("logtool history chat.eventlog message:1002 --profile retrocast-web", "what a client made of it"),
         Example(
             "logtool history status.eventlog session:vibestatus-1.json --json",
             "a session's transitions, and how long each status lasted"
@@ -38,6 +39,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     var entity: EntityReference?
 
     @OptionGroup var match: MatchOptions
+    @OptionGroup var reading: ProfileOptions
     @OptionGroup var selectors: SelectorOptions
     @OptionGroup var lists: JSONListOptions
     @OptionGroup var proving: ProvingOptions
@@ -55,12 +57,12 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let store = try log.open(isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
-            let state = try loader.workspace(for: StateQuery())
+            let state = try loader.workspace(for: StateQuery(profile: reading.profile))
             let output = output.paged(unless: lists.form)
             try printMatches(of: text, in: state, store, to: output)
             try output.flush()
         } else if let entity {
-            let (reference, all) = try loader.history(of: entity)
+            let (reference, all) = try loader.history(of: entity, profile: reading.profile)
             let (entries, proofs) = try store.read { session in
                 let entries = try chosen(of: reference, all, session)
                 return (entries, try self.proofs(of: entries, in: session))

@@ -17,6 +17,12 @@ struct StateOptions: ParsableArguments {
     @OptionGroup var reading: ProfileOptions
 
     @Option(
+        help: ArgumentHelp("Read by these rules and no others (logtool profiles).", valueName: "rules"),
+        transform: RulesArgument.parse
+    )
+    var rules: [ReadingRule]?
+
+    @Option(
         help: ArgumentHelp("Judge what passes with time at this time; default: the log's clock.", valueName: "time"),
         transform: TimeArgument.parse
     )
@@ -49,11 +55,16 @@ struct StateOptions: ParsableArguments {
     )
     var checked = false
 
+    func validate() throws {
+        if rules != nil, reading.profile != .canonical { throw ValidationError("give one of --profile and --rules") }
+    }
+
     /// The query that these options, a point and a source make.
     func query(at point: Point?, source: SourceName?) -> StateQuery {
         StateQuery(
             point: point,
             profile: reading.profile,
+            rules: rules,
             asOf: asOf,
             sections: only,
             source: source,
@@ -73,6 +84,24 @@ enum ProfileArgument {
             throw ValidationError("\"\(text)\" is no profile; there is \(known)")
         }
         return profile
+    }
+}
+
+/// Reading rules as an option, separated by commas.
+enum RulesArgument {
+    /// The rules by name.
+    static let names: [String: ReadingRule] = Dictionary(uniqueKeysWithValues: ReadingRule.allCases.map { ("\($0)", $0) })
+
+    static func parse(_ text: String) throws -> [ReadingRule] {
+        var rules: [ReadingRule] = []
+        for name in text.split(separator: ",").map(String.init) {
+            guard let rule = names[name] else {
+                let near = Suggestion.clause(for: name, among: names.keys.sorted())
+                throw ValidationError("\"\(name)\" is no rule\(near); logtool profiles lists them")
+            }
+            if !rules.contains(rule) { rules.append(rule) }
+        }
+        return rules.sorted { $0.rawValue < $1.rawValue }
     }
 }
 

@@ -12,6 +12,7 @@ struct GatewayRoutes: RemoteRoutes {
         let rows = GatewayRows(states: play.states, point: point)
         switch Array(parts) {
         case ["health"]: return .json(.object(["status": .string("ok")]))
+        case ["users", "@me"]: return .json(Self.enveloped(Self.user(play.report.now.user)))
         case ["users", "@me", "guilds"]: return .json(Self.enveloped(try rows.guilds()))
         case ["users", "@me", "channels"]: return .json(.array(try rows.directChannels()))
         case ["users", "@me", "read-states"]: return .json(.array(try rows.readStates()))
@@ -47,7 +48,8 @@ struct GatewayRoutes: RemoteRoutes {
     /// Signing in is answered; what would change the remote is not done.
     private func write(_ parts: [String], _ request: PlayRequest, _ play: PlayContext) -> PlayAnswer? {
         switch (parts.first, parts.last) {
-        case ("auth", "login"), ("auth", "register"), ("auth", "refresh"): return .json(Self.session)
+        case ("auth", "login"), ("auth", "register"), ("auth", "refresh"):
+            return .json(Self.session(of: play.report.now.user))
         case ("auth", "logout"), (_, "typing"), (_, "ack"): return .body(status: 204, [])
         default: return nil
         }
@@ -63,17 +65,20 @@ struct GatewayRoutes: RemoteRoutes {
     }
 
     /// Bare for the clients that read it so, enveloped for the others.
-    private static let session: JSONValue = {
-        let user: JSONValue = .object([
-            "id": .string("0"), "username": .string("play"), "display_name": .string("Playback"),
-            "created_at": .string("1970-01-01T00:00:00Z"),
-        ])
+    private static func session(of user: String) -> JSONValue {
         var session: JSONObject = [
-            "access_token": .string("play"), "refresh_token": .string("play"), "user": user,
+            "access_token": .string("play"), "refresh_token": .string("play"), "user": Self.user(user),
         ]
         session["data"] = .object(session)
         return .object(session)
-    }()
+    }
+
+    private static func user(_ id: String) -> JSONValue {
+        .object([
+            "id": .string(id), "username": .string("play"), "display_name": .string("Playback"),
+            "created_at": .string("1970-01-01T00:00:00Z"),
+        ])
+    }
 
     private static func enveloped(_ value: JSONValue) -> JSONValue { .object(["data": value]) }
     private static func enveloped(_ rows: [JSONValue]) -> JSONValue { enveloped(.array(rows)) }

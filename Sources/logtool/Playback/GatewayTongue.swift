@@ -32,6 +32,8 @@ struct GatewayTongue: PlayTongue {
     /// Where RESUME is to go.
     private let url: String
     private let makeReady: @Sendable () -> [UInt8]
+    /// Told of the user whom READY names.
+    private let heardUser: @Sendable (String) -> Void
     private var lastHello = GatewayText.hello
     private var lastReady: [UInt8]?
     private var lastAcknowledgement = GatewayText.acknowledgement
@@ -52,8 +54,13 @@ struct GatewayTongue: PlayTongue {
     private var heard: [Handshake] = []
     private var heardCounts: [Int: Int] = [:]
 
-    init(url: String, makeReady: @escaping @Sendable () -> [UInt8]) {
+    init(
+        url: String,
+        heardUser: @escaping @Sendable (String) -> Void,
+        makeReady: @escaping @Sendable () -> [UInt8]
+    ) {
         self.url = url
+        self.heardUser = heardUser
         self.makeReady = makeReady
     }
 
@@ -74,7 +81,11 @@ struct GatewayTongue: PlayTongue {
         guard isOut || frameCount <= Self.readCountMax || frame.count <= Self.readBytesMax else { return .frame(frame) }
         let tree = try? JSONValue.parse(frame)
         let operation = tree?["op"]?.number?.int64
-        return isOut ? readSent(operation) : readReceived(frame, operation, name: tree?["t"]?.string)
+        let name = tree?["t"]?.string
+        if name == "READY", let user = tree?["d"]?["user_id"]?.string ?? tree?["d"]?["user"]?["id"]?.string {
+            heardUser(user)
+        }
+        return isOut ? readSent(operation) : readReceived(frame, operation, name: name)
     }
 
     private mutating func readSent(_ operation: Int64?) -> Act {
@@ -123,7 +134,8 @@ struct GatewayTongue: PlayTongue {
         case .ready: false
         case .handshake(let handshake): handshake == .resume
         case nil: true
-        default: recorded.last != .identify || isReadyGiven
+        case .frame where recorded.isEmpty && !isReadyGiven: lastReady != nil
+        default: (recorded.last ?? .identify) != .identify || isReadyGiven
         }
     }
 

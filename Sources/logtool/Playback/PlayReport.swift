@@ -21,6 +21,8 @@ final class PlayReport: Sendable {
     struct Contents: Sendable {
         var sequence = SequenceNumber.zero
         var isDone = false
+        /// Who the client is, where a READY has said it.
+        var user = "0"
         var isConnected = false
         var given = 0
         var connections = 0
@@ -109,12 +111,13 @@ extension PlayReport {
     /// The same for people.
     var lines: [String] {
         let now = now
-        var lines = [
-            "gave \(now.given) events up to \(now.sequence) of \(end) in \(now.connections) connections"
-                + "; answers: \(now.recordedAnswers) recorded, \(now.stateAnswers) from the state, \(now.missingAnswers) missing"
-        ]
+        var lines = ["gave \(now.given) events, up to \(now.sequence) of \(end)"]
+        if now.connections > 0 { lines.append("connections: \(now.connections)") }
+        let answers = [(now.recordedAnswers, "recorded"), (now.stateAnswers, "from the state"), (now.missingAnswers, "missing")]
+        let counts = answers.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        if !counts.isEmpty { lines.append("answers: \(counts.joined(separator: ", "))") }
         if now.lost > 0 { lines.append("\(now.lost) frames were too large to be recorded and are left out") }
-        if now.divergences.isEmpty { return lines + ["the client did as the recording has it"] }
+        guard !now.divergences.isEmpty else { return lines }
         lines.append("the client did otherwise than the recording:")
         for divergence in now.divergences {
             let times = divergence.count > 1 ? " (\(divergence.count) times)" : ""

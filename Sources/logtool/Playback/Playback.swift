@@ -86,7 +86,8 @@ struct Playback: Sendable {
         case .sse: try await SocketPlay(play, tongue: StreamTongue()).run()
         case .realtime: try await SocketPlay(play, tongue: RealtimeTongue()).run()
         default:
-            let tongue = GatewayTongue(url: "ws://\(server.hostAndPort)/") {
+            let heardUser = { @Sendable (user: String) in play.report.change { $0.user = user } }
+            let tongue = GatewayTongue(url: "ws://\(server.hostAndPort)/", heardUser: heardUser) {
                 let rows = GatewayRows(states: play.states, point: play.report.sequence)
                 let guilds = (try? rows.guilds().compactMap { $0["id"]?.string }) ?? []
                 return GatewayText.ready(guilds: guilds)

@@ -35,6 +35,8 @@ final class SocketPlay<Tongue: PlayTongue> {
     private var connectionStart: SequenceNumber?
     /// Whether the client may leave: the recorder did.
     private var mayLeave = false
+    /// Whether the recorder ended the connection that is played by stopping.
+    private var isLeft = false
     /// Whether the script has gone back, so that the step at hand comes again.
     private var isRewound = false
     /// Whether recorded answers are waited for.
@@ -54,16 +56,18 @@ final class SocketPlay<Tongue: PlayTongue> {
 
     /// Plays all; goes on with the client's heartbeats until it is cancelled, or until the client has gone.
     func run() async throws {
-        while let step = try script.step() {
-            isRewound = false
-            if step.sequence <= play.start { pass(step) } else { try await give(step) }
-            try Task.checkCancellation()
-        }
-        reached = play.end
-        await flush()
-        isOver = true
-        play.report.change { $0.isDone = true }
-        try await linger()
+        repeat {
+            isOver = false
+            while let step = try script.step() {
+                isRewound = false
+                if step.sequence <= play.start { pass(step) } else { try await give(step) }
+                try Task.checkCancellation()
+            }
+            reached = play.end
+            await flush()
+            isOver = true
+            play.report.change { $0.isDone = true }
+        } while try await linger()
     }
 
     /// Reads a step that the client gets as state, not as a frame.
@@ -87,6 +91,7 @@ final class SocketPlay<Tongue: PlayTongue> {
     private func give(_ step: PlayStep) async throws {
         switch step.act {
         case .open(let connection):
+            if isLeft { leave() }
             try await needWire()
             play.answers.begin(connection: connection)
             play.report.change { $0.connections += 1 }
@@ -163,6 +168,11 @@ final class SocketPlay<Tongue: PlayTongue> {
 
     private func close(_ step: PlayStep, code: UInt16, reason: String) async throws {
         await flush()
+        // The recorder stopped, not the remote: the client stays until another connection begins.
+        if reason == "recorder stopped" {
+            isLeft = true
+            return
+        }
         (connectionStart, mayLeave) = (nil, true)
         defer { mayLeave = false }
         // Where the recorder left first, the client may have reason to do the same.
@@ -183,16 +193,27 @@ final class SocketPlay<Tongue: PlayTongue> {
         noteAll()
     }
 
+    /// Ends a connection that the recorder left.
+    private func leave() {
+        (isLeft, connectionStart) = (false, nil)
+        guard let wire else { return }
+        wire.close(code: 1006, isOrderly: false)
+        forget(wire)
+    }
+
     /// At the end: heartbeats go on, and who connects again is greeted.
-    private func linger() async throws {
+    ///
+    /// - Returns: whether the script has gone back; false where all is over.
+    private func linger() async throws -> Bool {
         while true {
             if wire != nil, case .say(let bytes) = tongue.need(before: nil, at: .now) {
                 append(bytes)
                 continue
             }
             noteAll()
-            if play.endsWithClient, wire == nil, play.report.now.connections > 0 { return }
+            if play.endsWithClient, wire == nil, play.report.now.connections > 0 { return false }
             _ = try await idle(nil)
+            if isRewound { return true }
         }
     }
 }

@@ -5,6 +5,8 @@ import Projections
 struct StateQuery {
     var point: Point?
     var profile = Profile.canonical
+    /// The rules to read by in place of those of the profile.
+    var rules: [ReadingRule]?
     var asOf: Timestamp?
     var sections: Set<Section>?
     var source: SourceName?
@@ -20,6 +22,7 @@ struct StateQuery {
     var replayOptions: ReplayOptions {
         var options = ReplayOptions()
         options.profile = profile
+        if let rules { options.rules = ReadingRules(rules) }
         options.sources = source.map { [$0] }
         options.without = without
         options.retained = retained
@@ -46,6 +49,7 @@ struct StateQuery {
         options.asOf = asOf
         options.sections = sections
         options.profile = profile
+        options.reading = rules.map { $0.map { "\($0)" }.joined(separator: ",") }
         return options
     }
 }
@@ -98,11 +102,15 @@ struct StateLoader {
     /// What happened to the one thing that a reference means, oldest first.
     ///
     /// - Throws: as `EntityArgument.only`.
-    func history(of entity: EntityReference) throws -> (thing: EntityReference, entries: [HistoryEntry]) {
+    func history(
+        of entity: EntityReference,
+        profile: Profile = .canonical
+    ) throws -> (thing: EntityReference, entries: [HistoryEntry]) {
         try store.read { session in
-            let options = StateQuery().replayOptions
+            let options = StateQuery(profile: profile).replayOptions
             let progress = reporter(until: session.head)
-            if let entries = try Replay.indexedHistory(
+            // The index of channels knows the canonical reading alone.
+            if profile == .canonical, let entries = try Replay.indexedHistory(
                 ofMessage: entity,
                 of: session,
                 options: options,
