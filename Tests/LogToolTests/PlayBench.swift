@@ -55,7 +55,7 @@ struct PlayBench {
     }
 
     /// Starts a recorder whose waiting goes faster than the world's.
-    func record(_ log: String, _ source: String, speed: Int = 50) throws -> ToolProcess {
+    func record(_ log: String, _ source: String, speed: Int = 20) throws -> ToolProcess {
         try folder.write("logs:\n  - path: \(log)\n    sources:\n      - {\(source)}\n", to: "\(log).yaml")
         return try ToolProcess(
             ["record", "--config", "\(log).yaml", "--speed", "\(speed)"],

@@ -19,13 +19,18 @@ import Testing
         #expect(run.exitCode == 0, "\(run.errors)")
         // The first message that the second connection replays.
         let events = try bench.events("A")
-        let first = try #require(events.first { event in
-            event.envelope.key?.rawValue.hasPrefix("c2/") == true && event.text.contains("MESSAGE_CREATE")
-        })
+        let first = try #require(
+            events.first { event in
+                event.envelope.key?.rawValue.hasPrefix("c2/") == true && event.text.contains("MESSAGE_CREATE")
+            }
+        )
         #expect(run.output.contains(#""first":"\#(first.envelope.sequence)""#), "\(run.output)")
     }
 
-    @Test(arguments: [["--play", "true"], ["--play", "true", "--when", "exists(issues)"], ["--play-as", "gateway", "--play", "x", "--play-as", "git"]])
+    @Test(arguments: [
+        ["--play", "true"], ["--play", "true", "--when", "exists(issues)"],
+        ["--play-as", "gateway", "--play", "x", "--play-as", "git"],
+    ])
     func whatCannotBeServedIsSaid(arguments: [String]) throws {
         let bench = try PlayBench()
         try bench.makeLog("A", [try .sample(1, kind: "status.file/1"), try .sample(2, kind: "status.file/1")])

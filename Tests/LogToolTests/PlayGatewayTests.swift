@@ -13,7 +13,9 @@ import Testing
     }
 
     @Test func aRecorderRecordsWhatThePlayedLogHolds() async throws {
-        let traffic = try RecordedTraffic.gateway()
+        // A recorder waits longer after each connection that ends soon.
+        let isLong = ProcessInfo.processInfo.environment["EVENTLOG_LONG_TESTS"] != nil
+        let traffic = try RecordedTraffic.gateway(connections: isLong ? 10 : 5)
         try bench.makeLog("A", traffic.drafts)
         let first = try await record("A", into: "B", ["--speed", "20"])
         let original = try bench.events("A")
@@ -57,12 +59,18 @@ import Testing
         #expect(try bench.get(address, "/_play/position").contains(#""given":0"#))
         _ = try bench.get(address, "/_play/step?n=2", method: "POST")
         let events = try await bench.wait("B") { $0.framesIn.count >= 4 }
-        #expect(Array(events.framesIn.dropFirst(2)) == Array(try bench.events("A").filter {
-            $0.envelope.sequence.rawValue > 9
-        }.framesIn.prefix(2)))
+        #expect(
+            Array(events.framesIn.dropFirst(2))
+                == Array(
+                    try bench.events("A").filter {
+                        $0.envelope.sequence.rawValue > 9
+                    }.framesIn.prefix(2)
+                )
+        )
         let state = try bench.get(address, "/_play/state")
         #expect(state.contains(#""sequence":"11""#), "\(state.prefix(200))")
-        #expect(try ToolRun.run(["replay", "A", "--at", "11", "--digest"], in: bench.folder).output.prefix(64).count == 64)
+        let digest = try ToolRun.run(["replay", "A", "--at", "11", "--digest"], in: bench.folder).output.prefix(64)
+        #expect(state.contains(#""digest":"\#(digest)""#))
         _ = recorder.end(SIGTERM)
         _ = player.end(SIGTERM)
     }

@@ -97,7 +97,8 @@ import Testing
         let record = try JSONValue.parse(#"{"id":"n-2","n":10,"deleted_at":null,"user_id":"u"}"#)
         let cases: [(String, String, Bool)] = [
             ("id", "eq.n-2", true), ("id", "gt.n-1", true), ("id", "gt.n-2", false), ("n", "lt.9", false),
-            ("n", "gte.10", true), ("deleted_at", "is.null", true), ("user_id", "is.null", false), ("user_id", "neq.u", false),
+            ("n", "gte.10", true), ("deleted_at", "is.null", true), ("user_id", "is.null", false),
+            ("user_id", "neq.u", false),
         ]
         for (column, condition, isAdmitted) in cases {
             let filter = try #require(PostgRESTFilter(column: column, condition))

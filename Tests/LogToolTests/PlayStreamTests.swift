@@ -47,7 +47,8 @@ import Testing
     @Test func theCommandRouteAnswersFromTheState() async throws {
         var traffic = RecordedTraffic(kind: "sse.event/1")
         try traffic.open()
-        let ticket = #"{"id":"wrk-1","title":"Milk","status":"open","created":"2026-03-04T05:06:07Z","modified":"2026-03-04T05:06:07Z"}"#
+        let ticket =
+            #"{"id":"wrk-1","title":"Milk","status":"open","created":"2026-03-04T05:06:07Z","modified":"2026-03-04T05:06:07Z"}"#
         try traffic.frame("id: 0\ndata: \(ticket)\n\n")
         try bench.makeLog("A", traffic.drafts)
         let (player, address) = try await bench.play("A", ["--as", "sse", "--json", "--from", "head"])
@@ -83,7 +84,10 @@ import Testing
                     kind: try EventKind("status.file/1"),
                     key: try EventKey("c1/\(number)"),
                     attributes: try Attributes([
-                        Attributes.Pair(name: "path", value: "/tmp/vibestatus-\(number % 3 == 0 || isRemoved ? "a" : "b").json"),
+                        Attributes.Pair(
+                            name: "path",
+                            value: "/tmp/vibestatus-\(number % 3 == 0 || isRemoved ? "a" : "b").json"
+                        ),
                         Attributes.Pair(name: "op", value: isRemoved ? "remove" : "write"),
                     ]),
                     payload: Array((isRemoved ? "" : #"{"status":"working","n":\#(number)}"#).utf8)

@@ -54,8 +54,8 @@ extension RecordedTraffic {
             + #""attachments":null},"s":\#(s),"t":"MESSAGE_CREATE"}"#
     }
 
-    /// Ten connections of a gateway: IDENTIFY and RESUME, replays, a hole in the numbers, a swapped pair, all kinds of ends.
-    static func gateway(messages: Int = 5) throws -> RecordedTraffic {
+    /// Up to ten connections of a gateway: IDENTIFY and RESUME, replays, a hole in the numbers, a swapped pair, all kinds of ends.
+    static func gateway(messages: Int = 5, connections: Int = 10) throws -> RecordedTraffic {
         let ends = [
             (1006, "connection lost"), (4000, "closed by the peer"), (1006, "connection lost"),
             (4009, "closed by the peer"), (1001, "closed by the peer"), (1006, "connection lost"),
@@ -63,7 +63,7 @@ extension RecordedTraffic {
         ]
         var traffic = RecordedTraffic()
         var number = 0
-        for connection in 0..<10 {
+        for connection in 0..<connections {
             try traffic.open()
             try traffic.frame(hello)
             var s = 0
@@ -95,7 +95,56 @@ extension RecordedTraffic {
             }
             try traffic.frame("{ not json")
             traffic.pass(milliseconds: 4_000)
-            if connection < ends.count { try traffic.close(ends[connection].0, ends[connection].1) }
+            if connection < connections - 1 { try traffic.close(ends[connection].0, ends[connection].1) }
+        }
+        return traffic
+    }
+
+    /// Three connections of a client with two tables.
+    static func realtime(
+        topics: [String] = ["realtime:public:notes", "realtime:public:files"]
+    ) throws -> RecordedTraffic {
+        var traffic = RecordedTraffic(kind: "realtime.frame/1")
+        var number = 0
+        for connection in 0..<3 {
+            try traffic.open()
+            for (place, topic) in topics.enumerated() {
+                let reference = place + 1
+                let table = place == 0 ? "notes" : "files"
+                let binding = #"{"event":"*","schema":"public","table":"\#(table)"}"#
+                let config = #"{"config":{"postgres_changes":[\#(binding)]}}"#
+                try traffic.frame(
+                    #"{"join_ref":"\#(reference)","ref":"\#(reference)","topic":"\#(topic)","event":"phx_join","payload":\#(config)}"#,
+                    "out"
+                )
+            }
+            for (place, topic) in topics.enumerated() {
+                let table = place == 0 ? "notes" : "files"
+                let bound = #"[{"id":\#(7 + place),"event":"*","schema":"public","table":"\#(table)"}]"#
+                try traffic.frame(
+                    #"{"ref":"\#(place + 1)","event":"phx_reply","payload":{"status":"ok","response":{"postgres_changes":\#(bound)}},"topic":"\#(topic)"}"#
+                )
+                try traffic.frame(
+                    #"{"ref":null,"event":"system","payload":{"channel":"x","extension":"postgres_changes","message":"Subscribed to PostgreSQL","status":"ok"},"topic":"\#(topic)"}"#
+                )
+            }
+            traffic.pass(milliseconds: 3_000)
+            for _ in 0..<5 {
+                number += 1
+                let table = number % 2 == 0 ? "notes" : "files"
+                let data =
+                    #"{"schema":"public","table":"\#(table)","type":"INSERT","commit_timestamp":"2026-02-01T10:00:00Z","record":{"id":"n-\#(number)","title":"grün"},"columns":[{"name":"id","type":"uuid"}],"errors":null}"#
+                try traffic.frame(
+                    #"{"ref":null,"event":"postgres_changes","payload":{"data":\#(data),"ids":[\#(number % 2 == 0 ? 7 : 8)]},"topic":"\#(topics[number % 2 == 0 ? 0 : 1])"}"#
+                )
+            }
+            traffic.pass(milliseconds: 3_000)
+            if connection < 2 {
+                try traffic.close(
+                    connection == 0 ? 1006 : 1012,
+                    connection == 0 ? "connection lost" : "closed by the peer"
+                )
+            }
         }
         return traffic
     }

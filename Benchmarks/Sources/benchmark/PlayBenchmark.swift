@@ -36,7 +36,14 @@ struct PlayBenchmark {
         }
         try await server.stop()
         return [
-            Figure("play gateway frames", events: frames.count, rates: played, beside: "bare NIO server", plain, goal: 0.3),
+            Figure(
+                "play gateway frames",
+                events: frames.count,
+                rates: played,
+                beside: "bare NIO server",
+                plain,
+                goal: 0.3
+            ),
             Figure("memory of play, MB", events: frames.count, found: memory, allowed: 64),
         ]
     }

@@ -65,7 +65,9 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     )
     var play: String?
 
-    @Option(help: ArgumentHelp("With --play: gateway, sse or realtime; default: what the log holds.", valueName: "form"))
+    @Option(
+        help: ArgumentHelp("With --play: gateway, sse or realtime; default: what the log holds.", valueName: "form")
+    )
     var playAs: PlayForm?
 
     @Flag(help: "With --when: every event where the answer changes, in one pass over the log.")

@@ -54,7 +54,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     func validate() throws {
         try selectors.refuse(["--from", "--to"], because: "write LOG@POINT")
         try selectors.refuse(["--kind"], because: "states have no events; name things with --entity")
-        if first, explain || match != nil || mapping.map != nil || !selectors.given.filter({ $0 != "--source" }).isEmpty {
+        if first, explain || match != nil || mapping.map != nil || !selectors.given.filter({ $0 != "--source" }).isEmpty
+        {
             throw ValidationError("--first compares two readings event by event; leave everything but --source out")
         }
         if match == .identity {

@@ -38,7 +38,10 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     var form: PlayForm
 
     @Option(
-        help: ArgumentHelp("Where to listen, on this machine; default: 127.0.0.1 and a free port.", valueName: "address"),
+        help: ArgumentHelp(
+            "Where to listen, on this machine; default: 127.0.0.1 and a free port.",
+            valueName: "address"
+        ),
         transform: PlayAddress.parse
     )
     var listen: PlayAddress?
@@ -56,7 +59,10 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     )
     var source: SourceName?
 
-    @Option(help: ArgumentHelp("How much faster than recorded: 1, 20, max.", valueName: "n"), transform: PlaySpeed.parse)
+    @Option(
+        help: ArgumentHelp("How much faster than recorded: 1, 20, max.", valueName: "n"),
+        transform: PlaySpeed.parse
+    )
     var speed = PlaySpeed.times(1)
 
     @Flag(help: "Give one event at each Enter or POST /_play/step.")
@@ -152,7 +158,9 @@ struct PlayAddress: Hashable, Sendable {
             throw ValidationError("\"\(text)\" is no address: write 127.0.0.1:4000")
         }
         guard let known = hosts[host] else {
-            throw ValidationError("--listen \(text): a recording is played on this machine alone; write 127.0.0.1:\(port)")
+            throw ValidationError(
+                "--listen \(text): a recording is played on this machine alone; write 127.0.0.1:\(port)"
+            )
         }
         return PlayAddress(host: known, port: port)
     }

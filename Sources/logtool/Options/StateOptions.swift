@@ -90,7 +90,9 @@ enum ProfileArgument {
 /// Reading rules as an option, separated by commas.
 enum RulesArgument {
     /// The rules by name.
-    static let names: [String: ReadingRule] = Dictionary(uniqueKeysWithValues: ReadingRule.allCases.map { ("\($0)", $0) })
+    static let names: [String: ReadingRule] = Dictionary(
+        uniqueKeysWithValues: ReadingRule.allCases.map { ("\($0)", $0) }
+    )
 
     static func parse(_ text: String) throws -> [ReadingRule] {
         var rules: [ReadingRule] = []

@@ -49,7 +49,8 @@ struct FilesPlay {
 
     /// The name of a file directly in the directory; `nil` for what is none.
     static func name(of path: String, isEncoded: Bool) -> [UInt8]? {
-        let last = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Array.init) ?? []
+        let last =
+            path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Array.init) ?? []
         let name = isEncoded ? decoded(last) : last
         let isName = !name.isEmpty && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
         return isName && name != Array(".".utf8) && name != Array("..".utf8) ? name : nil
@@ -80,7 +81,9 @@ struct FilesPlay {
         guard file >= 0 else { throw trouble(name) }
         var done = 0
         while done < bytes.count {
-            let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(file, $0.baseAddress.map { $0 + done }, bytes.count - done)
+            }
             guard count >= 0 || errno == EINTR else {
                 defer { close(file) }
                 throw trouble(name)
@@ -100,7 +103,9 @@ struct FilesPlay {
     }
 
     private func trouble(_ name: [UInt8]) -> Failure {
-        Failure("play: \"\(String(decoding: name, as: UTF8.self))\" in \"\(directory)\": \(String(cString: strerror(errno)))")
+        Failure(
+            "play: \"\(String(decoding: name, as: UTF8.self))\" in \"\(directory)\": \(String(cString: strerror(errno)))"
+        )
     }
 }
 

@@ -6,7 +6,9 @@ import Projections
 struct GatewayRoutes: RemoteRoutes {
     func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer? {
         var parts = request.path.split(separator: "/").map(String.init)[...]
-        if parts.first == "api" { parts = parts.dropFirst().drop { $0.hasPrefix("v") && $0.dropFirst().allSatisfy(\.isNumber) } }
+        if parts.first == "api" {
+            parts = parts.dropFirst().drop { $0.hasPrefix("v") && $0.dropFirst().allSatisfy(\.isNumber) }
+        }
         guard request.method == "GET" else { return write(Array(parts), request, play) }
         let point = play.report.sequence
         let rows = GatewayRows(states: play.states, point: point)

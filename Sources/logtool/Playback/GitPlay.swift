@@ -80,7 +80,10 @@ struct GitPlay {
     private mutating func rewrite(_ bytes: [UInt8]) throws {
         guard let document = try? JSONValue.parse(bytes), let id = document["to"]?.string else { return }
         guard let mark = marks[id] else {
-            return play.report.note(recorded: "the branch is set to \(id)", client: "left as it is: the commit is not in the log")
+            return play.report.note(
+                recorded: "the branch is set to \(id)",
+                client: "left as it is: the commit is not in the log"
+            )
         }
         writer.line("reset \(branch)")
         writer.line("from :\(mark)\n")
@@ -88,7 +91,8 @@ struct GitPlay {
     }
 
     private func write(_ changes: [JSONValue], files: [JSONValue]) {
-        let texts = Dictionary(files.compactMap { file in file["path"]?.string.map { ($0, file) } }) { first, _ in first }
+        let texts = Dictionary(files.compactMap { file in file["path"]?.string.map { ($0, file) } }) { first, _ in first
+        }
         // A directory in the place of a file needs the file gone first.
         for change in changes where change["to"] == nil { writer.line("D \(Self.path(change))") }
         for change in changes {

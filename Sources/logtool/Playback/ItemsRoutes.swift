@@ -28,8 +28,11 @@ struct ItemsRoutes: RemoteRoutes {
             let lists = Set(rows.compactMap { $0["list"]?.string }).sorted()
             return .json(.array(lists.enumerated().map { Self.project($0.element, isDefault: $0.offset == 0) }))
         case ("ls", _), ("ready", _):
-            let wanted = rows.filter { project == nil || $0["list"]?.string == project || $0["list"]?.string == "#\(project ?? "")" }
-            let open = command == "ready" || !words.contains("--all") ? wanted.filter { $0["done"]?.bool != true } : wanted
+            let wanted = rows.filter {
+                project == nil || $0["list"]?.string == project || $0["list"]?.string == "#\(project ?? "")"
+            }
+            let open =
+                command == "ready" || !words.contains("--all") ? wanted.filter { $0["done"]?.bool != true } : wanted
             return .json(.array(open.map(Self.ticket)))
         case ("show", let id?):
             guard let row = rows.first(where: { $0["id"]?.string == id }) else {

@@ -21,7 +21,9 @@ struct PhoenixText {
         } else {
             guard let topic = value["topic"]?.string, let event = value["event"]?.string else { return nil }
             (joinReference, reference) = (Self.reference(value["join_ref"]), Self.reference(value["ref"]))
-            (self.topic, self.event, payload, isArray) = (topic, event, value["payload"] ?? .object(JSONObject()), false)
+            (self.topic, self.event, payload, isArray) = (
+                topic, event, value["payload"] ?? .object(JSONObject()), false
+            )
         }
     }
 

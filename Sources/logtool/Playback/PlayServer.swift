@@ -68,7 +68,9 @@ final class PlayServer: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let http = { @Sendable in PlayHTTPHandler(gate: gate, numbers: numbers, inbox: inbox, routes: routes) }
+                    let http = { @Sendable in
+                        PlayHTTPHandler(gate: gate, numbers: numbers, inbox: inbox, routes: routes)
+                    }
                     try configure(channel, gate, numbers, inbox, takesSockets: takesSockets, http: http)
                 }
             }
@@ -76,7 +78,9 @@ final class PlayServer: Sendable {
             let channel = try await bootstrap.bind(host: address.host, port: address.port).get()
             return PlayServer(channel: channel, host: address.host)
         } catch {
-            throw Failure("play: cannot listen at \(address.host):\(address.port): \(error); choose another with --listen")
+            throw Failure(
+                "play: cannot listen at \(address.host):\(address.port): \(error); choose another with --listen"
+            )
         }
     }
 
@@ -268,7 +272,9 @@ final class PlayHTTPHandler: ChannelInboundHandler {
         }
         let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
-        if !bytes.isEmpty { channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))), promise: nil) }
+        if !bytes.isEmpty {
+            channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: bytes))), promise: nil)
+        }
         channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
     }
 }

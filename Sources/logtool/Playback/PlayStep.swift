@@ -81,7 +81,9 @@ struct PlayScript {
                 guard event.source == source, event.kind.rawValue == "sse.event/1" else { return true }
                 let bytes = event.withPayload { Array($0) }
                 let lines = bytes.split { $0 == 0x0A || $0 == 0x0D }
-                if lines.contains(where: { $0.elementsEqual(line) || $0.elementsEqual(short) }) { place = event.sequence }
+                if lines.contains(where: { $0.elementsEqual(line) || $0.elementsEqual(short) }) {
+                    place = event.sequence
+                }
                 return true
             }
         }

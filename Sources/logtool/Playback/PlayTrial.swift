@@ -22,7 +22,9 @@ struct PlayTrial {
     }
 
     private static func form(of store: EventStore) throws -> PlayForm {
-        let forms = try PlayForm.allCases.filter { $0.isServer }.filter { try !Playback.sources(of: store, as: $0).isEmpty }
+        let forms = try PlayForm.allCases.filter { $0.isServer }.filter {
+            try !Playback.sources(of: store, as: $0).isEmpty
+        }
         if forms.count == 1 { return forms[0] }
         let names = (forms.isEmpty ? PlayForm.allCases.filter { $0.isServer } : forms).map(\.rawValue)
         let has = forms.isEmpty ? "nothing that a server gives" : "several"

@@ -47,7 +47,8 @@ final class PlayWire: Sendable {
             buffer.writeInteger(code)
             _ = write(buffer)
             leaveLater()
-        case (nil, _) where isOrderly: channel.writeAndFlush(HTTPServerResponsePart.end(nil)).whenComplete { _ in self.end() }
+        case (nil, _) where isOrderly:
+            channel.writeAndFlush(HTTPServerResponsePart.end(nil)).whenComplete { _ in self.end() }
         default: end()
         }
     }

@@ -74,7 +74,9 @@ struct RealtimeTongue: PlayTongue {
         if let said = answerLate(isOver: act == nil, at: now) { return .say(said) }
         switch act {
         case .join(let join):
-            guard channel(for: join.topic, tables: join.tables) == nil, !unwanted.contains(join.topic) else { return .go }
+            guard channel(for: join.topic, tables: join.tables) == nil, !unwanted.contains(join.topic) else {
+                return .go
+            }
             return .wait(channels.isEmpty ? nil : Self.patience)
         case .frame(let text, _):
             // In a capture without the recorder's frames nothing says who joined.

@@ -19,7 +19,7 @@ struct PlayContext: Sendable {
     let states: PlayStates
 }
 
-/// Walks through a script and gives it to one client after another: the director (docs/decisions/0026-playback.md).
+/// Walks through a script and gives it to one client after another: the director (docs/decisions/0028-playback.md).
 final class SocketPlay<Tongue: PlayTongue> {
     private let play: PlayContext
     private var script: PlayScript
@@ -39,6 +39,8 @@ final class SocketPlay<Tongue: PlayTongue> {
     private var isLeft = false
     /// Whether the script has gone back, so that the step at hand comes again.
     private var isRewound = false
+    /// Whether the client has asked what the recorder asked.
+    private var hasAsked = false
     /// Whether recorded answers are waited for.
     private var awaitsAnswers = true
     private var isOver = false
@@ -46,6 +48,7 @@ final class SocketPlay<Tongue: PlayTongue> {
     private static var pendingBytesMax: Int { 1 << 18 }
     /// The longest wait for a client to ask what the recorder asked, and to leave where the recorder left.
     private static var patience: Duration { .seconds(1) }
+    private static var longPatience: Duration { .seconds(5) }
 
     init(_ play: PlayContext, tongue: Tongue) {
         self.play = play
@@ -158,7 +161,8 @@ final class SocketPlay<Tongue: PlayTongue> {
     }
 
     private func awaitAnswer(at sequence: SequenceNumber) async throws {
-        let end = PlayInstant.now + Self.patience
+        // Who has asked what the recorder asked is likely to ask the rest, however busy the machine is.
+        let end = PlayInstant.now + (hasAsked && pace.isImmediate ? Self.longPatience : Self.patience)
         while awaitsAnswers, wire != nil, !play.answers.isGiven(sequence) {
             pace.restart()
             if try await idle(end - .now) { awaitsAnswers = false }
@@ -261,7 +265,7 @@ extension SocketPlay {
             guard let wire, number == wire.number else { return }
             forget(wire)
             if !isOver, !mayLeave { play.report.note(recorded: "the connection goes on", client: "left it") }
-        case .asked: awaitsAnswers = true
+        case .asked: (awaitsAnswers, hasAsked) = (true, true)
         case .stepped(let count): pace.releases += count
         }
     }

@@ -1,16 +1,16 @@
 import EventLog
 import Projections
 
-/// The first event after which two readings part, and what it changed in each.
+/// The first event after which two readings part, and what it changed in each. Issues aside: they are no part of what a
+/// reading shows.
 struct Parting {
     let event: Envelope
     let changes: [[StateDifference]]
 
-    /// Events between two comparisons: their digests are all that is kept.
-    private static let countMax: UInt64 = 4_096
-
-    /// Folds both readings side by side and compares the digests after each event.
+    /// Folds both readings side by side. Up to the event that is looked for all rows are the same, so the rows that an event
+    /// touches say whether they still are.
     ///
+    /// Digests would not do: those of a reading in which messages stand as they arrive cover the order too.
     /// - Returns: `nil` where they are the same after every event of the shorter one.
     static func find(_ stores: [EventStore], _ queries: [StateQuery], progress: Progress) throws -> Parting? {
         let ends = try zip(stores, queries).map { store, query in
@@ -21,35 +21,62 @@ struct Parting {
         }
         guard let end = ends.min() else { return nil }
         let decided = try stores.map { try $0.read { $0.decidedAt } }.max() ?? .zero
-        var states = try zip(stores, queries).map { store, query in
-            try store.read { try Replay.workspace(of: $0, through: min(decided, end), options: query.replayOptions) }
-        }
-        if states[0].digest() != states[1].digest() {
-            throw Failure("diff --first: the two differ before the first event that is held (\(decided)); compare them there")
-        }
         var place = min(decided, end)
+        var states = try zip(stores, queries).map { store, query in
+            Optional(try store.read { try Replay.workspace(of: $0, through: place, options: query.replayOptions) })
+        }
+        try checkThatAllIsTheSame(&states, at: place)
         while place < end {
-            let next = SequenceNumber(min(place.rawValue + countMax, end.rawValue))
-            var digests: [[SequenceNumber: Hash256]] = []
+            place = SequenceNumber(place.rawValue + 1)
+            var touched: Set<EntityReference> = []
             for index in states.indices {
-                var own: [SequenceNumber: Hash256] = [:]
-                states[index] = try stores[index].read { session in
-                    let options = queries[index].replayOptions
-                    return try Replay.advance(states[index], over: session, through: next, options: options) {
-                        own[$0.sequence] = $1.digest()
-                        return true
-                    }
+                states[index] = try advance(states[index].take(), stores[index], queries[index], to: place) {
+                    touched.formUnion($1.touched(by: $0))
                 }
-                digests.append(own)
             }
-            let sequences = Set(digests[0].keys).union(digests[1].keys).sorted()
-            if let first = sequences.first(where: { digests[0][$0] != digests[1][$0] }) {
-                return try parting(at: first, stores, queries)
+            if let one = states[0], let other = states[1], touched.contains(where: { rows($0, one) != rows($0, other) })
+            {
+                return try parting(at: place, stores, queries)
             }
-            place = next
-            progress.report("comparing at \(place)", done: Int(place.rawValue), total: Int(end.rawValue))
+            if place.rawValue % 1_024 == 0 {
+                progress.report("comparing at \(place)", done: Int(place.rawValue), total: Int(end.rawValue))
+            }
         }
         return nil
+    }
+
+    /// Folds one event into a state that nobody else holds.
+    private static func advance(
+        _ state: Workspace?,
+        _ store: EventStore,
+        _ query: StateQuery,
+        to place: SequenceNumber,
+        _ observe: @escaping (Envelope, Workspace) -> Void
+    ) throws -> Workspace? {
+        guard let state else { return nil }
+        var options = query.replayOptions
+        options.decodesAhead = false
+        return try store.read { session in
+            try Replay.advance(state, over: session, through: place, options: options) {
+                observe($0, $1)
+                return true
+            }
+        }
+    }
+
+    private static func checkThatAllIsTheSame(_ states: inout [Workspace?], at place: SequenceNumber) throws {
+        guard place > .zero else { return }
+        let documents = states.indices.compactMap { states[$0]?.document() }
+        guard StateDiff.differences(documents[0], documents[1]).isEmpty else {
+            throw Failure(
+                "diff --first: the two differ before the first event that is held (\(place)); compare them there"
+            )
+        }
+    }
+
+    /// What a state shows of a thing.
+    private static func rows(_ thing: EntityReference, _ state: Workspace) -> [JSONValue] {
+        state.document(of: thing).object?.members.compactMap { $0.value.array }.flatMap { $0 } ?? []
     }
 
     private static func parting(
@@ -61,7 +88,9 @@ struct Parting {
         let changes = try zip(stores, queries).map { store, query in
             var own: [StateDifference] = []
             try store.read { session in
-                try Replay.steps(of: session, in: sequence...sequence, options: query.replayOptions) { envelope, changes in
+                try Replay.steps(of: session, in: sequence...sequence, options: query.replayOptions) {
+                    envelope,
+                    changes in
                     (event, own) = (event ?? envelope, changes)
                     return true
                 }

@@ -110,12 +110,14 @@ struct StateLoader {
             let options = StateQuery(profile: profile).replayOptions
             let progress = reporter(until: session.head)
             // The index of channels knows the canonical reading alone.
-            if profile == .canonical, let entries = try Replay.indexedHistory(
-                ofMessage: entity,
-                of: session,
-                options: options,
-                progress: progress
-            ) {
+            if profile == .canonical,
+                let entries = try Replay.indexedHistory(
+                    ofMessage: entity,
+                    of: session,
+                    options: options,
+                    progress: progress
+                )
+            {
                 return (entity, entries)
             }
             let state = try Replay.workspace(of: session, options: options, progress: progress)
