@@ -53,11 +53,13 @@ final class PlayReport: Sendable {
         contents.withLock { body(&$0) }
     }
 
-    /// Notes that a client did otherwise; the same again is counted.
+    /// Notes that a client did otherwise; the same again among the last few is counted.
     func note(recorded: String, client: String) {
         contents.withLock { contents in
-            if let last = contents.divergences.last, last.recorded == recorded, last.client == client {
-                contents.divergences[contents.divergences.count - 1].count += 1
+            let near = contents.divergences.suffix(8)
+            let place = near.lastIndex { $0.recorded == recorded && $0.client == client }
+            if let place {
+                contents.divergences[place].count += 1
             } else if contents.divergences.count < Self.divergenceCountMax {
                 let place = contents.sequence
                 contents.divergences.append(Divergence(sequence: place, recorded: recorded, client: client))

@@ -25,7 +25,7 @@ struct PlayRoutes: Sendable {
             let document = try play.states.with(at: play.report.sequence) { $0.document() }
             return .json(document)
         case ("POST", "/_play/step"):
-            let count = request.parameter("n").flatMap { Int($0) } ?? 1
+            let count = request.parameter("n").map { Int($0) ?? 0 } ?? 1
             guard (1...1_000_000).contains(count) else {
                 return .json(.object(["error": .string("n is a number from 1 to 1000000")]), status: 400)
             }
