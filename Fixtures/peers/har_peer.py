@@ -215,4 +215,7 @@ async def main(how, program, out, capture):
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in captured)
 
 
+# What starts this may have blocked or ignored the signals that end the programs started here.
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
+signal.signal(signal.SIGINT, signal.default_int_handler)
 asyncio.run(main(*sys.argv[1:5]))
