@@ -241,7 +241,8 @@ private struct Damage {
         let errors: String
     }
 
-    private func run(_ arguments: [String], in folder: TemporaryDirectory) throws -> Run {
+    /// Now and then a start fails while another thread opens and closes files; then it is tried again.
+    private func run(_ arguments: [String], in folder: TemporaryDirectory, attempts: Int = 5) throws -> Run {
         let process = Process()
         process.executableURL = try ToolRun.executable
         process.arguments = arguments
@@ -254,7 +255,12 @@ private struct Damage {
         process.standardError = try FileHandle(forWritingTo: URL(filePath: names[1]))
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        do {
+            try process.run()
+        } catch {
+            guard attempts > 1 else { throw error }
+            return try run(arguments, in: folder, attempts: attempts - 1)
+        }
         let isHang = ended.wait(timeout: .now() + Self.secondsMax) == .timedOut
         if isHang {
             kill(process.processIdentifier, SIGKILL)
