@@ -1,4 +1,5 @@
 import Foundation
+import Projections
 import TestSupport
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
 
     @Test func profilesAreListedWithTheirRulesAndCounted() throws {
         let list = try run("profiles --jsonl").output
-        #expect(list.split(separator: "\n").count == 10)
+        #expect(list.split(separator: "\n").count == Profile.allCases.count)
         #expect(list.hasPrefix(#"{"profile":"canonical","rules":[]}"#))
         #expect(list.contains(#""createAlwaysAdds""#))
         let counts = try run("profiles L --jsonl").output

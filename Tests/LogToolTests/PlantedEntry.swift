@@ -37,8 +37,8 @@ enum PlantedEntry: String, CaseIterable {
         switch self {
         case .folder: Self.isFolder(name)
         case .hugeFile: Self.isCache(name) || (!Self.isFolder(name) && !name.hasSuffix("lock.mdb"))
-        // FORMAT is read and replaced, never written to.
-        case .hardLink: Self.isCache(name) || name == "FORMAT"
+        // FORMAT is read and replaced, never written to; a cache whose place has another name is not believed.
+        case .hardLink: Self.isCache(name) || name == "FORMAT" || name.hasSuffix("/place")
         default: false
         }
     }
@@ -47,7 +47,7 @@ enum PlantedEntry: String, CaseIterable {
     private static func isCache(_ name: String) -> Bool { name.hasPrefix("cache-") && isFolder(name) }
 
     private static func isFolder(_ name: String) -> Bool {
-        !name.contains(".") && name != "FORMAT" && !name.hasSuffix("/checked")
+        !name.contains(".") && name != "FORMAT" && !name.hasSuffix("/checked") && !name.hasSuffix("/place")
     }
 
     private static func expectZero(_ result: Int32) throws {

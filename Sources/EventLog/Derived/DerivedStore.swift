@@ -81,8 +81,8 @@ extension DerivedStore {
 
     /// The lock of those who merge keys.
     static let mergeLockName = "merge.lock"
-    /// The files of derived data beside the two of LMDB.
-    static let fileNames = [PageMark.fileName, PlaceStamp.fileName, mergeLockName]
+    /// The files of derived data that are written, beside the two of LMDB.
+    static let fileNames = [PageMark.fileName, mergeLockName]
 
     /// Opens what is there; `nil` where nothing is, or what is there is of no use and has been removed.
     static func open(_ directory: LogDirectory, _ owner: Owner) -> DerivedStore? {

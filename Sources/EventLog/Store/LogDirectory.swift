@@ -89,6 +89,7 @@ extension LogDirectory {
         guard try folder.kind(of: name) != .file, let cache = try folder.folder(name) else { return }
         try cache.checkEnvironment()
         for name in DerivedStore.fileNames { try check(name, in: cache, isWritten: true) }
+        try check(PlaceStamp.fileName, in: cache, isWritten: false)
     }
 
     private func check(_ name: String, in folder: Folder, isWritten: Bool) throws {
