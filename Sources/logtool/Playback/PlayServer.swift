@@ -228,6 +228,8 @@ final class PlayHTTPHandler: ChannelInboundHandler {
         headers.add(name: "Content-Type", value: "text/event-stream")
         headers.add(name: "Cache-Control", value: "no-cache")
         headers.add(name: "X-Accel-Buffering", value: "no")
+        // Nothing follows the stream: a client that keeps its connection would ask again where nobody answers.
+        headers.add(name: "Connection", value: "close")
         let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
         channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)
         let id = request.headers["last-event-id"]
