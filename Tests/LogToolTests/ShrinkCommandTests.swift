@@ -108,11 +108,13 @@ import Testing
     }
 
     /// It hangs, breaks down or prints without end wherever the answer is no.
-    @Test(arguments: ["kill -SEGV $$", "sleep 60", "head -c 3000000 /dev/zero; exit 1", "exit 200"])
-    func aCommandMayEndBadlyWhereItMeansNo(command: String) throws {
+    @Test(arguments: [
+        ("kill -SEGV $$", "60s"), ("sleep 60", "2s"), ("head -c 3000000 /dev/zero; exit 1", "60s"), ("exit 200", "60s"),
+    ])
+    func aCommandMayEndBadlyWhereItMeansNo(command: String, timeout: String) throws {
         try folder.makeSmallLog()
         let run = try ToolRun.run(
-            ["shrink", "K", "-o", "S", "--json", "--timeout", "150ms", "--run", "grep -q 1002 && exit 0; \(command)"],
+            ["shrink", "K", "-o", "S", "--json", "--timeout", timeout, "--run", "grep -q 1002 && exit 0; \(command)"],
             in: folder
         )
         #expect(try document(run)["minimal"] as? Bool == true)
@@ -196,11 +198,13 @@ import Testing
     }
 
     @Test func twoSearchesDoNotShareAFile() throws {
-        let process = try ToolProcess(["shrink", "L", "-o", "S", "--run", "sleep 0.1; exit 0"], in: folder)
+        // From its second question on the first search waits until it is ended.
+        let command = "[ -s '\(folder.path("S.shrink"))' ] && exec sleep 600; exit 0"
+        let process = try ToolProcess(["shrink", "L", "-o", "S", "--timeout", "600s", "--run", command], in: folder)
         while process.isRunning, lines(of: folder.path("S.shrink")) < 1 { usleep(2000) }
         let run = try shrink("--when", "exists(messages)")
         #expect(run.exitCode == 11, "\(run.errors)")
-        _ = process.end(SIGKILL)
+        _ = process.end(SIGTERM)
     }
 
     @Test(arguments: [

@@ -4,6 +4,8 @@ import Foundation
 
 #if canImport(Glibc)
 import Glibc
+#else
+import Darwin
 #endif
 
 /// Status files that appear, change and vanish in a directory as they did.
@@ -41,7 +43,7 @@ struct FilesPlay {
         guard let name else { return play.report.note(recorded: "a file that has no name", client: "not written") }
         let isPassed = step.sequence <= play.start
         if !isPassed { try await ticker.wait(for: step.recordedAt) }
-        if let bytes { try write(bytes, to: name) } else { try remove(name) }
+        if let bytes { try put(bytes, as: name) } else { try remove(name) }
         guard !isPassed else { return }
         play.report.change { $0.given += 1 }
         if ticker.isImmediate { try await readers.wait(for: name, isRemoved: bytes == nil) }
@@ -74,15 +76,15 @@ struct FilesPlay {
         return bytes
     }
 
-    private func write(_ bytes: [UInt8], to name: [UInt8]) throws {
-        // Whoever looks sees the whole content: it is written beside and then takes the name.
+    private func put(_ bytes: [UInt8], as name: [UInt8]) throws {
+        // A reader sees whole contents only: the file is written under another name and renamed.
         let beside = path(Array(".play-\(getpid())".utf8))
         let file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw trouble(name) }
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
-                Glibc.write(file, $0.baseAddress.map { $0 + done }, bytes.count - done)
+                write(file, $0.baseAddress.map { $0 + done }, bytes.count - done)
             }
             guard count >= 0 || errno == EINTR else {
                 defer { close(file) }
