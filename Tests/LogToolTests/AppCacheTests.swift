@@ -64,7 +64,7 @@ import Testing
     }
 
     /// The screen of an app goes on across the swap of a whole cache, and with the batches of a follower in the same process.
-    @Test(.timeLimit(.minutes(1))) func observationsGoOnAcrossTheSwap() async throws {
+    @Test(.hangGuard) func observationsGoOnAcrossTheSwap() async throws {
         _ = try await AppCache(of: log, in: pool, schema: ChatCacheV1()).step()
         let observation = ValueObservation.tracking {
             try String.fetchAll($0, sql: "SELECT text FROM message ORDER BY id")

@@ -34,8 +34,32 @@ final class ScriptedServer: Sendable {
     private struct Cut: Error {}
 
     let port: Int
-    private let task: Task<Void, any Error>
+    private let listener: any Channel
+    private let serving: Serving
     private let seen: Seen
+
+    /// The tasks of the connections, one each from the moment it is accepted: NIO ends the program over a connection that
+    /// nobody serves, as one would be that comes while an asynchronous list of them is given up.
+    private final class Serving: Sendable {
+        private let state = Mutex((isOver: false, tasks: [Task<Void, Never>]()))
+
+        func add(_ work: @escaping @Sendable () async -> Void) {
+            state.withLock { state in
+                let task = Task { await work() }
+                if state.isOver { task.cancel() }
+                state.tasks.append(task)
+            }
+        }
+
+        func stop() async {
+            let tasks = state.withLock { state in
+                state.isOver = true
+                return state.tasks
+            }
+            for task in tasks { task.cancel() }
+            for task in tasks { await task.value }
+        }
+    }
 
     private final class Seen: Sendable {
         let requests = Mutex<[Request]>([])
@@ -61,37 +85,30 @@ final class ScriptedServer: Sendable {
         activity: Activity? = nil,
         _ script: @escaping @Sendable (Request) async throws -> Answer
     ) async throws -> ScriptedServer {
-        let seen = Seen()
+        let (seen, serving) = (Seen(), Serving())
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .bind(host: "127.0.0.1", port: 0) { channel in
+            .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ConnectionWatch(activity))
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
-                    return try Connection(wrappingChannelSynchronously: channel)
-                }
-            }
-        let task = Task {
-            try await withThrowingDiscardingTaskGroup { group in
-                try await listener.executeThenClose { connections in
-                    for try await connection in connections {
-                        group.addTask {
-                            try? await serve(connection) { request in
-                                let taken = seen.take(request)
-                                if let gate = activity?.happened() {
-                                    await gate.pass()
-                                    throw Cut()
-                                }
-                                let answer = try await script(taken)
-                                if case .full(200, _, let body) = answer { activity?.note(sent: body) }
-                                return answer
+                    let connection = try Connection(wrappingChannelSynchronously: channel)
+                    serving.add {
+                        try? await serve(connection) { request in
+                            let taken = seen.take(request)
+                            if let gate = activity?.happened() {
+                                await gate.pass()
+                                throw Cut()
                             }
+                            let answer = try await script(taken)
+                            if case .full(200, _, let body) = answer { activity?.note(sent: body) }
+                            return answer
                         }
                     }
                 }
             }
-        }
-        return ScriptedServer(port: listener.channel.localAddress?.port ?? 0, task: task, seen: seen)
+            .bind(host: "127.0.0.1", port: 0).get()
+        return ScriptedServer(listener, serving, seen)
     }
 
     private typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
@@ -117,13 +134,14 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    private init(port: Int, task: Task<Void, any Error>, seen: Seen) {
-        (self.port, self.task, self.seen) = (port, task, seen)
+    private init(_ listener: any Channel, _ serving: Serving, _ seen: Seen) {
+        port = listener.localAddress?.port ?? 0
+        (self.listener, self.serving, self.seen) = (listener, serving, seen)
     }
 
     func stop() async {
-        task.cancel()
-        _ = await task.result
+        try? await listener.close()
+        await serving.stop()
     }
 }
 
