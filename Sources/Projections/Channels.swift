@@ -145,19 +145,20 @@ extension Channels {
         }
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        let sorted = records.sorted { names.precedes($0.fields.id, $1.fields.id) }
-        return .object([
-            "channels": .array(sorted.map { $0.snapshot(names: names) }),
-            "fates": fates.snapshot(names: names),
-        ])
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for place in sortedPlaces(names) { take(records[place].snapshot(names: names)) }
+        take(fates.snapshot(names: names))
+    }
+
+    private func sortedPlaces(_ names: Names) -> [Int] {
+        records.indices.sorted { names.precedes(records[$0].fields.id, records[$1].fields.id) }
     }
 
     /// The channels that became known by being named in events that are not kept: one event each would be too much.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
-        let sorted = records.sorted { names.precedes($0.fields.id, $1.fields.id) }
-        let named = sorted.flatMap { $0.namings(keeping: kept) }.map { JSONValue.object($0.namingFact(names: names)) }
-        return .object(["named": .array(named), "links": fates.facts(names: names)])
+        let namings = sortedPlaces(names).lazy.flatMap { records[$0].namings(keeping: kept) }
+        let named = namings.map { JSONValue.object($0.namingFact(names: names)) }
+        return .object(["named": .array(Array(named)), "links": fates.facts(names: names)])
     }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {

@@ -34,34 +34,38 @@ extension Community {
         fates.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        .object([
-            "registers": Self.snapshot(registers.filter { !$0.value.entries.isEmpty }, names) { register in
-                register.snapshot { .object($0.members(names: names)) }
-            },
-            "ends": Self.snapshot(ends, names, \.snapshot),
-            "typing": Self.snapshot(typing, names, \.snapshot),
-            "typingForgotten": .string(String(typingForgotten)),
-            "read": readStates.event?.snapshot,
-            "readStates": Self.snapshot(readStates.lastMessages, names) { .text($0.map { names.text($0) }) ?? .null },
-            "fates": fates.snapshot(names: names),
-        ])
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        take(
+            .object([
+                "typingForgotten": .string(String(typingForgotten)),
+                "read": readStates.event?.snapshot,
+                "fates": fates.snapshot(names: names),
+            ])
+        )
+        Self.snapshot("register", registers.filter { !$0.value.entries.isEmpty }, names, into: take) { register in
+            register.snapshot { .object($0.members(names: names)) }
+        }
+        Self.snapshot("end", ends, names, into: take, \.snapshot)
+        Self.snapshot("typing", typing, names, into: take, \.snapshot)
+        Self.snapshot("readState", readStates.lastMessages, names, into: take) {
+            .text($0.map { names.text($0) }) ?? .null
+        }
     }
 
-    /// `[[section, first, second, value], …]`, in order.
+    /// `[word, section, first, second, value]` for each entry, in order.
     private static func snapshot<Value>(
+        _ word: String,
         _ table: [EntityKey: Value],
         _ names: Names,
+        into take: (JSONValue) -> Void,
         _ value: (Value) -> JSONValue
-    ) -> JSONValue {
+    ) {
         let keys = Dictionary(grouping: table.keys, by: \.section)
-        return .array(
-            Section.allCases.flatMap { names.sorted(keys[$0] ?? []) }.compactMap { key in
-                guard let entry = table[key] else { return nil }
-                let (first, second) = (names.text(key.first), names.text(key.second))
-                return .array([.string(key.section.rawValue), .string(first), .string(second), value(entry)])
-            }
-        )
+        for key in Section.allCases.flatMap({ names.sorted(keys[$0] ?? []) }) {
+            guard let entry = table[key] else { continue }
+            let parts = [word, key.section.rawValue, names.text(key.first), names.text(key.second)]
+            take(.array(parts.map { .string($0) } + [value(entry)]))
+        }
     }
 
     /// Which channel is in which guild, and which typing is forgotten; all else is said by the events that are kept.

@@ -60,7 +60,7 @@ public enum Compaction {
         let plan = try store.read { try Plan(session: $0, policy: policy, progress: progress) }
         guard !plan.dropped.isEmpty else {
             let bytes = try store.statistics().bytesOnDisk
-            return plan.summary(of: plan.state, bytes: (bytes, bytes))
+            return plan.summary(bytes: (bytes, bytes))
         }
         var rewrite = RewritePlan(
             dropped: plan.dropped,
@@ -74,22 +74,21 @@ public enum Compaction {
         let result = try store.rewrite(rewrite) { try plan.prove(on: $0, progress: progress) }
         let bytes = (result.bytesBefore, result.bytesAfter)
         if result.isRefused { return plan.refusal(bytes: bytes) }
-        return plan.summary(of: plan.state, bytes: bytes)
+        return plan.summary(bytes: bytes)
     }
 
     /// The kind of the act that a compaction appends.
     static let actKind = EventKind("logtool.compact/1" as StaticString)
 
-    /// What is dropped and kept, decided at one head.
+    /// What is dropped and kept, decided at one head. Of the states it keeps figures and hashes, so that no more than one
+    /// large state is in memory while the kept events are folded.
     private struct Plan {
         let policy: RetentionPolicy
         let decidedAt: SequenceNumber
-        /// The retained state; the state before where nothing is dropped.
-        let state: Workspace
-        /// How many live messages each channel had.
-        let countsBefore: [ChannelPlace: Int]
-        let totalsBefore: CompactionCounts
-        let digestBefore: Hash256
+        let before: Figures
+        /// Of the retained state; of the state before where nothing is dropped.
+        let after: Figures
+        let retainedHash: Hash256
         let heldCount: Int
         let dropped: [SequenceNumber]
         let facts: [UInt8]
@@ -106,31 +105,37 @@ public enum Compaction {
             var options = ReplayOptions()
             options.condensesIssues = true
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
-            var before = try Replay.workspace(of: session, options: options, progress: report)
-            countsBefore = Self.counts(of: before)
-            totalsBefore = before.compactionCounts
-            digestBefore = before.digest()
-            let retained = before.retained(by: policy)
-            let needed = retained.neededSequences
-            var kept: Set<UInt64> = []
-            var gone: [SequenceNumber] = []
-            if decidedAt > .zero {
-                try session.forEachEvent(in: SequenceNumber(1)...decidedAt) { event in
-                    if event.isAct { return true }
-                    if needed.contains(event.sequence.rawValue) {
-                        kept.insert(event.sequence.rawValue)
-                    } else {
-                        gone.append(event.sequence)
-                    }
-                    return true
-                }
-            }
+            var state = try Replay.workspace(of: session, options: options, progress: report)
+            before = Figures(&state)
+            let drops = DropLedger(try session.fact(DropLedger.factName)).decisions(in: state)
+            state.retain(policy)
+            let (kept, gone) = try Self.parted(session, needed: state.neededSequences)
             heldCount = kept.count + gone.count
             dropped = gone
-            state = gone.isEmpty ? before : retained
-            facts = retained.facts(keeping: kept)
-            let earlier = DropLedger(try session.fact(DropLedger.factName))
-            ledger = DropLedger(before: before, retained: retained, earlier: earlier, decidedAt: decidedAt)
+            after = gone.isEmpty ? before : Figures(&state)
+            facts = state.facts(keeping: kept)
+            ledger = DropLedger(of: state, earlier: drops, decidedAt: decidedAt)
+            retainedHash = state.snapshotHash
+        }
+
+        /// The events that are needed and those that are not; acts are neither.
+        private static func parted(
+            _ session: borrowing ReadSession,
+            needed: Set<UInt64>
+        ) throws -> (kept: Set<UInt64>, gone: [SequenceNumber]) {
+            var kept: Set<UInt64> = []
+            var gone: [SequenceNumber] = []
+            guard session.head > .zero else { return (kept, gone) }
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                if event.isAct { return true }
+                if needed.contains(event.sequence.rawValue) {
+                    kept.insert(event.sequence.rawValue)
+                } else {
+                    gone.append(event.sequence)
+                }
+                return true
+            }
+            return (kept, gone)
         }
 
         /// The act's payload names the dropped events by the hash of their sorted list.
@@ -149,25 +154,18 @@ public enum Compaction {
             )
         }
 
-        /// Folds the new generation and compares whole states; events appended meanwhile are folded on both sides.
+        /// Folds the new generation up to where this was decided and compares whole states. States that are the same stay
+        /// so with every later event, so those that were appended meanwhile prove nothing.
         func prove(
             on session: borrowing ReadSession,
             progress: ((SequenceNumber, SequenceNumber) -> Void)?
         ) throws {
-            let head = session.head
-            var expected = state
-            if session.head > decidedAt {
-                try session.forEachEvent(in: decidedAt.next...session.head) { event in
-                    let envelope = event.envelope
-                    event.withPayload { expected.apply(envelope, payload: $0) }
-                    return true
-                }
-            }
             var options = ReplayOptions()
             options.retained = true
-            let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
-            let found = try Replay.workspace(of: session, options: options, progress: report)
-            guard found.isSame(as: expected) else {
+            let last = decidedAt
+            let report = progress.map { report in { (folded: SequenceNumber) in report(folded, last) } }
+            let found = try Replay.workspace(of: session, through: last, options: options, progress: report)
+            guard found.snapshotHash == retainedHash else {
                 throw ProjectionError(
                     .unproved,
                     "compact: the events and facts that would be kept do not give the same state; nothing was changed"
@@ -175,62 +173,74 @@ public enum Compaction {
             }
         }
 
-        /// Sums up a compaction, or a dry run, that leaves an outcome.
-        func summary(of outcome: Workspace, bytes: (UInt64, UInt64)) -> CompactionSummary {
-            var outcome = outcome
-            return CompactionSummary(
-                keep: policy.messagesPerChannel,
-                events: (heldCount, heldCount - dropped.count),
-                bytes: bytes,
-                channels: channelCounts(after: Self.counts(of: outcome)),
-                counts: (totalsBefore, outcome.compactionCounts),
-                digestBefore: digestBefore,
-                digest: outcome.digest(),
-                refused: nil
-            )
+        /// Sums up a compaction, or a dry run.
+        func summary(bytes: (UInt64, UInt64)) -> CompactionSummary {
+            summary(events: heldCount - dropped.count, after, bytes: bytes, refused: nil)
         }
 
         /// Sums up a compaction that was not done because the log would have grown.
         func refusal(bytes: (before: UInt64, after: UInt64)) -> CompactionSummary {
+            let refused = (heldCount - dropped.count, bytes.after)
+            return summary(events: heldCount, before, bytes: (bytes.before, bytes.before), refused: refused)
+        }
+
+        private func summary(
+            events: Int,
+            _ outcome: Figures,
+            bytes: (UInt64, UInt64),
+            refused: (events: Int, bytes: UInt64)?
+        ) -> CompactionSummary {
             CompactionSummary(
                 keep: policy.messagesPerChannel,
-                events: (heldCount, heldCount),
-                bytes: (bytes.before, bytes.before),
-                channels: channelCounts(after: countsBefore),
-                counts: (totalsBefore, totalsBefore),
-                digestBefore: digestBefore,
-                digest: digestBefore,
-                refused: (heldCount - dropped.count, bytes.after)
+                events: (heldCount, events),
+                bytes: bytes,
+                channels: before.channelCounts(after: outcome),
+                counts: (before.totals, outcome.totals),
+                digestBefore: before.digest,
+                digest: outcome.digest,
+                refused: refused
             )
-        }
-
-        private func channelCounts(after: [ChannelPlace: Int]) -> [CompactionSummary.ChannelCount] {
-            countsBefore
-                .map { place, count in
-                    CompactionSummary.ChannelCount(
-                        source: place.source,
-                        id: place.channel,
-                        before: count,
-                        after: after[place] ?? 0
-                    )
-                }
-                .sorted { ($0.source, $0.id) < ($1.source, $1.id) }
-        }
-
-        private static func counts(of workspace: Workspace) -> [ChannelPlace: Int] {
-            var counts: [ChannelPlace: Int] = [:]
-            for source in workspace.sources {
-                let names = source.context.names
-                for key in source.messages.keys(in: .messages, names: names) {
-                    counts[ChannelPlace(source: source.name, channel: names.text(key.first)), default: 0] += 1
-                }
-            }
-            return counts
         }
     }
 
-    private struct ChannelPlace: Hashable {
-        let source: SourceName
-        let channel: String
+    /// What is told of a state.
+    private struct Figures {
+        let totals: CompactionCounts
+        let digest: Hash256
+        /// How many live messages each channel has, by source, then id.
+        private let channels: [(source: SourceName, ids: [(id: String, count: Int)])]
+
+        init(_ state: inout Workspace) {
+            totals = state.compactionCounts
+            digest = state.digest()
+            channels = state.sources.sorted { $0.name < $1.name }.map { ($0.name, Self.counts(of: $0)) }
+        }
+
+        private static func counts(of source: SourceState) -> [(id: String, count: Int)] {
+            let names = source.context.names
+            var counts: [(id: String, count: Int)] = []
+            var last: EntityID?
+            for key in source.messages.keys(in: .messages, names: names) {
+                if key.first != last { counts.append((names.text(key.first), 0)) }
+                counts[counts.count - 1].count += 1
+                last = key.first
+            }
+            return counts.sorted { $0.id < $1.id }
+        }
+
+        func channelCounts(after: Figures) -> [CompactionSummary.ChannelCount] {
+            channels.flatMap { source, ids in
+                let left = after.channels.first { $0.source == source }?.ids ?? []
+                let counts = Dictionary(left.map { ($0.id, $0.count) }, uniquingKeysWith: { first, _ in first })
+                return ids.map {
+                    CompactionSummary.ChannelCount(
+                        source: source,
+                        id: $0.id,
+                        before: $0.count,
+                        after: counts[$0.id] ?? 0
+                    )
+                }
+            }
+        }
     }
 }

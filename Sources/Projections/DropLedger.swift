@@ -28,17 +28,26 @@ struct DropLedger {
     /// The ledger after a compaction.
     ///
     /// - Parameters:
-    ///   - earlier: The ledger of the compactions before, which dropped what `before` lacks.
+    ///   - retained: The state that is left.
+    ///   - earlier: What compactions before this one dropped: `decisions(in:)` of the state before.
     ///   - decidedAt: The head when this compaction was decided.
-    init(before: Workspace, retained: Workspace, earlier: DropLedger, decidedAt: SequenceNumber) {
+    init(of retained: Workspace, earlier: [SourceName: [MessageKey: UInt64]], decidedAt: SequenceNumber) {
         for source in retained.sources {
-            let known = before.state(of: source.name).map(earlier.decisions(of:)) ?? [:]
             let keys = source.messages.sortedCompacted(source.context.names)
-            let wasDropped = before.state(of: source.name)?.messages.compacted ?? []
-            runs[source.name] = Self.runs(
-                of: keys.map { wasDropped.contains($0) ? known[$0] ?? 0 : decidedAt.rawValue }
-            )
+            let known = earlier[source.name] ?? [:]
+            runs[source.name] = Self.runs(of: keys.map { known[$0] ?? decidedAt.rawValue })
         }
+    }
+
+    /// At which head the compaction was decided that dropped each of a state's messages; zero where that is not known.
+    func decisions(in state: Workspace) -> [SourceName: [MessageKey: UInt64]] {
+        var decisions: [SourceName: [MessageKey: UInt64]] = [:]
+        for source in state.sources {
+            let known = self.decisions(of: source)
+            let pairs = source.messages.compacted.lazy.map { ($0, known[$0] ?? 0) }
+            decisions[source.name] = Dictionary(uniqueKeysWithValues: pairs)
+        }
+        return decisions
     }
 
     /// At which head the compaction was decided that dropped a message; `nil` where that is not known.

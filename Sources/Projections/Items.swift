@@ -61,14 +61,11 @@ struct Items: Fold {
         histories.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        let lists = self.lists.keys.sorted(by: names.precedes).map { list in
-            JSONValue.object([
-                "list": .string(names.text(list)),
-                "state": self.lists[list]?.snapshot(names: names),
-            ])
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for list in lists.keys.sorted(by: names.precedes) {
+            take(.object(["list": .string(names.text(list)), "state": lists[list]?.snapshot(names: names)]))
         }
-        return .object(["lists": .array(lists), "histories": histories.snapshot(names: names)])
+        histories.snapshot(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

@@ -27,18 +27,17 @@ struct EntityHistories: Codable, Sendable {
     }
 
     /// One object an entity, in the order of their ids.
-    func snapshot(names: Names) -> JSONValue {
-        let keys = entries.keys.sorted { names.precedes($0, $1) }
-        return .array(
-            keys.map { key in
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for key in entries.keys.sorted(by: { names.precedes($0, $1) }) {
+            take(
                 .object([
                     "section": .string(key.section.rawValue),
                     "first": .string(names.text(key.first)),
                     "second": .string(names.text(key.second)),
                     "entries": .array((entries[key] ?? []).map(\.snapshotValue)),
                 ])
-            }
-        )
+            )
+        }
     }
 }
 

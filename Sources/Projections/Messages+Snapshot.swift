@@ -1,14 +1,16 @@
 import EventLog
 
 extension Messages {
-    func snapshot(names: Names) -> JSONValue {
-        let live = (0..<store.count).map { store.record(at: $0) }.sorted { $0.key.precedes($1.key, names) }
-        return .object([
-            "messages": .array(live.map { $0.snapshot(names: names) }),
-            "compacted": compactedFacts(names),
-            "circles": circles.snapshot,
-            "fates": fates.snapshot(names: names),
-        ])
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        let places = (0..<store.count).sorted { store.key(at: $0).precedes(store.key(at: $1), names) }
+        for place in places { take(store.record(at: place).snapshot(names: names)) }
+        take(
+            .object([
+                "compacted": compactedFacts(names),
+                "circles": circles.snapshot,
+                "fates": fates.snapshot(names: names),
+            ])
+        )
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {

@@ -51,14 +51,14 @@ struct Prompts: Fold {
         histories.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        let prompts = present.keys.sorted(by: names.precedes).compactMap { id -> JSONValue? in
-            guard let standing = present[id] else { return nil }
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for id in present.keys.sorted(by: names.precedes) {
+            guard let standing = present[id] else { continue }
             var members = Self.members(of: standing)
             members["id"] = .string(names.text(id))
-            return .object(members)
+            take(.object(members))
         }
-        return .object(["prompts": .array(prompts), "histories": histories.snapshot(names: names)])
+        histories.snapshot(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

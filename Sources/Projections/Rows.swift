@@ -61,15 +61,17 @@ struct Rows: Fold {
         for register in registers.values { sequences.formUnion(register.changedAt) }
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        let rows = registers.keys.sorted { names.precedes($0, $1) }.map { key in
-            JSONValue.object([
-                "table": .string(names.text(key.first)),
-                "id": .string(names.text(key.second)),
-                "register": registers[key]?.snapshot(),
-            ])
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for key in registers.keys.sorted(by: { names.precedes($0, $1) }) {
+            take(
+                .object([
+                    "table": .string(names.text(key.first)),
+                    "id": .string(names.text(key.second)),
+                    "register": registers[key]?.snapshot(),
+                ])
+            )
         }
-        return .object(["rows": .array(rows), "histories": histories.snapshot(names: names)])
+        histories.snapshot(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

@@ -71,20 +71,17 @@ struct Sessions: Fold {
         histories.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        let sessions = present.keys.sorted(by: names.precedes).compactMap { id -> JSONValue? in
-            guard let written = present[id] else { return nil }
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for id in present.keys.sorted(by: names.precedes) {
+            guard let written = present[id] else { continue }
             var members = written.fields.members
             members["id"] = .string(names.text(id))
             members["instant"] = written.fields.instant.snapshotValue
             members["sequence"] = .int(written.sequence)
-            return .object(members)
+            take(.object(members))
         }
-        return .object([
-            "sessions": .array(sessions),
-            "lastWrites": .array(lastWrites.sorted().map { .int($0) }),
-            "histories": histories.snapshot(names: names),
-        ])
+        take(.object(["lastWrites": .array(lastWrites.sorted().map { .int($0) })]))
+        histories.snapshot(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

@@ -42,26 +42,19 @@ extension SourceState {
         rows.retain(policy, names: context.names)
     }
 
-    /// The whole state of the source, hidden parts included.
-    func snapshot() -> JSONValue {
-        var object: JSONObject = [
-            "source": .string(name.rawValue),
-            "clock": .text(clock?.description),
-            "issues": issues.snapshot,
-            "issuesThrough": .string(String(issues.toldThrough)),
-        ]
-        for (name, part) in parts { object[name] = part.snapshot(names: context.names) }
-        return .object(object)
-    }
-
-    /// Whether another state of the source has the same `snapshot`. Makes those of one part at a time.
-    func isSame(as other: SourceState) -> Bool {
-        guard name == other.name, clock == other.clock, issues.toldThrough == other.issues.toldThrough,
-            issues.snapshot == other.issues.snapshot
-        else { return false }
-        return zip(parts, other.parts).allSatisfy { left, right in
-            left.part.snapshot(names: context.names).canonicalBytes
-                == right.part.snapshot(names: other.context.names).canonicalBytes
+    /// The whole state of the source, hidden parts included, as small values.
+    func snapshot(into take: (JSONValue) -> Void) {
+        take(
+            .object([
+                "source": .string(name.rawValue),
+                "clock": .text(clock?.description),
+                "issues": issues.snapshot,
+                "issuesThrough": .string(String(issues.toldThrough)),
+            ])
+        )
+        for (name, part) in parts {
+            take(.string(name))
+            part.snapshot(names: context.names, into: take)
         }
     }
 

@@ -3,9 +3,9 @@ protocol StatePart: Codable, Sendable {
     /// Adds the sequence of every event that holds something this state says, or that a later event needs.
     func collectNeeded(into sequences: inout Set<UInt64>)
 
-    /// The whole state, hidden parts included, as one value that does not depend on handles, on hash seeds, or on the
-    /// order of arrival where that decides nothing. Two parts behave alike for ever exactly if these are equal.
-    func snapshot(names: Names) -> JSONValue
+    /// The whole state, hidden parts included, as small values that do not depend on handles, on hash seeds, or on the
+    /// order of arrival where that decides nothing. Two parts behave alike for ever exactly if all of these are equal.
+    func snapshot(names: Names, into take: (JSONValue) -> Void)
 
     /// What this (retained) state says and no event with a sequence in `kept` says: the facts that a compaction stores.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue

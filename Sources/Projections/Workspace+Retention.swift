@@ -1,13 +1,18 @@
-import EventLog
+public import EventLog
 
 extension Workspace {
     /// What a compaction under the policy leaves of this state (C15). Idempotent.
     public func retained(by policy: RetentionPolicy) -> Workspace {
         var workspace = self
-        workspace.condensesIssues = false
-        for index in workspace.sources.indices { workspace.sources[index].retain(policy) }
-        workspace.digestKeeper = DigestKeeper()
+        workspace.retain(policy)
         return workspace
+    }
+
+    /// Becomes what a compaction under the policy leaves.
+    mutating func retain(_ policy: RetentionPolicy) {
+        condensesIssues = false
+        for index in sources.indices { sources[index].retain(policy) }
+        digestKeeper = DigestKeeper()
     }
 
     /// The sequences of the events that hold something this state says; acts not counted.
@@ -19,20 +24,22 @@ extension Workspace {
         return sequences
     }
 
-    /// The whole state, hidden parts included, as canonical JSON: two states behave alike for ever if these are equal.
-    public var snapshotBytes: [UInt8] {
-        let states = sources.sorted { $0.name < $1.name }.map { $0.snapshot() }
-        return JSONValue.object([
-            "clock": clock.map { .int($0.microseconds) },
-            "sources": .array(states),
-        ]).canonicalBytes
-    }
-
-    /// Whether another state has the same `snapshotBytes`. Takes memory for one part of one source at a time.
-    func isSame(as other: Workspace) -> Bool {
-        guard clock == other.clock, sources.count == other.sources.count else { return false }
-        return zip(sources.sorted { $0.name < $1.name }, other.sources.sorted { $0.name < $1.name })
-            .allSatisfy { $0.isSame(as: $1) }
+    /// The SHA-256 of the whole state, hidden parts included: two states behave alike for ever if these are equal.
+    ///
+    /// Over lines of canonical JSON, made one at a time. It tells states of one run apart, and is not for files: what a
+    /// line says may change with the program.
+    public var snapshotHash: Hash256 {
+        var hasher = Hasher256()
+        var line: [UInt8] = []
+        func add(_ value: JSONValue) {
+            line.removeAll(keepingCapacity: true)
+            value.append(to: &line, members: .canonical)
+            line.append(UInt8(ascii: "\n"))
+            line.withUnsafeBytes { hasher.update($0) }
+        }
+        add(clock.map { .int($0.microseconds) } ?? .null)
+        for source in sources.sorted(by: { $0.name < $1.name }) { source.snapshot(into: add) }
+        return hasher.finalize()
     }
 
     /// What this state says and no event in `kept` says, as canonical JSON.

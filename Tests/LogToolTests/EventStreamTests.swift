@@ -53,7 +53,7 @@ import Testing
             var (first, second) = (Workspace(), Workspace())
             for event in events { first.apply(event) }
             for event in events { second.apply(event) }
-            return first.snapshotBytes != second.snapshotBytes || first.document() != second.document()
+            return first.snapshotHash != second.snapshotHash || first.document() != second.document()
         }
     }
 
@@ -73,7 +73,7 @@ import Testing
                 whole.apply(event)
                 folded.apply(event)
             }
-            return whole.snapshotBytes != folded.snapshotBytes
+            return whole.snapshotHash != folded.snapshotHash
         }
     }
 
@@ -84,16 +84,16 @@ import Testing
             var walked = Workspace()
             var whole = Workspace()
             for event in events { whole.apply(event) }
-            let expected = whole.snapshotBytes
+            let expected = whole.snapshotHash
             for (index, event) in events.enumerated() {
                 walked.apply(event)
                 guard let pieces = try? walked.pieces(whole: true), var loaded = try? SavedState([pieces]).workspace()
                 else { return true }
-                if loaded.snapshotBytes != walked.snapshotBytes || loaded.document() != walked.document() {
+                if loaded.snapshotHash != walked.snapshotHash || loaded.document() != walked.document() {
                     return true
                 }
                 for event in events[(index + 1)...] { loaded.apply(event) }
-                if loaded.snapshotBytes != expected || loaded.digest() != whole.digest() { return true }
+                if loaded.snapshotHash != expected || loaded.digest() != whole.digest() { return true }
             }
             return false
         }
@@ -111,7 +111,7 @@ import Testing
                 guard let pieces = try? walked.pieces(whole: false) else { return true }
                 walked.noteSaved()
                 savings.append(pieces)
-                guard var loaded = try? SavedState(savings).workspace(), loaded.snapshotBytes == walked.snapshotBytes,
+                guard var loaded = try? SavedState(savings).workspace(), loaded.snapshotHash == walked.snapshotHash,
                     loaded.document() == walked.document()
                 else { return true }
                 if index % 3 == 0 { walked = loaded }

@@ -33,9 +33,9 @@ import Testing
         options.snapshots = SnapshotOptions(build: "test")
         options.snapshots?.eventsMin = 500
         options.chunkEvents = 500
-        let first = try store.read { try Replay.workspace(of: $0, options: options).snapshotBytes }
+        let first = try store.read { try Replay.workspace(of: $0, options: options).snapshotHash }
         let kept = try store.read { KeptStates(rules: [], build: "test").sequences(in: $0) }
         #expect(kept.isEmpty != isKept, "\(kept)")
-        #expect(try store.read { try Replay.workspace(of: $0, options: options).snapshotBytes } == first)
+        #expect(try store.read { try Replay.workspace(of: $0, options: options).snapshotHash } == first)
     }
 }

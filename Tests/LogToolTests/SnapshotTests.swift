@@ -26,7 +26,7 @@ import Testing
         let kept = try sequences
         #expect(kept.count > 1)
         for point in stride(from: 1, through: head, by: 3) {
-            #expect(try state(at: point, options).snapshotBytes == state(at: point).snapshotBytes, "at \(point)")
+            #expect(try state(at: point, options).snapshotHash == state(at: point).snapshotHash, "at \(point)")
         }
         // One that cannot be used would have been removed.
         #expect(try Set(kept).isSubset(of: sequences))
@@ -39,13 +39,13 @@ import Testing
         some.sources = [try SourceName("app1")]
         var plain = ReplayOptions()
         plain.sources = some.sources
-        #expect(try state(at: head, some).snapshotBytes == state(at: head, plain).snapshotBytes)
+        #expect(try state(at: head, some).snapshotHash == state(at: head, plain).snapshotHash)
         for left in stride(from: 1, through: head, by: 7) {
             var some = options
             some.without = [SequenceNumber(left)]
             var plain = ReplayOptions()
             plain.without = some.without
-            #expect(try state(at: head, some).snapshotBytes == state(at: head, plain).snapshotBytes, "without \(left)")
+            #expect(try state(at: head, some).snapshotHash == state(at: head, plain).snapshotHash, "without \(left)")
         }
     }
 
@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [1, 2, 3])
     func whatIsAlteredIsPassedOverAndRemoved(every step: Int) throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotBytes
+        let expected = try state(at: head).snapshotHash
         _ = try state(at: head, options)
         let table = try table
         let kept = try sequences
@@ -71,15 +71,15 @@ import Testing
         try store.read { session in
             for sequence in alteredPieces { #expect(states.state(at: sequence, in: session) == nil, "\(sequence)") }
         }
-        #expect(try state(at: head, options).snapshotBytes == expected)
-        #expect(try state(at: head, options).snapshotBytes == expected)
+        #expect(try state(at: head, options).snapshotHash == expected)
+        #expect(try state(at: head, options).snapshotHash == expected)
         let newest = try #require(try sequences.last)
         #expect(try store.read { states.state(at: newest, in: $0) } != nil)
     }
 
     @Test func aStateGoesWithTheOneThatItIsBasedOn() throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotBytes
+        let expected = try state(at: head).snapshotHash
         _ = try state(at: head, options)
         let kept = try sequences
         let lost = kept[kept.count / 2]
@@ -90,7 +90,7 @@ import Testing
                 #expect(isThere == (sequence < lost), "\(sequence)")
             }
         }
-        #expect(try state(at: head, options).snapshotBytes == expected)
+        #expect(try state(at: head, options).snapshotHash == expected)
         try store.read { session in
             for sequence in states.sequences(in: session) {
                 #expect(states.state(at: sequence, in: session) != nil, "\(sequence)")
@@ -101,7 +101,7 @@ import Testing
     /// The pieces of two savings of one sequence that are based on different states must not be taken for one.
     @Test func piecesOfAnotherSavingAreTold() throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotBytes
+        let expected = try state(at: head).snapshotHash
         _ = try state(at: head, options)
         let kept = try sequences
         let (table, last) = (try table, try #require(kept.last))
@@ -110,20 +110,20 @@ import Testing
             try table.put([(key, try #require(try table.value(at: from)))])
         }
         #expect(try store.read { states.state(at: last, in: $0) } == nil)
-        #expect(try state(at: head, options).snapshotBytes == expected)
+        #expect(try state(at: head, options).snapshotHash == expected)
     }
 
     @Test func whatAnotherBuildKeptIsRemoved() throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotBytes
+        let expected = try state(at: head).snapshotHash
         _ = try state(at: head, options)
         #expect(try sequences.count > 1)
         _ = try store.derivedStore().table(KeptStates.name, version: 0xDEAD)
         #expect(try sequences.isEmpty, "another version of the table takes its place")
-        for _ in 0..<2 { #expect(try state(at: head, options).snapshotBytes == expected) }
+        for _ in 0..<2 { #expect(try state(at: head, options).snapshotHash == expected) }
         var other = options
         other.snapshots?.build = "another build"
-        #expect(try state(at: head, other).snapshotBytes == expected)
+        #expect(try state(at: head, other).snapshotHash == expected)
         #expect(try sequences.isEmpty)
     }
 
@@ -133,8 +133,8 @@ import Testing
         let policy = RetentionPolicy(messagesPerChannel: 1)
         _ = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
         #expect(try sequences.isEmpty)
-        let expected = try state(at: head + 1).snapshotBytes
-        for _ in 0..<2 { #expect(try state(at: head + 1, options).snapshotBytes == expected) }
+        let expected = try state(at: head + 1).snapshotHash
+        for _ in 0..<2 { #expect(try state(at: head + 1, options).snapshotHash == expected) }
     }
 
     private var options: ReplayOptions {

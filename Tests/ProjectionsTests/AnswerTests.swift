@@ -51,10 +51,6 @@ import Testing
     }
 
     private static func difference(_ left: Workspace, _ right: Workspace) -> String? {
-        let (left, right) = (left.snapshotBytes, right.snapshotBytes)
-        if left == right { return nil }
-        let same = zip(left, right).prefix { $0 == $1 }.count
-        let texts = [left, right].map { String(decoding: $0.dropFirst(max(0, same - 150)).prefix(300), as: UTF8.self) }
-        return texts.joined(separator: "\n is not \n")
+        firstDifference(left.snapshotLines, right.snapshotLines)
     }
 }

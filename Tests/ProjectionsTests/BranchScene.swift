@@ -112,7 +112,7 @@ struct BranchScene {
         return needed
     }
 
-    var snapshot: [JSONValue] { scene.snapshot + [decoder.snapshot(names: scene.names)] }
+    var snapshot: [String] { scene.snapshot + decoder.snapshotLines(scene.names) }
 }
 
 extension BranchScene {

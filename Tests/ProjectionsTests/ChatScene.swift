@@ -180,5 +180,5 @@ struct ChatScene {
         return sequences
     }
 
-    var snapshot: [JSONValue] { [messages.snapshot(names: names), channels.snapshot(names: names)] }
+    var snapshot: [String] { messages.snapshotLines(names) + channels.snapshotLines(names) }
 }

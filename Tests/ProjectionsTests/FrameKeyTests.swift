@@ -77,7 +77,7 @@ import Testing
             }
         }
         let content = try #require(try JSONValue.parse(frames[1])["d"]?["content"]?.string)
-        let state = String(decoding: workspace.snapshotBytes, as: UTF8.self)
+        let state = workspace.document().canonicalText
         #expect(state.contains(String(decoding: JSONValue.string(content).canonicalBytes, as: UTF8.self)))
     }
 

@@ -26,7 +26,7 @@ import Testing
         var random = RandomBranch(seed: seed, moves: true)
         for _ in 0..<50 { random.step() }
         let (retained, refolded) = try random.branch.compacted(keep: 2)
-        #expect(retained.difference(from: refolded) == nil, "seed \(seed)")
+        #expect(firstDifference(retained.snapshot, refolded.snapshot) == nil, "seed \(seed)")
         let again = try refolded.compacted(keep: 2)
         #expect(again.refolded.events.map(\.sequence) == refolded.events.map(\.sequence), "seed \(seed)")
         var (left, right) = (random, random)
@@ -36,20 +36,7 @@ import Testing
             left.step()
             right.step()
         }
-        #expect(left.branch.difference(from: right.branch) == nil, "seed \(seed)")
-    }
-}
-
-extension BranchScene {
-    /// The first place where two states part, in a few words; `nil` where they are the same.
-    fileprivate func difference(from other: BranchScene) -> String? {
-        for (mine, theirs) in zip(snapshot.map(\.canonicalText), other.snapshot.map(\.canonicalText))
-        where mine != theirs {
-            let place = zip(mine.utf8, theirs.utf8).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? 0
-            let start = max(0, place - 200)
-            return "…" + mine.dropFirst(start).prefix(400) + "\n≠ …" + theirs.dropFirst(start).prefix(400)
-        }
-        return nil
+        #expect(firstDifference(left.branch.snapshot, right.branch.snapshot) == nil, "seed \(seed)")
     }
 }
 

@@ -129,7 +129,10 @@ private struct TwoWays {
     }
 
     func expectSameStates() {
-        #expect(short.snapshot().canonicalText == long.snapshot().canonicalText)
+        var lines: (short: [String], long: [String]) = ([], [])
+        short.snapshot { lines.short.append($0.canonicalText) }
+        long.snapshot { lines.long.append($0.canonicalText) }
+        #expect(lines.short == lines.long)
         #expect(short.remoteClock == long.remoteClock)
         #expect(short.clock == long.clock)
         for section in Section.allCases {

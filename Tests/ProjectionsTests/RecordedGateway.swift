@@ -124,10 +124,8 @@ struct RecordedGateway {
 
     /// Everything, hidden parts included.
     var snapshot: [String] {
-        [
-            decoder.snapshot(names: names), channels.snapshot(names: names), messages.snapshot(names: names),
-            community.snapshot(names: names),
-        ].map(\.canonicalText)
+        let parts: [any StatePart] = [decoder, channels, messages, community]
+        return parts.flatMap { $0.snapshotLines(names) }
     }
 
     var needed: Set<UInt64> {

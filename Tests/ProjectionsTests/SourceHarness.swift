@@ -122,7 +122,7 @@ struct SourceHarness {
 
     /// The whole state of every part as text.
     func snapshot() -> [String] {
-        parts.map { $0.snapshot(names: names).canonicalText }
+        parts.flatMap { $0.snapshotLines(names) }
     }
 
     /// What the digest covers: all rows as text, without what only sequences make of them.

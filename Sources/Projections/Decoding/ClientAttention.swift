@@ -1,6 +1,6 @@
 import EventLog
 
-/// Which of the events that a recorder has a client would have heard of; of use only to profiles.
+/// Which of the recorded events a client would have received. Only profiles use it.
 struct ClientAttention: Codable, Sendable {
     /// The first connection of the source, on which a client fetches what it begins with.
     private var firstConnection: String?

@@ -64,14 +64,11 @@ struct CloudKitDecoder: EventDecoder {
         for version in versions.values { sequences.formUnion(version.sequences) }
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        .array(
-            versions.sorted { names.precedes($0.key, $1.key) }.map { id, version in
-                .array([
-                    .string(names.text(id)), .int(version.modified), .array(version.sequences.map { .int($0) }),
-                ])
-            }
-        )
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for (id, version) in versions.sorted(by: { names.precedes($0.key, $1.key) }) {
+            let sequences = JSONValue.array(version.sequences.map { .int($0) })
+            take(.array([.string(names.text(id)), .int(version.modified), sequences]))
+        }
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

@@ -183,16 +183,21 @@ extension GatewayConnections {
             "holes": holes.facts,
             "connections": .array(
                 connections.map { connection in
-                    .object([
-                        "name": .text(connection.name),
-                        "start": .string(String(connection.start)),
-                        "greatest": connection.greatest.map { .int($0) },
-                        "last": .int(connection.lastAt.microseconds),
-                        "frames": .array(connection.dispatches.map { Self.fact($0.mark, $0.sequence) }),
-                    ])
+                    var members = connection.members
+                    members["frames"] = .array(connection.dispatches.map { Self.fact($0.mark, $0.sequence) })
+                    return .object(members)
                 }
             ),
         ])
+    }
+
+    /// All of it, in small values.
+    func snapshot(into take: (JSONValue) -> Void) {
+        take(.array([.string(String(settled)), holes.facts]))
+        for connection in connections {
+            take(.object(connection.members))
+            for dispatch in connection.dispatches { take(Self.fact(dispatch.mark, dispatch.sequence)) }
+        }
     }
 
     private static func fact(_ mark: Mark, _ sequence: UInt64) -> JSONValue {
@@ -227,6 +232,18 @@ extension GatewayConnections {
             let hash = parts[1].string.flatMap({ UInt128($0, radix: 16) })
         else { return nil }
         return (Mark(s: s, hash: hash), sequence)
+    }
+}
+
+extension GatewayConnections.Connection {
+    /// What is known beside the dispatches.
+    fileprivate var members: JSONObject {
+        [
+            "name": .text(name),
+            "start": .string(String(start)),
+            "greatest": greatest.map { .int($0) },
+            "last": .int(lastAt.microseconds),
+        ]
     }
 }
 

@@ -62,11 +62,9 @@ struct GatewayDecoder: EventDecoder {
         recordingUser.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        .object([
-            "connections": connections.facts,
-            "user": recordingUser.snapshot { .string(names.text($0)) },
-        ])
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        connections.snapshot(into: take)
+        take(recordingUser.snapshot { .string(names.text($0)) })
     }
 
     /// The frames already seen: no event is kept for them. The recording user follows from the events that are.

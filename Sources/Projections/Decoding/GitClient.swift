@@ -1,6 +1,6 @@
 import EventLog
 
-/// What VibeChannel's iOS app, which reads a branch by GitHub's API, hears of commits; of use only to its profiles.
+/// What VibeChannel's iOS app, which reads a branch through GitHub's API, sees of commits. Only its profiles use it.
 struct GitClient: Codable, Sendable {
     /// A commit that the app does not see yet.
     struct HeldCommit: Codable, Sendable {

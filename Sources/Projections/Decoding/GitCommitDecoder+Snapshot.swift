@@ -8,14 +8,16 @@ extension GitCommitDecoder {
         if let tip = history.tip { sequences.insert(history.nodes[tip].sequence) }
     }
 
-    func snapshot(names: Names) -> JSONValue {
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for node in history.nodes { take(GitFact.commit(node, basis: basis(of: node), names)) }
         let keys = orphans.keys.sorted { $0.precedes($1, names) }
-        return .object([
-            "commits": .array(history.nodes.map { GitFact.commit($0, basis: basis(of: $0), names) }),
-            "tip": .text(history.tip.map { history.nodes[$0].commit }),
-            "orphans": .array(keys.map { GitFact.entry($0, [GitFact.grave(orphans[$0])], names) }),
-            "rewrites": .array(rewrites.sorted().map { .string(String($0)) }),
-        ])
+        take(
+            .object([
+                "tip": .text(history.tip.map { history.nodes[$0].commit }),
+                "orphans": .array(keys.map { GitFact.entry($0, [GitFact.grave(orphans[$0])], names) }),
+                "rewrites": .array(rewrites.sorted().map { .string(String($0)) }),
+            ])
+        )
     }
 
     /// The trees of the commits that are not kept: later commits may be children of any of them.

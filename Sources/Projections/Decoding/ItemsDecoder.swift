@@ -6,7 +6,7 @@ import EventLog
 /// list is the project that the payload names, else the source. The name of an event (`event:`) plays no part, since
 /// the remote gives none. Nothing that went out is a snapshot.
 struct ItemsDecoder: EventDecoder {
-    /// The project that the client asked for last; of use only to the profile of a client that shows any list as its own.
+    /// The project that the client asked for last. Only the profile of a client that shows any list as its own uses it.
     private var viewed: EntityID?
 
     init() {}
@@ -33,7 +33,7 @@ struct ItemsDecoder: EventDecoder {
 
     func collectNeeded(into sequences: inout Set<UInt64>) {}
 
-    func snapshot(names: Names) -> JSONValue { .null }
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {}
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
 

@@ -227,7 +227,7 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case endsAreUploadedByTens
     /// A status that comes within three seconds of an upload counts as sent and is not.
     case changeDuringASaveIsLost
-    /// What was sent last of a session is remembered beyond its end where no other session is there.
+    /// The status that was uploaded last for a session counts beyond its end, unless other sessions are there.
     case lastSessionIsRememberedAsSent
     /// Each text of a prompt's file is a prompt, and none is removed.
     case everyPromptStays

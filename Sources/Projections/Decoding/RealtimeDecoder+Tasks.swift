@@ -28,12 +28,10 @@ struct RealtimeTasks: Codable, Sendable {
         for register in registers.values { sequences.formUnion(register.changedAt) }
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        .array(
-            registers.keys.sorted { names.precedes($0, $1) }.map { id in
-                .array([.string(names.text(id)), registers[id]?.snapshot() ?? .null])
-            }
-        )
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        for id in registers.keys.sorted(by: { names.precedes($0, $1) }) {
+            take(.array([.string("task"), .string(names.text(id)), registers[id]?.snapshot() ?? .null]))
+        }
     }
 
     private static func task(_ row: SettledRow?, id: EntityID) -> Task? {

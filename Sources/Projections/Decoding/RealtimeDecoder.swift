@@ -44,12 +44,10 @@ struct RealtimeDecoder: EventDecoder {
         tasks.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names) -> JSONValue {
-        .object([
-            "conversations": conversations.snapshot(names: names),
-            "tasks": tasks.snapshot(names: names),
-            "subscriptions": subscriptions.facts,
-        ])
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+        conversations.snapshot(names: names, into: take)
+        tasks.snapshot(names: names, into: take)
+        take(subscriptions.facts)
     }
 
     /// Subscriptions follow from frames that no row needs.

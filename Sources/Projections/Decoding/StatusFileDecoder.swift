@@ -39,7 +39,7 @@ struct StatusFileDecoder: EventDecoder {
 
     func collectNeeded(into sequences: inout Set<UInt64>) {}
 
-    func snapshot(names: Names) -> JSONValue { .null }
+    func snapshot(names: Names, into take: (JSONValue) -> Void) {}
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
 

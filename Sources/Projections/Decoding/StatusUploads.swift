@@ -24,7 +24,7 @@ struct StatusUploads: Codable, Sendable {
     mutating func take(_ fields: SessionFields, in context: FoldContext) -> SessionFields? {
         if context.rules.isEmpty { return fields }
         present.insert(fields.id)
-        // What is remembered of others that are gone is forgotten with the next upload of a list without them.
+        // Each upload of the list forgets the sessions that are no longer in it.
         sent = sent.filter { present.contains($0.key) }
         if context.rules.contains(.nothingIsUploaded) { return nil }
         if let upload = sent[fields.id], isHeldBack(fields, by: upload, in: context) { return nil }

@@ -60,8 +60,8 @@ public struct DerivedCheck: Sendable {
                 if run.sequence < sequence { _ = try run.fold(session, through: sequence, nil) }
                 progress(sequence, session.head)
                 states += 1
-                let found = kept.state(at: sequence, in: session)?.state.snapshotBytes
-                let isSame = try run.withWorkspace { $0.snapshotBytes == found }
+                let found = kept.state(at: sequence, in: session)?.state.snapshotHash
+                let isSame = try run.withWorkspace { $0.snapshotHash == found }
                 if !isSame { return damage = "the state kept at sequence \(sequence) is not what the events give" }
             }
         }
