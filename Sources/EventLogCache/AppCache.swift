@@ -2,7 +2,7 @@ public import EventLog
 public import GRDB
 public import Projections
 
-/// Keeps the tables of an app what a log says, in the app's own database and process.
+/// Keeps an app's tables in step with a log, in the app's own database and process.
 ///
 /// A cache of another log, version or profile is built beside the live database and copied over it in one transaction; after that each
 /// batch of events is one transaction (I30). Readers of the pool see old rows or new ones, and observations of the database go on.
@@ -45,7 +45,7 @@ public actor AppCache<Schema: CacheSchema> {
         self.options = options
     }
 
-    /// Writes what the next events changed; builds the whole cache where it is none of this log, version and profile.
+    /// Writes what the next events changed; builds the whole cache where it belongs to another log, version or profile.
     ///
     /// - Returns: What changed, at most 10,000 events at once; `nil` where the cache holds all events.
     /// - Throws: `CacheError`, `EventLogError` where the log cannot be read, `DatabaseError` and what the schema throws. Nothing of the

@@ -1,7 +1,7 @@
 public import GRDB
 public import Projections
 
-/// The tables of an app's cache, and how they take what a log says (`docs/cache.md`).
+/// The tables of an app's cache, and how a log fills them (`docs/cache.md`).
 ///
 /// An app that changes its schema changes `create` and `apply` as if there had never been another version, and raises `version`. No
 /// migration is written: `AppCache` builds the new tables from the log.

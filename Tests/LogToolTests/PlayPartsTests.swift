@@ -59,18 +59,18 @@ import Testing
     }
 
     @Test func aClientThatIdentifiesWhereTheRecorderResumedGetsAReady() throws {
-        var tongue = GatewayTongue(url: "ws://x/", heardUser: { _ in }) { Array("made".utf8) }
-        tongue.connectionOpened()
-        tongue.wireOpened()
-        let hello = tongue.read(Array(#"{"op":10,"d":{"heartbeat_interval":1}}"#.utf8), isOut: false)
-        #expect(tongue.give(hello) != nil)
-        let resume = tongue.read(Array(#"{"op":6,"d":{}}"#.utf8), isOut: true)
-        guard case .wait(nil) = tongue.need(before: resume, at: start) else { Issue.record("no wait"); return }
-        tongue.hear(Array(#"{"op":2,"d":{}}"#.utf8), at: start)
-        guard case .say(let ready) = tongue.need(before: resume, at: start) else { Issue.record("no READY"); return }
+        var dialect = GatewayDialect(url: "ws://x/", heardUser: { _ in }) { Array("made".utf8) }
+        dialect.connectionOpened()
+        dialect.wireOpened()
+        let hello = dialect.read(Array(#"{"op":10,"d":{"heartbeat_interval":1}}"#.utf8), isOut: false)
+        #expect(dialect.give(hello) != nil)
+        let resume = dialect.read(Array(#"{"op":6,"d":{}}"#.utf8), isOut: true)
+        guard case .wait(nil) = dialect.need(before: resume, at: start) else { Issue.record("no wait"); return }
+        dialect.hear(Array(#"{"op":2,"d":{}}"#.utf8), at: start)
+        guard case .say(let ready) = dialect.need(before: resume, at: start) else { Issue.record("no READY"); return }
         #expect(ready == Array("made".utf8))
-        guard case .go = tongue.need(before: resume, at: start) else { Issue.record("no go"); return }
-        let notes = tongue.takeNotes()
+        guard case .go = dialect.need(before: resume, at: start) else { Issue.record("no go"); return }
+        let notes = dialect.takeNotes()
         #expect(notes.map(\.recorded) == ["RESUME"] && notes.map(\.client) == ["IDENTIFY"])
     }
 

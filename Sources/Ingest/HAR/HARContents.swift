@@ -152,7 +152,7 @@ struct HAROthers {
     }
 }
 
-/// What was passed over because it cannot be read or used: the first of it with places, the rest counted.
+/// The entries and messages that cannot be read or used: the first few with their places, the rest counted.
 struct HARFaults {
     private var listed: [HARFault] = []
     private var more = 0

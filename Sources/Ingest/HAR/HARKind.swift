@@ -1,6 +1,6 @@
 import EventLog
 
-/// What is taken out of a HAR: what the recorder of this protocol would have recorded.
+/// A protocol whose traffic a HAR may hold. The events are those that its recorder would have made.
 public enum HARKind: String, CaseIterable, Sendable {
     /// Frames of a gateway WebSocket, and answers of its REST routes.
     case gateway

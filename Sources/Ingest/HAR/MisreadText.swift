@@ -11,8 +11,8 @@ enum MisreadText {
 
     /// The bytes before they were misread; the text itself where it cannot have been.
     ///
-    /// What was not misread hardly ever has the form of UTF-8: behind each accented letter there would have to be a sign
-    /// such as `¼`.
+    /// Text that was read correctly hardly ever passes for UTF-8: a sign such as `¼` would have to follow each accented
+    /// letter.
     static func restored(_ text: [UInt8]) -> [UInt8] {
         guard text.contains(where: { $0 >= 0x80 }) else { return text }
         var bytes: [UInt8] = []

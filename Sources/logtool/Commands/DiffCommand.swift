@@ -78,7 +78,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
 
     func run() throws {
         if match == .identity { return try compareByIdentity() }
-        if first { return try findParting() }
+        if first { return try findFirstDifference() }
         if mapping.map != nil || other.isCache { return try compareWithCache() }
         let progress = output.progress("replaying")
         let differences = selectors.chosen(try allDifferences(progress))
@@ -118,7 +118,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         return try loader.differences(from: queries[0], to: queries[1])
     }
 
-    private func findParting() throws {
+    private func findFirstDifference() throws {
         guard case .log(let path, let point, let profile) = one,
             case .log(let otherPath, let otherPoint, let otherProfile) = other
         else { throw Failure("diff --first: a state document has no events; name two readings of logs") }
@@ -127,12 +127,12 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             StateQuery(point: $0.0, profile: $0.1, source: selectors.source)
         }
         let progress = output.progress("comparing event by event")
-        let parting = try Parting.find(stores, queries, progress: progress)
+        let difference = try FirstDifference.find(stores, queries, progress: progress)
         progress.end()
         let output = output.standardOutput
-        try PartingPrinter(output: output, form: lists.form).print(parting)
+        try FirstDifferencePrinter(output: output, form: lists.form).print(difference)
         try output.flush()
-        if parting != nil { throw Outcome.no }
+        if difference != nil { throw Outcome.no }
     }
 
     private func documents(_ progress: Progress) throws -> [JSONValue] {

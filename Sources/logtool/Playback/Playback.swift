@@ -83,16 +83,16 @@ struct Playback: Sendable {
 
     private func direct(_ play: PlayContext, _ server: PlayServer) async throws {
         switch form {
-        case .sse: try await SocketPlay(play, tongue: StreamTongue()).run()
-        case .realtime: try await SocketPlay(play, tongue: RealtimeTongue()).run()
+        case .sse: try await SocketPlay(play, dialect: StreamDialect()).run()
+        case .realtime: try await SocketPlay(play, dialect: RealtimeDialect()).run()
         default:
             let heardUser = { @Sendable (user: String) in play.report.change { $0.user = user } }
-            let tongue = GatewayTongue(url: "ws://\(server.hostAndPort)/", heardUser: heardUser) {
+            let dialect = GatewayDialect(url: "ws://\(server.hostAndPort)/", heardUser: heardUser) {
                 let rows = GatewayRows(states: play.states, point: play.report.sequence)
                 let guilds = (try? rows.guilds().compactMap { $0["id"]?.string }) ?? []
                 return GatewayText.ready(guilds: guilds)
             }
-            try await SocketPlay(play, tongue: tongue).run()
+            try await SocketPlay(play, dialect: dialect).run()
         }
     }
 

@@ -20,10 +20,10 @@ struct PlayContext: Sendable {
 }
 
 /// Walks through a script and gives it to one client after another: the director (docs/decisions/0028-playback.md).
-final class SocketPlay<Tongue: PlayTongue> {
+final class SocketPlay<Dialect: PlayDialect> {
     private let play: PlayContext
     private var script: PlayScript
-    private var tongue: Tongue
+    private var dialect: Dialect
     private var pace: PlayPace
     private var wire: PlayWire?
     /// What is on its way to the wire.
@@ -48,11 +48,11 @@ final class SocketPlay<Tongue: PlayTongue> {
     private static var pendingBytesMax: Int { 1 << 18 }
     /// The longest wait for a client to ask what the recorder asked, and to leave where the recorder left.
     private static var patience: Duration { .seconds(1) }
-    private static var longPatience: Duration { .seconds(5) }
+    private static var longPatience: Duration { .seconds(10) }
 
-    init(_ play: PlayContext, tongue: Tongue) {
+    init(_ play: PlayContext, dialect: Dialect) {
         self.play = play
-        self.tongue = tongue
+        self.dialect = dialect
         script = PlayScript(store: play.store, source: play.source, end: play.end)
         pace = PlayPace(speed: play.speed, isStepping: play.isStepping)
     }
@@ -79,15 +79,15 @@ final class SocketPlay<Tongue: PlayTongue> {
         case .open(let connection):
             connectionStart = step.sequence
             play.answers.begin(connection: connection)
-            tongue.connectionOpened()
+            dialect.connectionOpened()
         case .close: connectionStart = nil
         case .answer: play.answers.pass(step.sequence)
-        case .frame(let bytes): _ = tongue.give(tongue.read(bytes, isOut: false))
-        case .sent(let bytes): _ = tongue.give(tongue.read(bytes, isOut: true))
+        case .frame(let bytes): _ = dialect.give(dialect.read(bytes, isOut: false))
+        case .sent(let bytes): _ = dialect.give(dialect.read(bytes, isOut: true))
         default: break
         }
         // Nobody is connected yet: what was given here belongs to no client.
-        tongue.wireOpened()
+        dialect.wireOpened()
         reached = step.sequence
     }
 
@@ -99,11 +99,11 @@ final class SocketPlay<Tongue: PlayTongue> {
             play.answers.begin(connection: connection)
             play.report.change { $0.connections += 1 }
             connectionStart = step.sequence
-            tongue.connectionOpened()
+            dialect.connectionOpened()
             pace.restart()
         case .close(let code, let reason): try await close(step, code: code, reason: reason)
-        case .frame(let bytes): try await give(tongue.read(bytes, isOut: false), step)
-        case .sent(let bytes): try await settle(tongue.read(bytes, isOut: true), isGiven: true)
+        case .frame(let bytes): try await give(dialect.read(bytes, isOut: false), step)
+        case .sent(let bytes): try await settle(dialect.read(bytes, isOut: true), isGiven: true)
         case .answer: try await awaitAnswer(at: step.sequence)
         case .lost: play.report.change { $0.lost += 1 }
         case .file, .commit, .rewrite: break
@@ -113,11 +113,11 @@ final class SocketPlay<Tongue: PlayTongue> {
         if !pace.isImmediate { await flush() }
     }
 
-    private func give(_ act: Tongue.Act, _ step: PlayStep) async throws {
+    private func give(_ act: Dialect.Act, _ step: PlayStep) async throws {
         try await settle(act)
         if !pace.isImmediate { try await pace(step, before: act) }
         if isRewound { return }
-        guard let bytes = tongue.give(act) else { return }
+        guard let bytes = dialect.give(act) else { return }
         append(bytes)
         givenInPending += 1
         pace.gave()
@@ -129,22 +129,22 @@ final class SocketPlay<Tongue: PlayTongue> {
     }
 
     /// Waits until an act can be given, saying what must come before it.
-    private func settle(_ act: Tongue.Act, isGiven: Bool = false) async throws {
+    private func settle(_ act: Dialect.Act, isGiven: Bool = false) async throws {
         while true {
             try await needWire()
-            switch tongue.need(before: act, at: .now) {
+            switch dialect.need(before: act, at: .now) {
             case .go:
-                if isGiven { _ = tongue.give(act) }
+                if isGiven { _ = dialect.give(act) }
                 return noteAll()
             case .say(let bytes): append(bytes)
             case .wait(let limit):
                 pace.restart()
-                if try await idle(limit) { tongue.gaveUp(before: act) }
+                if try await idle(limit) { dialect.gaveUp(before: act) }
             }
         }
     }
 
-    private func pace(_ step: PlayStep, before act: Tongue.Act) async throws {
+    private func pace(_ step: PlayStep, before act: Dialect.Act) async throws {
         while true {
             let wait = pace.wait(for: step.recordedAt, at: .now)
             if wait == .zero { return }
@@ -210,7 +210,7 @@ final class SocketPlay<Tongue: PlayTongue> {
     /// - Returns: whether the script has gone back; false where all is over.
     private func linger() async throws -> Bool {
         while true {
-            if wire != nil, case .say(let bytes) = tongue.need(before: nil, at: .now) {
+            if wire != nil, case .say(let bytes) = dialect.need(before: nil, at: .now) {
                 append(bytes)
                 continue
             }
@@ -228,7 +228,7 @@ extension SocketPlay {
     /// Sends what waits, then waits for something to happen; whether the time is over and nothing did.
     private func idle(_ limit: Duration?) async throws -> Bool {
         await flush()
-        let due = tongue.nextDue.map { max(.zero, $0 - .now) }
+        let due = dialect.nextDue.map { max(.zero, $0 - .now) }
         let shortest = [limit, isOver ? nil : due].compactMap { $0 }.min()
         let end = limit.map { PlayInstant.now + $0 }
         if shortest.map({ $0 > .zero }) ?? true { await play.inbox.wait(upTo: shortest) }
@@ -244,7 +244,7 @@ extension SocketPlay {
         let events = play.inbox.takeAll()
         for event in events { take(event) }
         guard wire != nil else { return events.isEmpty }
-        for bytes in tongue.overdue(at: .now, isOver: isOver) { append(bytes) }
+        for bytes in dialect.overdue(at: .now, isOver: isOver) { append(bytes) }
         return events.isEmpty
     }
 
@@ -258,9 +258,9 @@ extension SocketPlay {
             pending.clear()
             wire = new
             play.report.change { $0.isConnected = true }
-            tongue.wireOpened()
+            dialect.wireOpened()
             if let id = new.lastEventID, connectionStart != nil { resume(after: id) }
-        case .message(let number, let bytes): if number == wire?.number { tongue.hear(bytes, at: .now) }
+        case .message(let number, let bytes): if number == wire?.number { dialect.hear(bytes, at: .now) }
         case .closed(let number):
             guard let wire, number == wire.number else { return }
             forget(wire)
@@ -304,7 +304,7 @@ extension SocketPlay {
     }
 
     private func noteAll() {
-        for note in tongue.takeNotes() { play.report.note(recorded: note.recorded, client: note.client) }
+        for note in dialect.takeNotes() { play.report.note(recorded: note.recorded, client: note.client) }
     }
 }
 #endif

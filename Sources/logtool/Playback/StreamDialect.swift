@@ -2,7 +2,7 @@
 import EventLog
 
 /// An event stream: what was recorded, as it was; the client says nothing.
-struct StreamTongue: PlayTongue {
+struct StreamDialect: PlayDialect {
     mutating func connectionOpened() {}
     mutating func wireOpened() {}
     mutating func read(_ frame: [UInt8], isOut: Bool) -> [UInt8] { isOut ? [] : frame }

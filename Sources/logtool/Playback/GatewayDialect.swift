@@ -3,7 +3,7 @@ import EventLog
 import Projections
 
 /// A gateway: HELLO, IDENTIFY or RESUME, READY, dispatches, heartbeats.
-struct GatewayTongue: PlayTongue {
+struct GatewayDialect: PlayDialect {
     enum Handshake: String {
         case identify = "IDENTIFY"
         case resume = "RESUME"

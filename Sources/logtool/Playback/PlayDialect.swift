@@ -2,8 +2,8 @@
 import EventLog
 
 /// What differs between the protocols that are played: which frames wait for the client, and what a client needs that the
-/// recording does not say. Decides only; without a socket and without a clock.
-protocol PlayTongue {
+/// recording does not say. It only decides, and has neither socket nor clock.
+protocol PlayDialect {
     /// What a recorded frame means to the protocol.
     associatedtype Act
 

@@ -1,9 +1,9 @@
 import EventLog
 import Projections
 
-/// The first event after which two readings part, and what it changed in each. Issues aside: they are no part of what a
-/// reading shows.
-struct Parting {
+/// The first event after which two readings differ, and what it changed in each. Issues do not count: a reading does
+/// not show them.
+struct FirstDifference {
     let event: Envelope
     let changes: [[StateDifference]]
 
@@ -12,7 +12,7 @@ struct Parting {
     ///
     /// Digests would not do: those of a reading in which messages stand as they arrive cover the order too.
     /// - Returns: `nil` where they are the same after every event of the shorter one.
-    static func find(_ stores: [EventStore], _ queries: [StateQuery], progress: Progress) throws -> Parting? {
+    static func find(_ stores: [EventStore], _ queries: [StateQuery], progress: Progress) throws -> FirstDifference? {
         let ends = try zip(stores, queries).map { store, query in
             try store.read { session in
                 try query.checkNames(in: session)
@@ -36,7 +36,7 @@ struct Parting {
             }
             if let one = states[0], let other = states[1], touched.contains(where: { rows($0, one) != rows($0, other) })
             {
-                return try parting(at: place, stores, queries)
+                return try firstDifference(at: place, stores, queries)
             }
             if place.rawValue % 1_024 == 0 {
                 progress.report("comparing at \(place)", done: Int(place.rawValue), total: Int(end.rawValue))
@@ -79,11 +79,11 @@ struct Parting {
         state.document(of: thing).object?.members.compactMap { $0.value.array }.flatMap { $0 } ?? []
     }
 
-    private static func parting(
+    private static func firstDifference(
         at sequence: SequenceNumber,
         _ stores: [EventStore],
         _ queries: [StateQuery]
-    ) throws -> Parting? {
+    ) throws -> FirstDifference? {
         var event: Envelope?
         let changes = try zip(stores, queries).map { store, query in
             var own: [StateDifference] = []
@@ -97,23 +97,23 @@ struct Parting {
             }
             return own
         }
-        return event.map { Parting(event: $0, changes: changes) }
+        return event.map { FirstDifference(event: $0, changes: changes) }
     }
 }
 
-/// Tells where two readings part.
-struct PartingPrinter {
+/// Prints where two readings differ first.
+struct FirstDifferencePrinter {
     let output: StandardOutput
     let form: ListForm
 
-    func print(_ parting: Parting?) throws {
-        guard form == .text else { return try output.line(Self.json(parting).text) }
-        guard let parting else { return try output.line("the two are the same after every event") }
-        let event = parting.event
+    func print(_ difference: FirstDifference?) throws {
+        guard form == .text else { return try output.line(Self.json(difference).text) }
+        guard let difference else { return try output.line("the two are the same after every event") }
+        let event = difference.event
         try output.line(output.style.text("first: event \(event.sequence)", .heading))
         let place = "\(TimeText.full(event.recordedAt))  \(event.source)  \(event.kind)"
         try output.line(DisplayText.escaped(place))
-        for (name, changes) in zip(["a", "b"], parting.changes) {
+        for (name, changes) in zip(["a", "b"], difference.changes) {
             try output.line()
             try output.line(output.style.text("in \(name):", .heading))
             let rows = StateDiff.document(changes)["differences"]?.array ?? []
@@ -122,12 +122,12 @@ struct PartingPrinter {
         }
     }
 
-    private static func json(_ parting: Parting?) -> JSONValue {
-        guard let parting else { return .object(["same": .bool(true)]) }
-        let changes = parting.changes.map { StateDiff.document($0)["differences"] ?? .array([]) }
+    private static func json(_ difference: FirstDifference?) -> JSONValue {
+        guard let difference else { return .object(["same": .bool(true)]) }
+        let changes = difference.changes.map { StateDiff.document($0)["differences"] ?? .array([]) }
         return .object([
-            "same": .bool(false), "first": .string(parting.event.sequence.description),
-            "event": .object(EventJSON.object(for: parting.event)), "a": changes[0], "b": changes[1],
+            "same": .bool(false), "first": .string(difference.event.sequence.description),
+            "event": .object(EventJSON.object(for: difference.event)), "a": changes[0], "b": changes[1],
         ])
     }
 }

@@ -4,7 +4,7 @@ import Projections
 
 /// A Supabase Realtime socket: joins, replies, heartbeats, changes. A client's channels have names of its own: it gets the
 /// frames of the recorded channel of the same name, else of that with the same tables, under its own name and references.
-struct RealtimeTongue: PlayTongue {
+struct RealtimeDialect: PlayDialect {
     enum Act {
         case join(PhoenixText)
         case sent

@@ -6,7 +6,7 @@ import Testing
 @testable import logtool
 
 /// Two readings of one log side by side.
-@Suite struct PartingTests {
+@Suite struct FirstDifferenceTests {
     let folder: TemporaryDirectory
 
     init() throws {
