@@ -38,14 +38,15 @@ extension Fixture {
         try Data("# \(directory.lastPathComponent)\n\n\(about)\n".utf8).write(to: draft.appending(path: "about.md"))
         let events = try FixtureEvents(in: draft)
         for (profile, digest) in zip([Profile.canonical, profile], digests) {
-            let document = try events.document(profile: profile)
+            let state = FixtureState(profile)
+            let document = try events.document(of: state)
             guard document["digest"]?.string == digest.hex else {
                 throw FixtureError(
                     directory,
                     "the events do not give the log's state (\(profile.rawValue)); see: logtool verify"
                 )
             }
-            try Data(text(of: document).utf8).write(to: draft.appending(path: goldenName(of: profile)))
+            try Data(text(of: document).utf8).write(to: draft.appending(path: state.fileName))
         }
         try FileManager.default.moveItem(at: draft, to: directory)
         return try Fixture(at: directory)

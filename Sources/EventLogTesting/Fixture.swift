@@ -15,12 +15,16 @@ public import Foundation
 /// ```
 ///
 /// The folder has `events.ndjson` (exported events) or `capture.ndjson` (a capture, with a line `kind: …` in `about.md`), the state
-/// document `expected.json`, and `expected.PROFILE.json` for each client whose reading it holds. `logtool freeze` makes one.
+/// document `expected.json`, and `expected.PROFILE.json` for each client whose reading it holds; with `@SEQ` behind `expected` the state
+/// after that event (`FixtureState`). `logtool freeze` makes one.
 public struct Fixture: Sendable {
     /// Where it lies.
     public let directory: URL
-    /// The readings whose state it holds, `canonical` first.
-    public let profiles: [Profile]
+    /// The states that it holds: those of the end first, `canonical` before the clients.
+    public let states: [FixtureState]
+
+    /// The readings of whose last state it holds, `canonical` first.
+    public var profiles: [Profile] { states.filter { $0.point == nil }.map(\.profile) }
 
     /// Finds a fixture.
     ///
@@ -36,28 +40,39 @@ public struct Fixture: Sendable {
                 "it has neither \(FixtureEvents.eventsName) nor \(FixtureEvents.captureName)"
             )
         }
-        let clients = Profile.allCases.filter { $0 != .canonical }.sorted { $0.rawValue < $1.rawValue }
-        profiles = ([.canonical] + clients).filter { exists(Self.goldenName(of: $0)) }
-        guard !profiles.isEmpty else {
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        if let odd = names.sorted().first(where: { $0.hasPrefix("expected@") && FixtureState(fileName: $0) == nil }) {
+            throw FixtureError(
+                directory.appending(path: odd),
+                "its name is no state's; call it expected@SEQ.json or expected@SEQ.PROFILE.json"
+            )
+        }
+        states = names.compactMap { FixtureState(fileName: $0) }.sorted(by: FixtureState.precedes)
+        guard !states.isEmpty else {
             throw FixtureError(directory, "it has no expected.json; logtool check --update makes one")
         }
     }
 
-    /// Replays the events by every reading that the fixture holds, and compares.
+    /// Replays the events to every state that the fixture holds, and compares.
     ///
     /// - Throws: `FixtureMismatch` with the first difference and the event responsible for it; `FixtureError` where a file cannot be
     ///   read.
     public func check() async throws {
-        for profile in profiles {
-            if let mismatch = try mismatch(for: profile) { throw mismatch }
+        for state in states {
+            if let mismatch = try mismatch(for: state) { throw mismatch }
         }
     }
 
-    /// What differs from the expected state of one reading; `nil` if nothing does.
+    /// What differs from the expected last state of one reading; `nil` if nothing does.
     public func mismatch(for profile: Profile) throws -> FixtureMismatch? {
+        try mismatch(for: FixtureState(profile))
+    }
+
+    /// What differs from an expected state; `nil` if nothing does.
+    public func mismatch(for state: FixtureState) throws -> FixtureMismatch? {
         let events = try FixtureEvents(in: directory)
-        let found = try events.document(profile: profile)
-        let file = golden(of: profile)
+        let found = try document(of: state, events)
+        let file = golden(of: state)
         guard let bytes = FileManager.default.contents(atPath: file.path) else {
             throw FixtureError(file, "it cannot be read")
         }
@@ -68,27 +83,38 @@ public struct Fixture: Sendable {
         } catch {
             throw FixtureError(file, "\(error)")
         }
-        return try FixtureMismatch(fixture: self, profile: profile, expected: expected, found: found, events: events)
+        return try FixtureMismatch(fixture: self, state: state, expected: expected, found: found, events: events)
     }
 
-    /// Writes the state that the events give as the one that is expected.
+    /// Writes the last state that the events give by a reading as the one that is expected.
     ///
     /// - Returns: Whether the file changed.
     public func update(_ profile: Profile) throws -> Bool {
-        let text = Data(Self.text(of: try FixtureEvents(in: directory).document(profile: profile)).utf8)
-        let file = golden(of: profile)
+        try update(FixtureState(profile))
+    }
+
+    /// Writes a state that the events give as the one that is expected.
+    ///
+    /// - Returns: Whether the file changed.
+    public func update(_ state: FixtureState) throws -> Bool {
+        let text = Data(Self.text(of: try document(of: state, FixtureEvents(in: directory))).utf8)
+        let file = golden(of: state)
         guard FileManager.default.contents(atPath: file.path) != text else { return false }
         try text.write(to: file, options: .atomic)
         return true
     }
 
-    /// The file with the expected state of one reading.
-    public func golden(of profile: Profile) -> URL {
-        directory.appending(path: Self.goldenName(of: profile))
-    }
+    /// The file with the expected last state of one reading.
+    public func golden(of profile: Profile) -> URL { golden(of: FixtureState(profile)) }
 
-    static func goldenName(of profile: Profile) -> String {
-        profile == .canonical ? "expected.json" : "expected.\(profile.rawValue).json"
+    /// The file with an expected state.
+    public func golden(of state: FixtureState) -> URL { directory.appending(path: state.fileName) }
+
+    private func document(of state: FixtureState, _ events: FixtureEvents) throws -> JSONValue {
+        if let point = state.point, !events.hold(point) {
+            throw FixtureError(golden(of: state), "the fixture has no event \(point)")
+        }
+        return try events.document(of: state)
     }
 
     /// The text of a state document as goldens have it: a row a line, so that a line-wise diff shows what changed.

@@ -27,21 +27,26 @@ struct FixtureEvents {
         }
     }
 
+    /// Whether an event of that sequence is among them.
+    func hold(_ point: SequenceNumber) -> Bool {
+        events.contains { $0.envelope.sequence == point }
+    }
+
     /// The state document that the events give.
-    func document(profile: Profile) throws -> JSONValue {
-        var state = try start(profile: profile)
-        for event in events { event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) } }
+    func document(of wanted: FixtureState) throws -> JSONValue {
+        var state = try start(wanted)
+        for event in events(of: wanted) { event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) } }
         var options = DocumentOptions()
-        options.profile = profile
+        options.profile = wanted.profile
         return state.document(options)
     }
 
     /// The last event that changed what the document says of a thing; `nil` if none did.
-    func last(changing wanted: EntityReference, profile: Profile) throws -> Envelope? {
-        var state = try start(profile: profile)
+    func last(changing wanted: EntityReference, in given: FixtureState) throws -> Envelope? {
+        var state = try start(given)
         var rows: [JSONValue] = []
         var last: Envelope?
-        for event in events {
+        for event in events(of: given) {
             event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) }
             guard state.touched(by: event.envelope).contains(wanted) else { continue }
             let now = state.document(of: wanted).object?.members.map(\.value).filter { $0.array != nil } ?? []
@@ -51,8 +56,13 @@ struct FixtureEvents {
         return last
     }
 
-    private func start(profile: Profile) throws -> Workspace {
-        try Workspace(facts: facts, rules: profile.rules)
+    private func events(of state: FixtureState) -> ArraySlice<(envelope: Envelope, payload: [UInt8])> {
+        guard let point = state.point else { return events[...] }
+        return events.prefix { $0.envelope.sequence <= point }
+    }
+
+    private func start(_ state: FixtureState) throws -> Workspace {
+        try Workspace(facts: facts, rules: state.profile.rules)
     }
 
     // MARK: - Reading

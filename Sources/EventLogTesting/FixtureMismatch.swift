@@ -11,8 +11,10 @@ import Foundation
 public struct FixtureMismatch: Error, CustomStringConvertible, Sendable {
     /// The fixture's name: that of its folder.
     public let name: String
+    /// Which of its states differs.
+    public let state: FixtureState
     /// Whose reading differs.
-    public let profile: Profile
+    public var profile: Profile { state.profile }
     /// All differences, `a` expected and `b` found; empty where only what sequences or passing time make of a state differs.
     public let differences: [StateDifference]
     /// The last event that changed the first thing that differs.
@@ -22,15 +24,15 @@ public struct FixtureMismatch: Error, CustomStringConvertible, Sendable {
 
     init(
         fixture: Fixture,
-        profile: Profile,
+        state: FixtureState,
         expected: JSONValue,
         found: JSONValue,
         events: FixtureEvents
     ) throws {
         name = fixture.directory.lastPathComponent
-        self.profile = profile
+        self.state = state
         differences = StateDiff.differences(expected, found)
-        responsible = try differences.first.flatMap { try events.last(changing: $0.entity, profile: profile) }
+        responsible = try differences.first.flatMap { try events.last(changing: $0.entity, in: state) }
         let lines = [expected, found].map { Fixture.text(of: $0).split(separator: "\n").map(String.init) }
         let place = zip(lines[0], lines[1]).enumerated().first { $0.element.0 != $0.element.1 }?.offset
         let line = place ?? min(lines[0].count, lines[1].count)
@@ -41,7 +43,7 @@ public struct FixtureMismatch: Error, CustomStringConvertible, Sendable {
 
     /// The fixture, the first difference, and the event responsible, on a line each.
     public var description: String {
-        var lines = ["\(name) (\(profile.rawValue)): \(summary)"]
+        var lines = ["\(name) (\(state.title)): \(summary)"]
         if let first = differences.first {
             lines.append("  \(first.change.rawValue) \(first.entity)")
             if let field = first.fields.first {

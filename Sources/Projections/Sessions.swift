@@ -129,6 +129,7 @@ extension Sessions {
         if rules.isEmpty { return expiredSeconds }
         if fields.pid != nil, rules.contains(.processHasEnded) { return 1 }
         if fields.pid != nil, rules.contains(.processHasEndedAfterAMinute) { return 60 }
+        if rules.contains(.anotherMacCleansUp) { return 10 }
         if rules.contains(.sessionsLastHalfAMinute) { return 30 }
         if rules.contains(.sessionsLastFiveMinutes) { return 300 }
         return rules.contains(.sessionsLastHalfAnHour) ? staleSeconds : expiredSeconds

@@ -112,6 +112,9 @@ struct SourceState: Sendable {
         case .link:
             gateway.decode(envelope, payload: payload, into: &changes, context: &context)
             realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+            if !context.rules.isEmpty {
+                itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
+            }
         case .gatewayAnswer: readAnswer(envelope, payload: payload)
         case .cloudRecords:
             cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)

@@ -1,3 +1,5 @@
+import EventLog
+import EventLogTesting
 import Foundation
 import TestSupport
 import Testing
@@ -23,6 +25,22 @@ private struct BugRow {
         status = cells[2]
         let pieces = cells[3].split(separator: "`", omittingEmptySubsequences: false)
         quoted = pieces.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+
+    /// The scenario that the row names first and, behind an `@`, the event after which the failure shows; without one it
+    /// shows at the end.
+    var place: (scenario: String, point: SequenceNumber?)? {
+        guard let pieces = quoted.first?.split(separator: "@"), let scenario = pieces.first, pieces.count <= 2 else {
+            return nil
+        }
+        guard pieces.count == 2 else { return (String(scenario), nil) }
+        return UInt64(pieces[1]).map { (String(scenario), SequenceNumber($0)) }
+    }
+
+    /// The name before an `@` and a sequence.
+    static func scenario(of quoted: String) -> String {
+        let pieces = quoted.split(separator: "@")
+        return pieces.count == 2 && UInt64(pieces[1]) != nil ? String(pieces[0]) : quoted
     }
 
     static let all: [BugRow] = {
@@ -54,12 +72,12 @@ private struct BugRow {
     @Test func everyScenarioThatARowNamesIsThere() {
         let known = Set(Scenario.all.map(\.testDescription))
         for row in BugRow.all where row.status == "client's failure shown" {
-            #expect(row.quoted.first.map(known.contains) == true, "\(row.bug)")
+            #expect(row.place.map { known.contains($0.scenario) } == true, "\(row.bug)")
         }
         let apps = ["retrocast-", "vibestatus-", "punchlist-", "sidebar-", "vibechannel-"]
         let profiles = Set(Profile.allCases.map(\.rawValue))
         for row in BugRow.all {
-            let names = row.quoted.filter { name in
+            let names = row.quoted.map { BugRow.scenario(of: $0) }.filter { name in
                 apps.contains { name.hasPrefix($0) } && !profiles.contains(name) && !name.contains(":")
                     && !name.hasSuffix(".json")
             }
@@ -67,21 +85,22 @@ private struct BugRow {
         }
     }
 
-    /// A row's client shows otherwise, in its golden, the one member that the row names; without one, whether the thing is
-    /// there.
+    /// A row's client shows otherwise, in its golden of the end or of the row's point, the one member that the row names;
+    /// without one, whether the thing is there.
     @Test func everyClientsFailureIsInItsGolden() throws {
         for row in BugRow.all where row.status == "client's failure shown" {
             let quoted = row.quoted
-            guard quoted.count >= 3, let profile = Profile(rawValue: quoted[1]),
-                let scenario = Scenario.all.first(where: { $0.testDescription == quoted[0] }),
+            guard quoted.count >= 3, let profile = Profile(rawValue: quoted[1]), let place = row.place,
+                let scenario = Scenario.all.first(where: { $0.testDescription == place.scenario }),
                 let reference = EntityReference(quoted[2])
             else {
                 Issue.record("\(row.bug): the row names no scenario, profile and entity")
                 continue
             }
-            let right = try StateGolden(scenario.golden())
-            let shown = try StateGolden(scenario.golden(of: profile))
-            let facts = [right, shown].map { $0.fact(reference, member: quoted.dropFirst(3).first) }
+            let goldens = try [Profile.canonical, profile].map {
+                try StateGolden(scenario.golden(of: FixtureState($0, at: place.point)))
+            }
+            let facts = goldens.map { $0.fact(reference, member: quoted.dropFirst(3).first) }
             #expect(facts[0] != facts[1], "\(row.bug): \(reference) is the same to both")
             #expect(facts.contains { $0 != nil }, "\(row.bug): \(reference) is in neither")
         }

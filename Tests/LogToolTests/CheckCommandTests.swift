@@ -77,6 +77,38 @@ import Testing
         #expect(try run("check", "F").exitCode == 0)
     }
 
+    @Test func aStateAtAPointIsCheckedToo() throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        for name in ["expected@4.json", "expected@4.retrocast-web.json"] {
+            try Data("{}".utf8).write(to: URL(filePath: folder.path("F/a/\(name)")))
+        }
+        let checked = try run("check", "F", "--json")
+        #expect(checked.exitCode == 1)
+        let results = try JSONValue.parse(checked.output)["fixtures"]?.array?.first?["differences"]?.array ?? []
+        #expect(results.map { $0["profile"]?.string } == ["canonical", "retrocast-web"])
+        #expect(results.allSatisfy { $0["at"]?.string == "4" })
+        #expect(try run("check", "F/a").output.contains("\na (retrocast-web at 4): "))
+        #expect(try run("check", "F/a", "--update").output.contains("1 updated"))
+        #expect(try run("check", "F").exitCode == 0)
+        let state = try run("replay", "L", "--at", "4", "--json").output
+        #expect(
+            try String(contentsOf: URL(filePath: folder.path("F/a/expected@4.json")), encoding: .utf8) == state
+        )
+    }
+
+    @Test(arguments: [
+        ("expected@.json", "its name is no state's"), ("expected@04.json", "its name is no state's"),
+        ("expected@4.nobody.json", "its name is no state's"), ("expected@99.json", "the fixture has no event 99"),
+    ])
+    func aStateAtNoPointIsRefused(name: String, reason: String) throws {
+        _ = try run("freeze", "L", "-o", "F/a")
+        try Data("{}".utf8).write(to: URL(filePath: folder.path("F/a/\(name)")))
+        let checked = try run("check", "F/a")
+        #expect(checked.exitCode == 2)
+        #expect(checked.output.contains("\(name)\": \(reason)"))
+        #expect(try run("check", "F/a", "--update").output.contains(reason))
+    }
+
     @Test func aCompactedLogCanBeFrozen() throws {
         try folder.makeLog(messages: 40)
         let compaction = try run("compact", "L", "--keep", "3")

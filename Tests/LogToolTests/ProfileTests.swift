@@ -1,4 +1,5 @@
 import EventLog
+import EventLogTesting
 import Foundation
 import TestSupport
 import Testing
@@ -6,40 +7,50 @@ import Testing
 @testable import Projections
 @testable import logtool
 
-/// A scenario as one client shows it.
+/// A scenario as one client shows it, at the end or at a point before.
 struct ClientScenario: CustomTestStringConvertible, Sendable {
     let scenario: Scenario
-    let profile: Profile
+    let state: FixtureState
 
-    /// Every `expected.PROFILE.json` there is.
+    var profile: Profile { state.profile }
+
+    /// Every `expected.PROFILE.json` and `expected@SEQ.PROFILE.json` there is.
     static let all = Scenario.all.flatMap { scenario in
-        scenario.profiles.map { ClientScenario(scenario: scenario, profile: $0) }
+        scenario.states.filter { $0.profile != .canonical }.map { ClientScenario(scenario: scenario, state: $0) }
     }
 
-    var testDescription: String { "\(scenario.testDescription) as \(profile.rawValue)" }
+    var testDescription: String {
+        let point = state.point.map { " at \($0)" } ?? ""
+        return "\(scenario.testDescription) as \(profile.rawValue)\(point)"
+    }
+
+    /// A log of its own with the events that the client has seen.
+    func log(in directory: TemporaryDirectory) throws -> EventStore {
+        try scenario.log(in: directory, through: state.point)
+    }
 }
 
 @Suite struct ProfileTests {
     @Test(arguments: ClientScenario.all)
     func givesTheStateThatTheClientShows(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
-        let store = try client.scenario.log(in: directory)
+        let store = try client.log(in: directory)
         let document = try StateLoader(store: store).document(for: StateQuery(profile: client.profile))
-        let golden = client.scenario.golden(of: client.profile)
+        let golden = client.scenario.golden(of: client.state)
         #expect(Golden.difference(document.lines + "\n", from: golden) == nil)
     }
 
     @Test(arguments: ClientScenario.all)
     func partsFromWhatTheRemoteMeant(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
-        let store = try client.scenario.log(in: directory)
+        let store = try client.log(in: directory)
         #expect(try body(of: store, client.profile.rules) != body(of: store, []))
     }
 
     @Test(arguments: ClientScenario.all)
     func keepsItsDigestUpToDate(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
-        let store = try client.scenario.log(in: directory)
+        let store = try client.log(in: directory)
         var kept = Workspace(rules: client.profile.rules)
         var fresh = Workspace(rules: client.profile.rules)
         _ = kept.digest()
@@ -54,7 +65,7 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     @Test(arguments: ClientScenario.all)
     func goesOnFromASavedState(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
-        let events = try client.scenario.log(in: directory).allEvents()
+        let events = try client.log(in: directory).allEvents()
         var whole = Workspace(rules: client.profile.rules)
         for event in events { whole.apply(event) }
         for count in events.indices {
@@ -70,7 +81,7 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     @Test(arguments: ClientScenario.all)
     func readsWhatACompactionKept(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
-        let store = try client.scenario.log(in: directory)
+        let store = try client.log(in: directory)
         let policy = RetentionPolicy(messagesPerChannel: 1)
         _ = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
         let document = try StateLoader(store: store).document(for: StateQuery(profile: client.profile))
@@ -84,11 +95,17 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
         var unseen = ReadingRule.allCases.filter { own.contains($0) }
         for client in ClientScenario.all where client.profile == profile {
             let directory = try TemporaryDirectory()
-            let store = try client.scenario.log(in: directory)
+            let store = try client.log(in: directory)
             let whole = try body(of: store, profile.rules)
             unseen = try unseen.filter { try body(of: store, profile.rules.removing($0)) == whole }
         }
         #expect(unseen.isEmpty, "\(profile.rawValue): no scenario shows \(unseen)")
+    }
+
+    /// A set of rules is 128 bits.
+    @Test func everyRuleHasABit() {
+        #expect(ReadingRule.allCases.count <= 128)
+        for rule in ReadingRule.allCases { #expect(ReadingRules([rule]).contains(rule), "\(rule)") }
     }
 
     @Test func everyRuleIsSomeClients() {

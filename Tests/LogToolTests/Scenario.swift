@@ -1,4 +1,5 @@
 import EventLog
+import EventLogTesting
 import Foundation
 import Ingest
 import Projections
@@ -19,9 +20,10 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     var testDescription: String { folder.lastPathComponent }
 
     /// The state that the scenario's events give; with a client's profile `expected.PROFILE.json`.
-    func golden(of profile: Profile = .canonical) -> URL {
-        folder.appending(path: profile == .canonical ? "expected.json" : "expected.\(profile.rawValue).json")
-    }
+    func golden(of profile: Profile = .canonical) -> URL { golden(of: FixtureState(profile)) }
+
+    /// A state that the scenario's events give, at the end or at a point before (`expected@SEQ.json`).
+    func golden(of state: FixtureState) -> URL { folder.appending(path: state.fileName) }
 
     /// When changes may be missing, a line each.
     var gapsGolden: URL { folder.appending(path: "gaps.txt") }
@@ -29,12 +31,14 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     /// Whether the scenario says when changes may be missing.
     var tellsGaps: Bool { FileManager.default.fileExists(atPath: gapsGolden.path) }
 
-    /// The clients whose state the scenario tells.
-    var profiles: [Profile] {
-        Profile.allCases.filter {
-            $0 != .canonical && FileManager.default.fileExists(atPath: golden(of: $0).path)
-        }
+    /// The states that the scenario tells.
+    var states: [FixtureState] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.sorted().compactMap { FixtureState(fileName: $0) }
     }
+
+    /// The clients whose state at the end the scenario tells.
+    var profiles: [Profile] { states.filter { $0.point == nil && $0.profile != .canonical }.map(\.profile) }
 
     /// Appends the scenario's events to a log as the source `app`.
     func record(into store: EventStore) throws {
@@ -51,6 +55,26 @@ struct Scenario: CustomTestStringConvertible, Sendable {
     func log(in directory: TemporaryDirectory) throws -> EventStore {
         let store = try EventStore.openOrCreate(at: directory.path("scenario.eventlog"))
         try record(into: store)
+        return store
+    }
+
+    /// A log of its own with the scenario's events up to a point; with all of them where that is `nil`.
+    func log(in directory: TemporaryDirectory, through point: SequenceNumber?) throws -> EventStore {
+        guard let point else { return try log(in: directory) }
+        let events = try log(in: directory).allEvents().prefix { $0.envelope.sequence <= point }
+        let store = try EventStore.openOrCreate(at: directory.path("point.eventlog"))
+        _ = try store.append(
+            events.map { event in
+                DraftEvent(
+                    recordedAt: event.envelope.recordedAt,
+                    source: event.envelope.source,
+                    kind: event.envelope.kind,
+                    key: event.envelope.key,
+                    attributes: event.envelope.attributes,
+                    payload: event.payload
+                )
+            }
+        )
         return store
     }
 

@@ -1,4 +1,5 @@
 import EventLog
+import EventLogTesting
 import Foundation
 import Projections
 import TestSupport
@@ -13,6 +14,19 @@ import Testing
         var state = try scenario.log(in: directory).read { try Replay.workspace(of: $0) }
         let difference = Golden.difference(state.document().lines + "\n", from: scenario.golden())
         #expect(difference == nil)
+    }
+
+    /// What a client shows wrongly for a while is compared with what is right then.
+    @Test(arguments: Scenario.all.filter { $0.states.contains { $0.point != nil } })
+    func givesTheExpectedStateAtEachPoint(scenario: Scenario) throws {
+        for point in Set(scenario.states.compactMap(\.point)).sorted() {
+            let directory = try TemporaryDirectory()
+            let store = try scenario.log(in: directory, through: point)
+            #expect(try store.read { $0.head } == point, "the scenario has no event \(point)")
+            var state = try store.read { try Replay.workspace(of: $0) }
+            let golden = scenario.golden(of: FixtureState(.canonical, at: point))
+            #expect(Golden.difference(state.document().lines + "\n", from: golden) == nil)
+        }
     }
 
     @Test(arguments: Scenario.all.filter(\.tellsGaps))

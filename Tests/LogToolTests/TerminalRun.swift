@@ -31,7 +31,7 @@ struct TerminalRun {
 }
 
 /// A pair of a terminal and what is behind it.
-private final class PseudoTerminal {
+final class PseudoTerminal {
     /// What a program sees.
     let device: FileHandle
     private let screen: Int32
@@ -47,6 +47,12 @@ private final class PseudoTerminal {
 
     deinit {
         close(screen)
+    }
+
+    /// Types a text at it.
+    func type(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(screen, bytes, bytes.count)
     }
 
     /// All that is written until nobody has the terminal open any more, with plain line ends.

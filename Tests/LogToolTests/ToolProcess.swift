@@ -7,14 +7,19 @@ final class ToolProcess {
     private let outputPath: String
     private let errorsPath: String
 
-    init(_ arguments: [String], in folder: TemporaryDirectory, environment: [String: String] = [:]) throws {
+    init(
+        _ arguments: [String],
+        in folder: TemporaryDirectory,
+        environment: [String: String] = [:],
+        input: FileHandle = .nullDevice
+    ) throws {
         (outputPath, errorsPath) = (folder.path(".out-\(UUID().uuidString)"), folder.path(".err-\(UUID().uuidString)"))
         for path in [outputPath, errorsPath] { try Data().write(to: URL(filePath: path)) }
         process.executableURL = try ToolRun.executable
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
         process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { _, given in given }
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: outputPath))
         process.standardError = try FileHandle(forWritingTo: URL(filePath: errorsPath))
         try process.run()

@@ -8,18 +8,24 @@ struct ClientAttention: Codable, Sendable {
     private var hasStream = false
     /// Whether an answer came and no event of the stream behind it.
     private var hasAnswer = false
+    /// How often a connection of the source opened.
+    private var openCount = 0
+
+    /// The app connects when it starts and when it comes to the front; the next one is the delayed reconnect of the first.
+    private static let wantedConnections = 2
 
     /// Whether a client reads an event.
     mutating func reads(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
         if firstConnection == nil { firstConnection = envelope.attributes["connection"] }
+        if envelope.kind.rawValue == "recorder.link/1", envelope.attributes["link"] == "open" { openCount += 1 }
         return switch envelope.kind.rawValue {
         case GatewayAnswer.kind, RealtimeDecoder.answerKind:
             !rules.contains(.laterAnswersAreNotRead) || envelope.attributes["connection"] == firstConnection
                 || isGuildList(envelope, rules)
         case "items.message/1":
-            readsAnswer(rules)
+            readsAnswer(rules) && readsConnection(rules)
         case "sse.event/1":
-            readsEvent(rules)
+            readsEvent(rules) && readsConnection(rules)
         default: true
         }
     }
@@ -37,6 +43,11 @@ struct ClientAttention: Codable, Sendable {
     private mutating func readsEvent(_ rules: ReadingRules) -> Bool {
         defer { hasAnswer = false }
         hasStream = true
+        if rules.contains(.streamIsNeverOpened) { return false }
         return !(hasAnswer && rules.contains(.eventAfterAnAnswerIsSkipped))
+    }
+
+    private func readsConnection(_ rules: ReadingRules) -> Bool {
+        !(openCount > Self.wantedConnections && rules.contains(.thirdConnectionIsOfTheDefault))
     }
 }

@@ -22,9 +22,18 @@ struct GitClient: Codable, Sendable {
     /// When each message of a channel was made.
     private var dates: [EntityID: [EntityID: Timestamp]] = [:]
 
+    /// What each message's last version had beside its text, and the versions behind edits that show more than they have.
+    private var lists: [MessageKey: MessageLists] = [:]
+    private var edits: [MessageWrite] = []
+    /// The last commit of the line that the client has.
+    private var line: String?
+
     /// How long GitHub lets a client take a listing from its cache, in seconds.
     private static let listingSeconds: Int64 = 60
+    /// How long a client whose git is slow is at a poll, in seconds.
+    private static let pollSeconds: Int64 = 10
     private static let cachedMessagesMax = 500
+    private static let resolvedSubject = "Resolve conflicts (auto)"
 
     /// A request of the recorder's failed, as one of the client's at that time does.
     mutating func noteFailure() { hasFailed = true }
@@ -35,6 +44,7 @@ struct GitClient: Codable, Sendable {
         payload: UnsafeRawBufferPointer,
         context: FoldContext
     ) -> [HeldCommit]? {
+        if context.rules.contains(.partedBranchIsNotPulled), !pulls(GitLineage(payload)) { return nil }
         let isHidden = isHidden(payload, at: context.event.recordedAt, context.rules)
         hasFailed = false
         if isHidden {
@@ -46,16 +56,33 @@ struct GitClient: Codable, Sendable {
         return held
     }
 
-    private func isHidden(_ payload: UnsafeRawBufferPointer, at now: Timestamp, _ rules: ReadingRules) -> Bool {
+    private mutating func isHidden(_ payload: UnsafeRawBufferPointer, at now: Timestamp, _ rules: ReadingRules) -> Bool
+    {
         if hasFailed, rules.contains(.failedReloadIsNotRepeated) { return true }
         if rules.contains(.ownDeletionIsKept),
             (try? JSONValue.parse(payload))?["subject"]?.string == "Delete message"
         {
             return true
         }
-        guard rules.contains(.listingsAreAMinuteOld), let reloadedAt else { return false }
+        if rules.contains(.resolvedConflictIsNotTold) { return isUntold(GitLineage(payload)) }
+        let isListing = rules.contains(.listingsAreAMinuteOld)
+        guard isListing || rules.contains(.pollDuringAnotherFails), let reloadedAt else { return false }
         let (age, overflow) = now.seconds.subtractingReportingOverflow(reloadedAt.seconds)
-        return !overflow && age < Self.listingSeconds
+        return !overflow && age < (isListing ? Self.listingSeconds : Self.pollSeconds)
+    }
+
+    /// Whether a git that takes nothing but what follows its own line pulls a commit.
+    private mutating func pulls(_ lineage: GitLineage?) -> Bool {
+        guard let lineage, line == nil || lineage.parents == [line] else { return line == nil }
+        line = lineage.commit
+        return true
+    }
+
+    /// Whether a commit is beside the client's own line, or a merge of its own that it does not tell itself of.
+    private mutating func isUntold(_ lineage: GitLineage?) -> Bool {
+        guard let lineage, !lineage.isBeside(line) else { return lineage != nil }
+        line = lineage.commit
+        return lineage.parents.count > 1 && lineage.subject == Self.resolvedSubject
     }
 
     /// What the app shows of an event's changes.
@@ -64,6 +91,7 @@ struct GitClient: Codable, Sendable {
         var shown = rules.contains(.oneChannelIsReloaded) ? ofTheOpenChannel(changes) : changes
         if rules.contains(.fileNameIsTheKey) { shown = shown.flatMap { placed($0) } }
         if rules.contains(.ownMessageStandsTwice) { shown = doubled(shown, context: &context) }
+        if rules.contains(.ownEditKeepsWhatItDrops) { shown = whole(shown) }
         if rules.contains(.newestFiveHundredAreCached) { shown += uncached(after: shown, context.names) }
         return shown
     }
@@ -77,6 +105,23 @@ struct GitClient: Codable, Sendable {
             guard write.author == user, write.editedAt == nil else { continue }
             write.key.id = context.names.id("\(context.names.text(write.key.id))#2")
             doubles.append(write.key)
+            shown.append(.message(.written(write)))
+        }
+        return shown
+    }
+
+    /// What the user edits keeps its files and images in memory, which the file has lost; until the next reload.
+    private mutating func whole(_ changes: [Change]) -> [Change] {
+        var shown = edits.map { Change.message(.stands($0.key, .version($0))) }
+        edits = []
+        for change in changes {
+            guard case .message(.written(var write)) = change else { shown.append(change); continue }
+            user = user ?? write.author
+            let before = lists.updateValue(MessageLists(write), forKey: write.key)
+            if let before, write.editedAt != nil, write.author == user {
+                edits.append(write)
+                before.fill(&write)
+            }
             shown.append(.message(.written(write)))
         }
         return shown
@@ -134,5 +179,48 @@ struct GitClient: Codable, Sendable {
         case .message(.stands(let key, _)), .message(.reaction(let key, _, _, _)): key.channel
         default: nil
         }
+    }
+}
+
+/// The lists of a message that an edit may drop.
+private struct MessageLists: Codable {
+    private var files: [String]?
+    private var images: [String]?
+    private var attachments: [JSONValue]?
+
+    init(_ write: MessageWrite) {
+        files = write.files
+        images = write.images
+        attachments = write.attachments
+    }
+
+    /// Gives a version the lists that it lacks.
+    func fill(_ write: inout MessageWrite) {
+        write.files = write.files ?? files
+        write.images = write.images ?? images
+        write.attachments = write.attachments ?? attachments
+    }
+}
+
+/// Where a commit stands in the history; of a rewritten branch, where that begins anew.
+private struct GitLineage {
+    let commit: String
+    let parents: [String?]
+    let subject: String?
+
+    /// `nil` where the payload is no commit.
+    init?(_ payload: UnsafeRawBufferPointer) {
+        guard let value = try? JSONValue.parse(payload), let commit = (value["commit"] ?? value["to"])?.string else {
+            return nil
+        }
+        self.commit = commit
+        parents = (value["parents"]?.array ?? []).map { $0["commit"]?.string }
+        subject = value["subject"]?.string
+    }
+
+    /// Whether it goes on from another commit than the last one of a line.
+    func isBeside(_ line: String?) -> Bool {
+        guard let line, let parent = parents.first, let parent else { return false }
+        return parent != line
     }
 }

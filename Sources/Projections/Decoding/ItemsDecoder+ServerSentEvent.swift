@@ -20,6 +20,16 @@ struct ServerSentEvent {
         }
     }
 
+    /// The bytes of those pieces of 1,024 bytes that are UTF-8 by themselves.
+    static func wholePieces(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        stride(from: 0, to: bytes.count, by: pieceBytes).reduce(into: []) { kept, start in
+            let piece = bytes[start..<min(start + pieceBytes, bytes.count)]
+            if String(validating: piece, as: UTF8.self) != nil { kept += piece }
+        }
+    }
+
+    private static let pieceBytes = 1024
+
     private mutating func read(_ line: Slice<UnsafeRawBufferPointer>, rules: ReadingRules) {
         let name = line.prefix { $0 != Self.colon }
         var value = line.dropFirst(name.count).dropFirst()

@@ -8,6 +8,8 @@ import EventLog
 struct ItemsDecoder: EventDecoder {
     /// The project that the client asked for last. Only the profile of a client that shows any list as its own uses it.
     private var viewed: EntityID?
+    /// Whether a connection was open before; of use only to the profile of a client that views another list after it.
+    private var hasConnected = false
 
     init() {}
 
@@ -17,6 +19,9 @@ struct ItemsDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
+        if envelope.kind.rawValue == "recorder.link/1" {
+            return noteConnection(envelope, into: &changes, context: &context)
+        }
         if envelope.attributes["dir"] == "out" { return noteView(payload, context: &context) }
         let source = context.names.id(envelope.source.rawValue)
         switch envelope.kind.rawValue {
@@ -48,7 +53,7 @@ extension ItemsDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
-        let event = ServerSentEvent(payload, rules: context.rules)
+        let event = Self.event(payload, context.rules)
         let lines = event.data.filter { !$0.isEmpty }
         if lines.isEmpty {
             guard event.hasID, !context.rules.contains(.emptyEventIsNoSnapshot) else { return }
@@ -62,6 +67,11 @@ extension ItemsDecoder {
         }
         let values = lines.map { line in line.withUnsafeBytes { try? JSONValue.parse($0) } }
         readTickets(values, of: .stream, list: source, into: &changes, context: &context)
+    }
+
+    private static func event(_ payload: UnsafeRawBufferPointer, _ rules: ReadingRules) -> ServerSentEvent {
+        guard rules.contains(.piecesCutCharacters) else { return ServerSentEvent(payload, rules: rules) }
+        return ServerSentEvent.wholePieces(of: payload).withUnsafeBytes { ServerSentEvent($0, rules: rules) }
     }
 
     /// Reads a value that states a list by itself; false where it does not.
@@ -79,6 +89,22 @@ extension ItemsDecoder {
         let list = viewed ?? context.names.id(project)
         readTickets(elements, of: .array, list: list, into: &changes, context: &context)
         return true
+    }
+
+    /// A client that is thrown back to the personal list shows that one alone.
+    private mutating func noteConnection(
+        _ envelope: Envelope,
+        into changes: inout [Change],
+        context: inout FoldContext
+    ) {
+        guard context.rules.contains(.reconnectShowsThePersonalList), envelope.attributes["link"] == "open" else {
+            return
+        }
+        defer { hasConnected = true }
+        guard hasConnected, let left = viewed else { return }
+        let personal = context.names.id("user")
+        if left != personal { changes.append(.item(.snapshot(list: left, items: [], isWhole: true))) }
+        viewed = personal
     }
 
     private mutating func noteView(_ payload: UnsafeRawBufferPointer, context: inout FoldContext) {

@@ -31,6 +31,12 @@ public enum Profile: String, CaseIterable, Sendable {
     case vibechannelIOSCached = "vibechannel-ios@cached"
     /// VibeChannel's iOS app of December 2025, which reads rows of Supabase.
     case vibechannelIOSSupabase = "vibechannel-ios@8d7d290"
+    /// VibeChannel's extension with a git that refuses to pull a branch that has parted from the local one.
+    case vibechannelVSCodeParted = "vibechannel-vscode@parted"
+    /// VibeChannel's extension of the user whose pull meets conflicts.
+    case vibechannelVSCodeResolving = "vibechannel-vscode@resolving"
+    /// VibeChannel's extension, whose git takes more than ten seconds.
+    case vibechannelVSCodeSlow = "vibechannel-vscode@slow"
     /// Retrocast's iOS app, which fetches nothing when it connects again.
     case retrocastIOSOpen = "retrocast-ios@open"
     /// Retrocast's web app, which fetches no more than its guilds when it connects again.
@@ -41,6 +47,14 @@ public enum Profile: String, CaseIterable, Sendable {
     case punchlistIOSBeforeAll = "punchlist-ios@before-4bc21a3"
     /// Punchlist's iOS app that took the server's default project for the personal list.
     case punchlistIOSBeforePersonal = "punchlist-ios@before-45b2358"
+    /// Punchlist's iOS app that viewed the personal list after each reconnect.
+    case punchlistIOSBeforeViews = "punchlist-ios@before-16741c1"
+    /// Punchlist's iOS app that connected twice when it started.
+    case punchlistIOSBeforeOneStart = "punchlist-ios@before-03aff15"
+    /// Punchlist's iOS app that encoded the stream's address twice.
+    case punchlistIOSBeforeStream = "punchlist-ios@before-01044ab"
+    /// Punchlist's iOS app over a network that hands it 1,024 bytes at a time.
+    case punchlistIOSPieces = "punchlist-ios@pieces"
     /// VibeStatus's menu-bar app of version 1.4.
     case vibestatusMac14 = "vibestatus-mac@1.4"
     /// VibeStatus's menu-bar app of version 1.6, whose hook writes the process of its own shell.
@@ -59,6 +73,10 @@ public enum Profile: String, CaseIterable, Sendable {
     case vibestatusPhoneBeforeRemoval = "vibestatus-phone@before-af07be7"
     /// VibeStatus's iOS app, whose Mac needs three seconds to save a record.
     case vibestatusPhoneSlow = "vibestatus-phone@slow"
+    /// VibeStatus's iOS app, whose Mac has no iCloud when a prompt comes.
+    case vibestatusPhoneOffline = "vibestatus-phone@offline"
+    /// VibeStatus's iOS app of somebody with a second Mac, which has none of these sessions.
+    case vibestatusPhoneTwoMacs = "vibestatus-phone@two-macs"
     /// sideBar's iOS app, which reads nothing again when it connects again.
     case sidebarIOSOpen = "sidebar-ios@open"
     /// sideBar's iOS app, which needs half a second to read the tree of notes.
@@ -146,11 +164,18 @@ public enum Profile: String, CaseIterable, Sendable {
         case .retrocastIOSOpen, .retrocastWebOpen, .punchlistIOSOpen, .sidebarIOSOpen, .sidebarWebOpen:
             [.laterAnswersAreNotRead]
         case .vibechannelIOSOpen: [.oneChannelIsReloaded, .listingsAreAMinuteOld, .failedReloadIsNotRepeated]
-        case .vibechannelIOSSender: [.ownDeletionIsKept, .ownMessageStandsTwice]
+        case .vibechannelIOSSender: [.ownDeletionIsKept, .ownMessageStandsTwice, .ownEditKeepsWhatItDrops]
         case .vibechannelIOSCached: [.newestFiveHundredAreCached]
         case .vibechannelIOSSupabase: [.keyOnlyDeletionIsNotRead, .oldestHundredAreListed]
         case .punchlistIOSBeforeAll: [.eventAfterAnAnswerIsSkipped]
+        case .vibechannelVSCodeParted: [.partedBranchIsNotPulled]
+        case .vibechannelVSCodeResolving: [.resolvedConflictIsNotTold]
+        case .vibechannelVSCodeSlow: [.pollDuringAnotherFails]
         case .punchlistIOSBeforePersonal: [.noProjectIsThePersonalList]
+        case .punchlistIOSBeforeViews: [.reconnectShowsThePersonalList]
+        case .punchlistIOSBeforeOneStart: [.thirdConnectionIsOfTheDefault]
+        case .punchlistIOSBeforeStream: [.streamIsNeverOpened]
+        case .punchlistIOSPieces: [.piecesCutCharacters]
         case .vibestatusMac14: [.sessionsLastHalfAMinute]
         case .vibestatusMac16: [.processHasEnded]
         case .vibestatusMacBefore18: [.processHasEndedAfterAMinute]
@@ -160,6 +185,8 @@ public enum Profile: String, CaseIterable, Sendable {
         case .vibestatusPhoneFirst: [.endsAreUploadedByTens, .noPromptIsFound]
         case .vibestatusPhoneBeforeRemoval: [.everyPromptStays]
         case .vibestatusPhoneSlow: [.changeDuringASaveIsLost]
+        case .vibestatusPhoneOffline: [.promptIsNotUploaded]
+        case .vibestatusPhoneTwoMacs: [.anotherMacCleansUp]
         case .sidebarIOSSlow: [.noteDuringARefreshIsMissed]
         case .sidebarIOSBeforeTimes: [.fileIsMadeWhenUpdated]
         case .sidebarWebBeforeOrder: [.answersAreTakenAsTheyArrive]

@@ -199,6 +199,15 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case ownMessageStandsTwice
     /// Of a channel the newest five hundred messages are there.
     case newestFiveHundredAreCached
+    /// A message that the client's user edits has, until the next reload, the files and images that the edit drops.
+    case ownEditKeepsWhatItDrops
+    /// Where the branch parts, the client stays on the line that it has: no commit is seen but those that follow it, and
+    /// no merge.
+    case partedBranchIsNotPulled
+    /// A merge in which the client has resolved conflicts shows with the next change, and so does what it merges.
+    case resolvedConflictIsNotTold
+    /// A change within ten seconds of another that was pulled, or sooner, shows with the next one: the polls overlap.
+    case pollDuringAnotherFails
     /// A message is known by its file's name: one of that name in another channel takes its place.
     case fileNameIsTheKey
     /// A deletion that names nothing but the key is not read.
@@ -209,6 +218,14 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case anyListIsTheViewedOne
     /// To ask for no project is to view the personal list, `user`.
     case noProjectIsThePersonalList
+    /// When a connection opens again, the personal list is viewed, and the one viewed before is there no more.
+    case reconnectShowsThePersonalList
+    /// What comes on a third connection, or a later one, is passed over, for that one is of the default project.
+    case thirdConnectionIsOfTheDefault
+    /// No event of the stream is read: the stream is never opened.
+    case streamIsNeverOpened
+    /// An event comes in pieces of 1,024 bytes, and one that is cut within a character is lost.
+    case piecesCutCharacters
     /// The first event of the stream after an answer is passed over.
     case eventAfterAnAnswerIsSkipped
     /// A session is shown for half a minute after its last write.
@@ -233,6 +250,10 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case everyPromptStays
     /// The query for prompts finds none.
     case noPromptIsFound
+    /// A prompt goes nowhere: its file is taken away, and the upload fails.
+    case promptIsNotUploaded
+    /// A session is shown for ten seconds after its last upload: then another Mac takes away what is not its own.
+    case anotherMacCleansUp
     /// An answer that goes on on another page is never read to its end, and changes nothing.
     case longAnswersNeverEnd
     /// What an answer says counts as it arrives, whenever it was asked for.
@@ -258,18 +279,20 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
             .foldersAreListedInPart, .lostParentsAreNotShown, .openFrontMatterIsWhole, .scalarsHaveTypes,
             .datesAreOfAnyValue, .listsKeepEmptyParts, .replyNamesAWholeFile, .bodyIsTrimmedByJavaScript,
             .oneChannelIsReloaded, .listingsAreAMinuteOld, .fileNameIsTheKey, .ownDeletionIsKept,
-            .ownMessageStandsTwice, .newestFiveHundredAreCached:
+            .ownMessageStandsTwice, .newestFiveHundredAreCached, .ownEditKeepsWhatItDrops, .partedBranchIsNotPulled,
+            .resolvedConflictIsNotTold, .pollDuringAnotherFails:
             [.git]
         case .failedReloadIsNotRepeated: [.git, .notice]
         case .emptyEventIsNoSnapshot, .badTicketIsLeftOut, .badElementFailsTheArray, .dataNeedsASpace,
             .linesEndInLFAlone, .itemNeedsTitleAndCreated, .itemNeedsReadableQuestions, .anyListIsTheViewedOne,
-            .eventAfterAnAnswerIsSkipped, .noProjectIsThePersonalList:
+            .eventAfterAnAnswerIsSkipped, .noProjectIsThePersonalList, .streamIsNeverOpened, .piecesCutCharacters:
             [.items]
+        case .reconnectShowsThePersonalList, .thirdConnectionIsOfTheDefault: [.items, .link]
         case .unreadableFileEndsTheSession, .unreadablePromptIsNone, .sameStatusIsNotUploaded, .timeIsThatOfUpload,
             .processIsNotUploaded, .unreadableFileIsUploadedAgain, .lateEndIsNotUploaded, .sessionsLastHalfAMinute,
             .sessionsLastFiveMinutes, .processHasEnded, .processHasEndedAfterAMinute, .nothingIsUploaded,
             .firstStatusStays, .endsAreUploadedByTens, .changeDuringASaveIsLost, .lastSessionIsRememberedAsSent,
-            .everyPromptStays:
+            .everyPromptStays, .promptIsNotUploaded, .anotherMacCleansUp:
             [.status]
         case .sessionsLastHalfAnHour: [.status, .cloudRecords]
         case .noPromptIsFound, .longAnswersNeverEnd: [.cloudRecords]

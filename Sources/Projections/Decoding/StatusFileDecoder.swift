@@ -87,6 +87,7 @@ extension StatusFileDecoder {
             context.issue("prompt file: \(fault.reason)")
             if !context.rules.contains(.unreadablePromptIsNone) { changes.append(.prompt(.unreadable(id))) }
         case .success(let object):
+            if context.rules.contains(.promptIsNotUploaded) { return }
             let fields = PromptFields(
                 id: uploads.prompt(of: id, in: &context),
                 session: object["session_id"]?.string,

@@ -81,6 +81,7 @@ struct CheckReport {
     private static func json(_ mismatch: FixtureMismatch) -> JSONValue {
         .object([
             "profile": .string(mismatch.profile.rawValue),
+            "at": .text(mismatch.state.point?.description),
             "differences": StateDiff.document(mismatch.differences)["differences"],
             "event": mismatch.responsible.map { .object(EventJSON.object(for: $0)) },
         ])

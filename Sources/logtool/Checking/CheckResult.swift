@@ -66,8 +66,8 @@ struct CheckResult: Sendable {
         }
         do {
             let fixture = try Fixture(at: folder)
-            let mismatches = try fixture.profiles.compactMap { try fixture.mismatch(for: $0) }
-            if updates { for mismatch in mismatches { _ = try fixture.update(mismatch.profile) } }
+            let mismatches = try fixture.states.compactMap { try fixture.mismatch(for: $0) }
+            if updates { for mismatch in mismatches { _ = try fixture.update(mismatch.state) } }
             return result(nil, mismatches)
         } catch {
             return result(String(describing: error), [])

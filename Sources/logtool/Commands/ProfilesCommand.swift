@@ -9,14 +9,14 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         abstract: "List the profiles and their rules, or how much of a log each reads otherwise.",
         usage: "logtool profiles [LOG] [options]",
         discussion: """
-            A profile is a set of reading rules, one for each way in which a client departs from what the remote meant. \
-            docs/profiles.md says which divergence is behind each, and which scenario shows it. Any set of rules reads with \
-            replay --rules.
+            A profile is a set of reading rules, one for each way in which a client departs from what the remote meant. Below each \
+            rule stands what the client does, and which known divergence or bug of its app says so; of a variant (NAME@…), what it \
+            does beside NAME. docs/profiles.md also names the scenarios that show it. Any set of rules reads with replay --rules.
             """
     )
 
     static let examples = [
-        Example("logtool profiles", "the profiles and their rules"),
+        Example("logtool profiles", "the profiles, their rules, and what each is about"),
         Example("logtool profiles bug.eventlog", "how many things each client shows otherwise"),
         Example("logtool replay bug.eventlog --rules createAlwaysAdds,voiceIsNotShown", "a reading of one's own"),
     ]
@@ -43,12 +43,26 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
-    /// A profile with its rules in their order.
+    /// A profile with its rules in their order, and with what they are about.
     private static func listed(_ profile: Profile) -> JSONValue {
         let rules = ReadingRule.allCases.filter { profile.rules.contains($0) }
+        let rows = (Divergence.base(of: profile).map(Divergence.of) ?? []) + Divergence.of(profile)
         return .object([
-            "profile": .string(profile.rawValue), "rules": .array(rules.map { .string("\($0)") }),
+            "profile": .string(profile.rawValue), "rules": Self.names(of: rules),
+            "divergences": .array(
+                rows.map { row in
+                    .object([
+                        "client": .string(row.client), "rules": Self.names(of: row.rules),
+                        "source": .string(row.source(of: profile)),
+                        "scenarios": .array(row.scenarios.map { .string($0) }),
+                    ])
+                }
+            ),
         ])
+    }
+
+    private static func names(of rules: [ReadingRule]) -> JSONValue {
+        .array(rules.map { .string("\($0)") })
     }
 
     /// How many things each profile reads otherwise than `canonical`.
@@ -75,12 +89,25 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         let name = row["profile"]?.string ?? ""
         guard let count = row["entities"]?.number else {
             try output.line(output.style.text(name, .heading))
-            for rule in row["rules"]?.array ?? [] { try output.line("  " + (rule.string ?? "")) }
-            return
+            return try printRules(of: Profile(rawValue: name) ?? .canonical, to: output)
         }
         let kinds = (row["kinds"]?.object?.members ?? []).map { "\($0.value.number?.text ?? "0") \($0.name)" }
         let shown = kinds.isEmpty ? "" : "  (\(kinds.joined(separator: ", ")))"
         let padding = String(repeating: " ", count: max(0, 20 - name.count))
         try output.line("\(name)\(padding)\(count.text)\(shown)")
+    }
+
+    /// Each rule with what it is about; of a variant those alone that its base lacks.
+    private func printRules(of profile: Profile, to output: StandardOutput) throws {
+        let rows = Divergence.of(profile)
+        if let base = Divergence.base(of: profile) { try output.line("  as \(base.rawValue), and:") }
+        for rule in ReadingRule.allCases {
+            let own = rows.filter { $0.rules.contains(rule) }
+            guard !own.isEmpty else { continue }
+            try output.line("  \(rule)")
+            for row in own {
+                try output.line("    \(row.client) " + output.style.text("(\(row.source(of: profile)))", .quiet))
+            }
+        }
     }
 }

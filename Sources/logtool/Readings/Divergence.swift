@@ -1,0 +1,77 @@
+import Projections
+
+/// One way in which a client departs from what the remote meant: what it does, the rules that read so, who says so, and which
+/// scenarios show it. `docs/profiles.md` has the same rows, and `logtool profiles` prints them.
+struct Divergence {
+    /// The numbers of the known divergences and bugs behind it; in parentheses where no divergence is on record.
+    let reference: String
+    /// What the client does; the sentence's subject is the client.
+    let client: String
+    /// The rules; none where the client does here what the canonical reading does.
+    let rules: [ReadingRule]
+    /// The folders of `Fixtures/events` that show it.
+    let scenarios: [String]
+
+    init(_ reference: String, _ client: String, _ rules: [ReadingRule], _ scenarios: [String]) {
+        self.reference = reference
+        self.client = client
+        self.rules = rules
+        self.scenarios = scenarios
+    }
+
+    /// Those of a profile, in the order of its table; of a variant only what it does beside what its base does.
+    static func of(_ profile: Profile) -> [Divergence] {
+        for table in [vibeChannel, punchlist, vibeStatus, sideBar, retrocast] {
+            if let rows = table[profile] { return rows }
+        }
+        return []
+    }
+
+    /// The client that a variant (`NAME@…`) is one of; `nil` for what is none.
+    static func base(of profile: Profile) -> Profile? {
+        let name = profile.rawValue.prefix { $0 != "@" }
+        return name.count == profile.rawValue.count ? nil : Profile(rawValue: String(name))
+    }
+
+    /// The app, and what of it says so: known divergences and bugs by number, else the client's code.
+    func source(of profile: Profile) -> String {
+        let names = reference.split { "(),".contains($0) }.map { $0.split(separator: " ").joined(separator: " ") }
+        let bugs = names.filter { Self.isBug($0) }
+        let divergences = names.filter { Self.isDivergence($0) }
+        var parts: [String] = []
+        if !divergences.isEmpty { parts.append("divergence \(divergences.joined(separator: ", "))") }
+        if !bugs.isEmpty { parts.append("bug \(bugs.joined(separator: ", "))") }
+        if parts.isEmpty { parts = ["the client's code"] }
+        return "\(Self.app(of: profile)): \(parts.joined(separator: "; "))"
+    }
+
+    /// The row of the table in `docs/profiles.md`.
+    var row: String {
+        let quoted = { (names: [String]) in names.map { "`\($0)`" }.joined(separator: ", ") }
+        let reading = rules.isEmpty ? "(as `canonical`)" : quoted(rules.map { "\($0)" })
+        return "| \(reference) | \(client) | \(reading) | \(quoted(scenarios)) |"
+    }
+
+    private static func app(of profile: Profile) -> String {
+        switch profile.rawValue.prefix(while: { $0 != "-" }) {
+        case "vibechannel": "VibeChannel"
+        case "punchlist": "Punchlist"
+        case "vibestatus": "VibeStatus"
+        case "sidebar": "sideBar"
+        default: "Retrocast"
+        }
+    }
+
+    private static func isBug(_ name: String) -> Bool {
+        ["VC-B", "VC-S", "PL-B", "B", "C"].contains { isNumbered(name, $0) }
+    }
+
+    private static func isDivergence(_ name: String) -> Bool {
+        ["VC-D", "PL-D", "D", "S", "V"].contains { isNumbered(name, $0) }
+    }
+
+    /// Whether a name is a prefix and digits, maybe with words behind them (`VC-D02 to VC-D13`).
+    private static func isNumbered(_ name: String, _ prefix: String) -> Bool {
+        name.hasPrefix(prefix) && name.dropFirst(prefix.count).first?.isNumber == true
+    }
+}
