@@ -1,3 +1,4 @@
+import EventLog
 public import Projections
 
 #if canImport(FoundationEssentials)
@@ -75,10 +76,10 @@ public struct Fixture: Sendable {
     ///
     /// - Returns: Whether the file changed.
     public func update(_ profile: Profile) throws -> Bool {
-        let text = Data(Self.text(of: try FixtureEvents(in: directory).document(profile: profile)).utf8)
+        let text = Array(Self.text(of: try FixtureEvents(in: directory).document(profile: profile)).utf8)
         let file = golden(of: profile)
-        guard FileManager.default.contents(atPath: file.path) != text else { return false }
-        try text.write(to: file, options: .atomic)
+        guard FileManager.default.contents(atPath: file.path)?.elementsEqual(text) != true else { return false }
+        try Partial.write(text, toFileAt: file.path)
         return true
     }
 
