@@ -95,8 +95,7 @@ struct ShrinkSearch {
             let candidate = Candidate(Array(events[..<middle]))
             var answer = runner.known(candidate)
             if answer == nil {
-                var states = base.states
-                for index in states.indices { states[index].apply(events[base.count..<middle].lazy.map(\.draft)) }
+                let states = try runner.test.folded(events[base.count..<middle], onto: base.states)
                 answer = try runner.test.holds(in: states)
                 if answer == false { base = (middle, states) }
             }
@@ -229,7 +228,7 @@ struct ShrinkSearch {
         while true {
             let before = best.events.map(\.draft.payload)
             // A payload that is cut must stay one that can be decoded.
-            let allowed = runner.test.issues(of: best)
+            let allowed = try runner.test.issues(of: best)
             for index in best.events.indices { try shrinkPayload(of: index, issuesAllowed: allowed) }
             best.issuesAllowed = nil
             try removeEvents()
