@@ -67,9 +67,12 @@ struct ShrinkSearch {
             ($1.utf8.count, $0) < ($0.utf8.count, $1)
         }
         let events = best.events
-        let guesses = [Array(sorted.prefix(1)), sorted].map { texts in
+        var guesses = [Array(sorted.prefix(1)), sorted].map { texts in
             texts.isEmpty ? [] : events.filter { event in texts.contains { event.holds($0) } }
         }
+        // What went wrong may be said without a name, as that a list is empty.
+        let sources = Set(guesses[0].map(\.draft.source))
+        guesses.append(events.filter { sources.contains($0.draft.source) })
         let useful = guesses.filter { !$0.isEmpty && $0.count <= events.count / 4 }.map { Candidate($0) }
         guard let hit = try runner.first(useful.count, { useful[$0] }) else { return }
         take(
