@@ -49,6 +49,7 @@ import Testing
         for round in 0..<Self.rounds {
             try removeProducts(of: command)
             for attempt in 0...random.below(3) {
+                try removeFinished(command)
                 try spoil(command)
                 let signal = random.below(2) == 0 ? SIGINT : SIGKILL
                 let place = "seed \(Self.seed), round \(round), attempt \(attempt), signal \(signal)"
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    /// What a command has made before it was interrupted, it does not make again.
+    /// What a command made before the signal came, it does not make again.
     private func removeFinished(_ command: InterruptedCommand) throws {
         if !command.goesOn { try removeProducts(of: command) }
     }
