@@ -26,11 +26,13 @@ extension Fixture {
         to directory: URL,
         about: String
     ) throws -> Fixture {
-        // A folder that appears whole, or not at all.
-        let draft = directory.deletingLastPathComponent()
-            .appending(path: ".\(directory.lastPathComponent).partial-\(ProcessInfo.processInfo.processIdentifier)")
-        try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: draft) }
+        // A folder that appears whole, or not at all, in one that the next run removes if this one is killed.
+        let parent = directory.deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+        let partial = try Partial.makeFolder(for: ".\(directory.lastPathComponent)", in: Folder(at: parent.path))
+        defer { try? FileManager.default.removeItem(atPath: partial.path) }
+        let draft = URL(filePath: partial.path).appending(path: directory.lastPathComponent)
+        try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: false)
         let digests = try log.read { session in
             try write(session, through: point ?? session.head, to: draft.appending(path: FixtureEvents.eventsName))
             return try [Profile.canonical, profile].map { try digest(of: session, at: point, profile: $0) }

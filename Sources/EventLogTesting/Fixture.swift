@@ -1,3 +1,4 @@
+import EventLog
 public import Projections
 
 #if canImport(FoundationEssentials)
@@ -97,10 +98,10 @@ public struct Fixture: Sendable {
     ///
     /// - Returns: Whether the file changed.
     public func update(_ state: FixtureState) throws -> Bool {
-        let text = Data(Self.text(of: try document(of: state, FixtureEvents(in: directory))).utf8)
+        let text = Array(Self.text(of: try document(of: state, FixtureEvents(in: directory))).utf8)
         let file = golden(of: state)
-        guard FileManager.default.contents(atPath: file.path) != text else { return false }
-        try text.write(to: file, options: .atomic)
+        guard FileManager.default.contents(atPath: file.path)?.elementsEqual(text) != true else { return false }
+        try Partial.write(text, toFileAt: file.path)
         return true
     }
 

@@ -8,9 +8,18 @@ struct ExactText: Codable, Hashable, Sendable {
     }
 
     static func == (left: ExactText, right: ExactText) -> Bool {
-        // Texts of equal bytes are also equal to `String`, which sees a difference faster.
-        left.string.utf8.count == right.string.utf8.count && left.string == right.string
-            && left.string.utf8.elementsEqual(right.string.utf8)
+        areSame(left.string, right.string)
+    }
+
+    /// Whether all bytes of two texts are the same.
+    static func areSame(_ left: String, _ right: String) -> Bool {
+        let (left, right) = (left.utf8, right.utf8)
+        guard left.count == right.count else { return false }
+        let isSame = left.withContiguousStorageIfAvailable { left in
+            right.withContiguousStorageIfAvailable { left.elementsEqual($0) }
+        }
+        // What is bridged from elsewhere has no bytes in one piece.
+        return (isSame ?? nil) ?? left.elementsEqual(right)
     }
 
     func hash(into hasher: inout Hasher) {

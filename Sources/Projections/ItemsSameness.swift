@@ -2,7 +2,7 @@
 enum Sameness {
     static func areSame(_ left: String?, _ right: String?) -> Bool {
         switch (left, right) {
-        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
+        case (let left?, let right?): ExactText.areSame(left, right)
         case (nil, nil): true
         default: false
         }

@@ -22,4 +22,38 @@ extension Replay {
         _ = try run.fold(session, through: point, observe)
         return run.workspace
     }
+
+    /// The state at a point, by the shorter way: from a state that is known, or as `workspace` makes it from what is kept beside
+    /// the log.
+    ///
+    /// - Parameter known: A state of the same log, folded with the same options; it stays as it was.
+    /// - Throws: as `workspace`.
+    public static func workspace(
+        of session: borrowing ReadSession,
+        through point: SequenceNumber,
+        from known: Workspace?,
+        options: ReplayOptions = ReplayOptions()
+    ) throws -> Workspace {
+        if let known, known.sequence <= point {
+            let fromKnown = point.rawValue - known.sequence.rawValue
+            // The other way leaves kept states behind, which is worth a quarter more.
+            if fromKnown + fromKnown / 4 < costFromKept(session, through: point, options) {
+                return try advance(known, over: session, through: point, options: options)
+            }
+        }
+        return try workspace(of: session, through: point, options: options)
+    }
+
+    /// What `workspace` takes, in events folded: a kept state is loaded in at most 0.3 of the time that its events take to fold.
+    private static func costFromKept(
+        _ session: borrowing ReadSession,
+        through point: SequenceNumber,
+        _ options: ReplayOptions
+    ) -> UInt64 {
+        let snapshots = options.checks ? nil : Snapshots(options)
+        guard let kept = snapshots?.sequences(through: point, in: session).last?.rawValue else {
+            return point.rawValue - min(session.decidedAt, point).rawValue
+        }
+        return point.rawValue - kept + kept / 10 * 3
+    }
 }

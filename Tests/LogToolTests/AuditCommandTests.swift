@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import TestSupport
 import Testing
@@ -165,6 +166,36 @@ import Testing
         #expect(run.errors.contains("what happened to 35 messages is not listed: compactions dropped it"))
         let page = try ToolRun.run(["audit", "L", "--html", "-"], in: other).output
         #expect(page.contains("Not complete: what happened to 35 messages"))
+    }
+
+    /// A substitute may be a frame with another text, or nothing that can be read.
+    @Test func whatWasRedactedIsSaid() throws {
+        try redact([
+            3: SampleCaptures.message(1, content: "[redacted]"), 4: "[redacted]",
+            5: SampleCaptures.message(3, content: "-"),
+        ])
+        let run = try tool("audit", "L", "--json")
+        #expect(run.exitCode == 0)
+        #expect(run.errors.contains("event 4 is redacted: a text from there and a change made there show as far"))
+        let lines = try entries("--quiet")
+        #expect(lines.map { $0["sequence"] as? String } == ["6", "7", "8", "8"])
+        #expect(lines.map { ($0["redacted"] as? [String]) ?? [] } == [["3"], [], [], ["5"]])
+        #expect(lines[1]["entity"] as? String == "message:guild/10/1002" && lines[1]["before"] == nil)
+        #expect(!run.output.contains("HYPERLINK") && !run.output.contains("message 3"))
+        let page = try tool("audit", "L", "--html", "-").output
+        #expect(page.contains("Not complete: event 4 is redacted"))
+        try folder.write(try tool("audit", "L", "--jsonl", "--prove").output, to: "p.json")
+        #expect(try tool("prove", "--check", "p.json").exitCode == 0)
+    }
+
+    private func redact(_ substitutes: [UInt64: String]) throws {
+        let store = try EventStore.open(at: folder.path("L"))
+        let pairs = substitutes.map { (SequenceNumber($0.key), Array($0.value.utf8)) }.sorted { $0.0 < $1.0 }
+        var plan = try RewritePlan.dropping([], decidedAt: store.read { $0.head })
+        plan.substitutes = Dictionary(uniqueKeysWithValues: pairs)
+        let names = pairs.map { "{\(RewritePlan.name(ofSubstitute: $0.1, for: $0.0))}" }
+        plan.act.payload = Array("{\"redacted\":[\(names.joined(separator: ","))]}".utf8)
+        _ = try store.rewrite(plan)
     }
 
     private func entries(_ options: String...) throws -> [[String: Any]] {

@@ -52,7 +52,7 @@ import Testing
     @Test func profilesAreListedWithTheirRulesAndCounted() throws {
         let list = try run("profiles --jsonl").output
         #expect(list.split(separator: "\n").count == Profile.allCases.count)
-        #expect(list.hasPrefix(#"{"profile":"canonical","rules":[]}"#))
+        #expect(list.hasPrefix(#"{"profile":"canonical","rules":[],"divergences":[]}"#))
         #expect(list.contains(#""createAlwaysAdds""#))
         let counts = try run("profiles L --jsonl").output
         #expect(counts.contains(#"{"profile":"vibechannel-ios","entities":0,"kinds":{}}"#), "\(counts)")

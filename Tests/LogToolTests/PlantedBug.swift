@@ -133,9 +133,9 @@ struct PlantedBug: CustomTestStringConvertible, Sendable {
     ///
     /// - Returns: Where the bug's events are.
     func plant(in folder: TemporaryDirectory, noise count: Int, seed: UInt64) throws -> ClosedRange<UInt64> {
-        var traffic = try NormalTraffic(scenario, seed: seed)
-        let store = try EventStore.openOrCreate(at: folder.path("L"))
         let own = try bugEvents()
+        var traffic = try NormalTraffic(scenario, around: own, seed: seed)
+        let store = try EventStore.openOrCreate(at: folder.path("L"))
         let place = traffic.place(among: count)
         try store.append(inBatches: try traffic.drafts(place, around: own[0].recordedAt, before: true))
         try store.append(inBatches: try traffic.joined(own))

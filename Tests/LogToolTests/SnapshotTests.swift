@@ -32,6 +32,34 @@ import Testing
         #expect(try Set(kept).isSubset(of: sequences))
     }
 
+    @Test func fromAKnownStateEveryPointIsTheSame() throws {
+        let head = try store.read { $0.head.rawValue }
+        let begin = try state(at: 0)
+        let whole = try state(at: head, from: begin, options)
+        #expect(try whole.snapshotHash == state(at: head).snapshotHash)
+        #expect(try sequences.count > 1, "the way from the start leaves kept states behind")
+        for place in stride(from: 0, through: head, by: 9) {
+            let known = try state(at: place)
+            for point in stride(from: 1, through: head, by: 41) {
+                let found = try state(at: point, from: known, options)
+                #expect(try found.snapshotHash == state(at: point).snapshotHash, "at \(point) from \(place)")
+            }
+        }
+    }
+
+    /// A state that says nothing shows whether it was begun from.
+    @Test func theNearerOfAKnownAndAKeptStateIsBegunFrom() throws {
+        let head = try store.read { $0.head.rawValue }
+        let expected = try state(at: head, options).snapshotHash
+        var known = try state(at: 0)
+        known.sequence = SequenceNumber(head / 2)
+        #expect(try state(at: head, from: known, options).snapshotHash == expected)
+        #expect(try state(at: head, from: known, ReplayOptions()).snapshotHash != expected, "without kept states")
+        known.sequence = SequenceNumber(head - 1)
+        #expect(try state(at: head, from: known, options).snapshotHash != expected)
+        #expect(try state(at: head - 2, from: known, options).snapshotHash == state(at: head - 2).snapshotHash)
+    }
+
     @Test func aSourceOrLeftOutEventsAreTheSameToo() throws {
         let head = try store.read { $0.head.rawValue }
         _ = try state(at: head, options)
@@ -168,5 +196,9 @@ import Testing
 
     private func state(at point: UInt64, _ options: ReplayOptions = ReplayOptions()) throws -> Workspace {
         try store.read { try Replay.workspace(of: $0, through: SequenceNumber(point), options: options) }
+    }
+
+    private func state(at point: UInt64, from known: Workspace, _ options: ReplayOptions) throws -> Workspace {
+        try store.read { try Replay.workspace(of: $0, through: SequenceNumber(point), from: known, options: options) }
     }
 }

@@ -36,6 +36,19 @@ package final class OpenFile: Sendable {
         guard fsync(descriptor) == 0 else { throw EventLogError.system("sync", path) }
     }
 
+    /// Writes bytes at the start.
+    func write(_ bytes: [UInt8], _ path: String) throws {
+        try bytes.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(done))
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { throw EventLogError.system("write", path) }
+                done += count
+            }
+        }
+    }
+
     /// Where the next bytes lie that are no hole, from an offset on; `nil` where there are none.
     func dataRange(from offset: UInt64) -> Range<UInt64>? {
         #if canImport(Darwin)
@@ -145,10 +158,8 @@ extension Folder {
 
     private func write(_ name: String, _ bytes: [UInt8]) throws {
         let file = try makeFile(name)
-        let count = bytes.withUnsafeBytes { pwrite(file.descriptor, $0.baseAddress, $0.count, 0) }
-        guard count == bytes.count, fsync(file.descriptor) == 0 else {
-            throw EventLogError.system("write", path(of: name))
-        }
+        try file.write(bytes, path(of: name))
+        guard fsync(file.descriptor) == 0 else { throw EventLogError.system("write", path(of: name)) }
     }
 }
 

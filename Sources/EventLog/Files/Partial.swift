@@ -30,14 +30,32 @@ package enum Partial {
         }
     }
 
-    /// Begins a folder, and removes leftovers of the same one.
-    static func makeFolder(for target: String, in folder: Folder) throws -> Folder {
+    /// Begins a folder, and removes leftovers of the same one. The folder that is returned holds the lock.
+    package static func makeFolder(for target: String, in folder: Folder) throws -> Folder {
         try turn.withLock { _ in
             removeLeftovers(of: target, in: folder)
             let made = try folder.makeFolder(name(for: target))
             _ = made.takeLock()
             return made
         }
+    }
+
+    /// Writes a file that appears at its path whole. One that is there is replaced and gives it its permissions; a link to it
+    /// stays. Else everybody may read it.
+    package static func write(_ bytes: [UInt8], toFileAt path: String) throws {
+        let place = Directory.split(Directory.resolved(path) ?? path)
+        let folder = try Folder(at: place.parent)
+        let mode = try folder.status(of: place.name).map { $0.st_mode & 0o777 } ?? 0o644
+        let file = try makeFile(for: place.name, in: folder)
+        do {
+            try file.write(bytes, path)
+            try file.sync(path)
+            try folder.move(name(for: place.name), to: place.name)
+        } catch {
+            try? folder.removeFile(name(for: place.name))
+            throw error
+        }
+        _ = fchmod(file.descriptor, mode)
     }
 
     /// What cannot be removed stays, and stops nobody.
@@ -71,7 +89,8 @@ package enum Partial {
             try folder.removeFile(name)
         case .folder:
             guard let inner = try folder.folder(name), inner.takeLock() else { return }
-            try folder.removeFolder(name, depth: LogDirectory.depth)
+            // A folder of one run's own may hold a log.
+            try folder.removeFolder(name, depth: LogDirectory.depth + 1)
         case .foreign, .nothing: return
         }
     }

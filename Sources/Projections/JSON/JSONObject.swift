@@ -51,7 +51,7 @@ public struct JSONObject: Codable, Sendable {
 
     private func place(of name: String) -> Int? {
         if let places { return places[ExactText(name)] }
-        return members.firstIndex { ExactText($0.name) == ExactText(name) }
+        return members.firstIndex { ExactText.areSame($0.name, name) }
     }
 
     private mutating func append(_ member: Member) {

@@ -57,8 +57,7 @@ struct Snapshots {
 
     /// The newest state kept at or before a point, and before every event that is left out.
     mutating func nearest(through point: SequenceNumber, in session: borrowing ReadSession) -> Workspace? {
-        let sequences = states.sequences(in: session).filter { $0 <= point && $0 < firstLeftOut }
-        for sequence in sequences.reversed() {
+        for sequence in sequences(through: point, in: session).reversed() {
             if let (state, kept) = states.state(at: sequence, in: session) {
                 last = kept
                 (payloadBytes, rest) = (kept.payloadBytes, (kept.byteCounts.rest, kept.payloadBytes))
@@ -67,6 +66,11 @@ struct Snapshots {
             states.remove(sequence, in: session)
         }
         return nil
+    }
+
+    /// The sequences of the states that `nearest` would try, ascending.
+    func sequences(through point: SequenceNumber, in session: borrowing ReadSession) -> [SequenceNumber] {
+        states.sequences(in: session).filter { $0 <= point && $0 < firstLeftOut }
     }
 
     /// Notes that payloads were folded up to a sequence; whether that state is to be kept.

@@ -83,6 +83,8 @@ struct AuditSummary {
     var counts: [AuditEntry.Class: Int] = [:]
     /// How many messages cannot be listed, since compactions dropped them.
     var droppedMessages = 0
+    /// The redacted events of which no line tells: nothing, or something else, can be read out of their substitutes.
+    var unreadable: [SequenceNumber] = []
     /// The log that was read.
     let size: UInt64
     let root: Hash256
@@ -101,8 +103,17 @@ struct AuditSummary {
         return words.isEmpty ? "no edits, deletes, moves or restores" : words.joined(separator: ", ")
     }
 
-    /// What went with dropped messages; `nil` where none was dropped.
-    var droppedText: String? {
+    /// What the lines cannot tell.
+    var missing: [String] { [droppedText, redactedText].compactMap { $0 } }
+
+    private var redactedText: String? {
+        guard let first = unreadable.first else { return nil }
+        let count = unreadable.count
+        let what = count == 1 ? "event \(first) is" : "\(count) events (\(first) is the first) are"
+        return "\(what) redacted: a text from there and a change made there show as far as the substitute tells"
+    }
+
+    private var droppedText: String? {
         guard droppedMessages > 0 else { return nil }
         let what = droppedMessages == 1 ? "1 message" : "\(droppedMessages) messages"
         return "what happened to \(what) is not listed: compactions dropped it; look in a copy of the log from before"

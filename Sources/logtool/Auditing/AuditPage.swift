@@ -55,12 +55,12 @@ final class AuditPage: AuditPrinter {
     }
 
     func end(_ summary: AuditSummary) throws {
-        let dropped = summary.droppedText.map { "<p class=\"warning\">Not complete: \(HTMLText.escaped($0)).</p>\n" }
+        let missing = summary.missing.map { "<p class=\"warning\">Not complete: \(HTMLText.escaped($0)).</p>\n" }
         try put(
             """
             </tbody></table>
             <p>\(summary.countText).</p>
-            \(dropped ?? "")<p class="quiet">Read out of a log of \(summary.size) events with the root hash \
+            \(missing.joined())<p class="quiet">Read out of a log of \(summary.size) events with the root hash \
             <code>\(summary.root)</code>. Whoever has the log can compare: <code>logtool root LOG</code>; \
             <code>logtool prove LOG EVENT</code> proves one event.</p>
             </body></html>

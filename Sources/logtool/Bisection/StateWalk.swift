@@ -3,9 +3,11 @@ import Projections
 
 /// States of one log at many points, each from the nearest one that is known before it.
 ///
-/// A search that moves to the right folds each event once; one that moves to the left folds from the last state that it
-/// moved right from. So all states of a bisection together take about one replay of the log.
-struct StateWalk {
+/// A search that moves to the right folds from the state before, one that moves to the left from the last state that it moved
+/// right from; either begins from a state kept beside the log where that is nearer. The first state of a search is usually that of
+/// the head, and the replay to it keeps states. So the first bisection of a log takes little more than one replay of it, later
+/// ones little more than loading a few states.
+struct StateWalk: Sendable {
     let store: EventStore
     let query: StateQuery
     private var base: Workspace?
@@ -16,13 +18,10 @@ struct StateWalk {
     }
 
     /// The state at a point.
-    mutating func state(at point: SequenceNumber) throws -> Workspace {
+    func state(at point: SequenceNumber) throws -> Workspace {
         let (base, options) = (base, query.replayOptions)
         return try store.read { session in
-            guard let base, base.sequence <= point else {
-                return try Replay.workspace(of: session, through: point, options: options)
-            }
-            return try Replay.advance(base, over: session, through: point, options: options)
+            try Replay.workspace(of: session, through: point, from: base, options: options)
         }
     }
 

@@ -71,7 +71,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             try printer.end(summary)
             return summary
         }
-        if !output.quiet, html == nil, let text = summary.droppedText { StandardError.line("logtool: \(text)") }
+        if !output.quiet, html == nil { for text in summary.missing { StandardError.line("logtool: \(text)") } }
         if summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 { throw nothingFits(in: state) }
     }
 
@@ -85,16 +85,37 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         if selection.kinds.contains(.message) {
             summary.droppedMessages = state.droppedMessageCount(where: chosen.includes)
         }
+        var told: Set<SequenceNumber> = []
         try state.forEachChange(
             of: selection.kinds,
             where: chosen.includes,
             last: selection.selectors.count,
             includes: chosen.includes
         ) { change in
-            try printer.print(AuditLine(change, isProved: proving.prove, in: session))
+            let line = try AuditLine(change, isProved: proving.prove, in: session)
+            try printer.print(line)
+            told.formUnion(line.redacted)
             summary.counts[change.class, default: 0] += 1
         }
+        summary.unreadable = try Self.redacted(in: session).filter { !told.contains($0) }
         return summary
+    }
+
+    /// The redacted events, as the acts of the rewrites name them.
+    private static func redacted(in session: borrowing ReadSession) throws -> [SequenceNumber] {
+        var redacted: Set<SequenceNumber> = []
+        for act in try session.acts() {
+            guard let payload = try session.event(at: act)?.payload, let said = try? JSONValue.parse(payload) else {
+                continue
+            }
+            for one in said["redacted"]?.array ?? [] {
+                guard let number = one["sequence"]?.string.flatMap({ UInt64($0) }), number > 0,
+                    number <= session.head.rawValue, try session.holding(at: SequenceNumber(number)) == .redacted
+                else { continue }
+                redacted.insert(SequenceNumber(number))
+            }
+        }
+        return redacted.sorted()
     }
 
     private func printer() throws -> any AuditPrinter {

@@ -157,7 +157,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             seen[point] = verdict
             return verdict
         }
-        if case .first(let first) = outcome { try confirm(first, seen, test, &walk, query) }
+        if case .first(let first) = outcome { try confirm(first, seen, test, walk, query) }
         return outcome
     }
 
@@ -178,7 +178,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         _ first: SequenceNumber,
         _ seen: [SequenceNumber: Verdict],
         _ test: BisectedTest,
-        _ walk: inout StateWalk,
+        _ walk: StateWalk,
         _ query: StateQuery
     ) throws {
         guard case .command(let command, _) = test.test else { return }
@@ -217,7 +217,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         var walks = [StateWalk(store: store, query: query), StateWalk(store: other, query: otherQuery)]
         return try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
-            var states = [try walks[0].state(at: point), try walks[1].state(at: point)]
+            let now = walks
+            var states = try concurrentMap(now.indices) { try now[$0].state(at: point) }
             // The digests of two readings also cover orders that a document of either need not show otherwise.
             guard
                 states[0].digest() == states[1].digest()
@@ -236,7 +237,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         _ query: StateQuery,
         _ range: (good: SequenceNumber, bad: SequenceNumber)
     ) throws {
-        var walk = StateWalk(store: store, query: query)
+        let walk = StateWalk(store: store, query: query)
         let start = try walk.state(at: range.good)
         var list = AnswerChanges(expression, at: start)
         try store.read { session in

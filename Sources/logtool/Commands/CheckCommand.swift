@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLog
 import EventLogTesting
 import Projections
 
@@ -67,7 +68,7 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
             try output.line(tap ? report.tap : report.text)
         }
         try output.flush()
-        if let junit { try Data(report.junit.utf8).write(to: URL(filePath: junit), options: .atomic) }
+        if let junit { try Partial.write(Array(report.junit.utf8), toFileAt: junit) }
         if results.contains(where: \.isUnusable) { throw Outcome.trouble }
         if !update, results.contains(where: { !$0.mismatches.isEmpty }) { throw Outcome.no }
     }

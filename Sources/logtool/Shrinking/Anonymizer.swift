@@ -26,7 +26,7 @@ enum Anonymizer {
             [], [.times], [.ids], [.ids, .times], [.words], [.words, .times], [.words, .ids],
         ]
         let attempts = [(all, Set<String>())] + fallbacks.map { (all.subtracting($0), named) }
-        let issues = test.issues(of: Candidate(events)).count
+        let issues = try test.issues(of: Candidate(events)).count
         for (classes, keptWords) in attempts {
             let substitutes = Substitutes(
                 for: texts(of: events) + test.texts,
@@ -36,7 +36,8 @@ enum Anonymizer {
             )
             let replaced = try events.map { try replace($0, by: substitutes) }
             let asked = test.naming(substitutes.replace)
-            guard try asked.isInteresting(Candidate(replaced)), asked.issues(of: Candidate(replaced)).count <= issues,
+            guard try asked.isInteresting(Candidate(replaced)),
+                try asked.issues(of: Candidate(replaced)).count <= issues,
                 remains(of: substitutes, in: replaced).isEmpty, try !isMinimal || isEachNeeded(replaced, asked)
             else { continue }
             return Result(

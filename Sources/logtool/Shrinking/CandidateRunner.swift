@@ -1,18 +1,10 @@
-import Dispatch
 import EventLog
 import Projections
-import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
-#endif
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
 #endif
 
 /// Asks a test about candidates, several at a time, each once.
@@ -105,13 +97,7 @@ final class CandidateRunner {
     }
 
     private func evaluate(_ candidates: [Candidate]) throws -> [Bool] {
-        if candidates.count == 1 { return [try test.isInteresting(candidates[0])] }
-        let results = Mutex([Result<Bool, any Error>?](repeating: nil, count: candidates.count))
         let test = test
-        DispatchQueue.concurrentPerform(iterations: candidates.count) { index in
-            let result = Result { try test.isInteresting(candidates[index]) }
-            results.withLock { $0[index] = result }
-        }
-        return try results.withLock { $0 }.map { try $0?.get() ?? false }
+        return try concurrentMap(candidates.indices) { try test.isInteresting(candidates[$0]) }
     }
 }

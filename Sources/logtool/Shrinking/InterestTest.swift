@@ -27,17 +27,23 @@ struct InterestTest: Sendable {
 
     /// The answer for a log with just these events.
     func isInteresting(_ candidate: Candidate) throws -> Bool {
-        var states = start()
-        for index in states.indices { states[index].apply(candidate.events.lazy.map(\.draft)) }
+        let states = try folded(candidate.events[...], onto: start())
         if let allowed = candidate.issuesAllowed, !Self.issues(of: states).isSubset(of: allowed) { return false }
         return try holds(in: states)
     }
 
     /// The reasons of all issues that the events have.
-    func issues(of candidate: Candidate) -> Set<String> {
-        var states = start()
-        for index in states.indices { states[index].apply(candidate.events.lazy.map(\.draft)) }
-        return Self.issues(of: states)
+    func issues(of candidate: Candidate) throws -> Set<String> {
+        Self.issues(of: try folded(candidate.events[...], onto: start()))
+    }
+
+    /// The states of all readings after some more events, folded at once.
+    func folded(_ events: ArraySlice<CandidateEvent>, onto states: [Workspace]) throws -> [Workspace] {
+        try concurrentMap(states.indices) { index in
+            var state = states[index]
+            state.apply(events.lazy.map(\.draft))
+            return state
+        }
     }
 
     private static func issues(of states: [Workspace]) -> Set<String> {
@@ -62,8 +68,7 @@ struct InterestTest: Sendable {
     /// Why the whole log has no answer at all; `nil` where it has one.
     func fault(in candidate: Candidate) -> String? {
         guard case .expression(let expression) = question else { return nil }
-        var states = start()
-        for index in states.indices { states[index].apply(candidate.events.lazy.map(\.draft)) }
+        guard let states = try? folded(candidate.events[...], onto: start()) else { return nil }
         do throws(ExpressionError) {
             for state in states { _ = try expression.holds(in: state) }
             return nil

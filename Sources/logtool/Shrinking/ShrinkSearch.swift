@@ -67,9 +67,12 @@ struct ShrinkSearch {
             ($1.utf8.count, $0) < ($0.utf8.count, $1)
         }
         let events = best.events
-        let guesses = [Array(sorted.prefix(1)), sorted].map { texts in
+        var guesses = [Array(sorted.prefix(1)), sorted].map { texts in
             texts.isEmpty ? [] : events.filter { event in texts.contains { event.holds($0) } }
         }
+        // What went wrong may be said without a name, as that a list is empty.
+        let sources = Set(guesses[0].map(\.draft.source))
+        guesses.append(events.filter { sources.contains($0.draft.source) })
         let useful = guesses.filter { !$0.isEmpty && $0.count <= events.count / 4 }.map { Candidate($0) }
         guard let hit = try runner.first(useful.count, { useful[$0] }) else { return }
         take(
@@ -95,8 +98,7 @@ struct ShrinkSearch {
             let candidate = Candidate(Array(events[..<middle]))
             var answer = runner.known(candidate)
             if answer == nil {
-                var states = base.states
-                for index in states.indices { states[index].apply(events[base.count..<middle].lazy.map(\.draft)) }
+                let states = try runner.test.folded(events[base.count..<middle], onto: base.states)
                 answer = try runner.test.holds(in: states)
                 if answer == false { base = (middle, states) }
             }
@@ -229,7 +231,7 @@ struct ShrinkSearch {
         while true {
             let before = best.events.map(\.draft.payload)
             // A payload that is cut must stay one that can be decoded.
-            let allowed = runner.test.issues(of: best)
+            let allowed = try runner.test.issues(of: best)
             for index in best.events.indices { try shrinkPayload(of: index, issuesAllowed: allowed) }
             best.issuesAllowed = nil
             try removeEvents()

@@ -1,30 +1,32 @@
+import EventLog
+import Synchronization
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
-/// A folder of one run's own among the system's temporary ones (`TMPDIR`).
+/// A folder of one run's own among the system's temporary ones (`TMPDIR`), `logtool-scratch-N.partial-PID`.
+///
+/// What a killed run leaves is removed by the next one that makes such a folder.
 struct ScratchFolder: ~Copyable {
+    private static let count = Atomic(0)
+
     let path: String
+    /// Holds the lock by which others know that it is in use.
+    private let folder: Folder
 
     /// Makes one.
     init() throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "logtool-\(UUID().uuidString)")
+        let parent = FileManager.default.temporaryDirectory.path
+        let number = Self.count.add(1, ordering: .relaxed).oldValue
         do {
-            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-        } catch {
-            throw Failure(
-                "make the folder \"\(url.path)\" for a dry run: it cannot be made; set TMPDIR to one that can"
-            )
+            folder = try Partial.makeFolder(for: "logtool-scratch-\(number)", in: Folder(at: parent))
+        } catch let error as EventLogError {
+            throw Failure("make a folder in \"\(parent)\": \(error.reason); set TMPDIR to where one can be made")
         }
-        path = url.path
+        path = folder.path
     }
 
     deinit {

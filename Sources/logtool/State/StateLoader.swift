@@ -2,7 +2,7 @@ import EventLog
 import Projections
 
 /// What is asked of a replay.
-struct StateQuery {
+struct StateQuery: Sendable {
     var point: Point?
     var profile = Profile.canonical
     /// The rules to read by in place of those of the profile.

@@ -1,0 +1,18 @@
+import Dispatch
+import Synchronization
+
+/// Makes values at once, on as many threads as there are cores, and hands them out in their order.
+///
+/// - Throws: What making the first one that failed has thrown.
+func concurrentMap<Value: Sendable>(
+    _ indexes: Range<Int>,
+    _ make: @Sendable (Int) throws -> Value
+) throws -> [Value] {
+    if indexes.count == 1 { return [try make(indexes.lowerBound)] }
+    let results = Mutex([Result<Value, any Error>?](repeating: nil, count: indexes.count))
+    DispatchQueue.concurrentPerform(iterations: indexes.count) { place in
+        let result = Result { try make(indexes.lowerBound + place) }
+        results.withLock { $0[place] = result }
+    }
+    return try results.withLock { $0 }.compactMap { try $0?.get() }
+}
