@@ -91,6 +91,8 @@ private struct Tally: Sendable {
 private struct SampleLog: Sendable {
     let path: String
     let exported: String
+    /// A capture with some messages that the log lacks.
+    let capture: String
     let files: [String]
     let digest: String
 
@@ -112,6 +114,8 @@ private struct SampleLog: Sendable {
         digest = try ToolRun.run(["replay", "L", "--digest"], in: folder).output
         _ = try ToolRun.run(["export", "L", "-o", "X.ndjson"], in: folder)
         exported = folder.path("X.ndjson")
+        capture = folder.path("more.ndjson")
+        try folder.write(SampleCaptures.gateway(messages: 720), to: "more.ndjson")
         files = try FileManager.default.subpathsOfDirectory(atPath: path).sorted().filter { [path] name in
             FileManager.default.fileExists(atPath: "\(path)/\(name)/.") == false
         }
@@ -147,7 +151,7 @@ private struct Damage {
         let folder = try TemporaryDirectory()
         try FileManager.default.copyItem(atPath: log.path, toPath: folder.path("L"))
         try FileManager.default.copyItem(atPath: log.exported, toPath: folder.path("X.ndjson"))
-        try folder.write(SampleCaptures.gateway(messages: 720), to: "c.ndjson")
+        try FileManager.default.copyItem(atPath: log.capture, toPath: folder.path("c.ndjson"))
         // Half of the damages come to a file that was opened here before, and so has a mark.
         if Bool.random(using: &random) { _ = try run(["root", "L"], in: folder) }
         let words = try damage(folder, using: &random)
