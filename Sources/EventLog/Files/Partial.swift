@@ -50,12 +50,12 @@ package enum Partial {
         do {
             try file.write(bytes, path)
             try file.sync(path)
+            _ = fchmod(file.descriptor, mode)
             try folder.move(name(for: place.name), to: place.name)
         } catch {
             try? folder.removeFile(name(for: place.name))
             throw error
         }
-        _ = fchmod(file.descriptor, mode)
     }
 
     /// What cannot be removed stays, and stops nobody.
