@@ -88,58 +88,7 @@ extension Divergence {
                 [.deletedMessageComesBack],
                 ["retrocast-create-edit-delete-out-of-order"]
             ),
-            Divergence(
-                "(5.3, B20)",
-                "takes the version that arrives later",
-                [.laterVersionCounts],
-                ["retrocast-create-edit-delete-out-of-order"]
-            ),
-            Divergence(
-                "(5.3)",
-                "passes over bans",
-                [.bansAreIgnored],
-                ["retrocast-banned-but-still-listening"]
-            ),
-            Divergence(
-                "(5.3)",
-                "ends an author's typing with the message",
-                [.messageEndsTyping],
-                ["retrocast-a-message-ends-typing"]
-            ),
-            Divergence(
-                "(5.3)",
-                "does nothing on an update of a channel that no frame created",
-                [.unseenChannelIsNotUpdated],
-                ["retrocast-channels-are-listed-twice"]
-            ),
-            Divergence(
-                "(5.3)",
-                "has no read states",
-                [.readStatesAreIgnored],
-                ["retrocast-guilds-that-ready-lacks"]
-            ),
-            Divergence(
-                "(5.3)",
-                "lists no guild because its user joined it, or takes one off because he left",
-                [.ownMembershipIsNotFollowed],
-                ["retrocast-guilds-that-ready-lacks"]
-            ),
-            Divergence(
-                "(5.3)",
-                "lists a guild that is updated",
-                [.guildUpdateListsTheGuild],
-                ["retrocast-guilds-that-ready-lacks"]
-            ),
-            Divergence(
-                "D31, D32",
-                """
-                has of a channel what its first page says, in place of what was listed, and adds what comes \
-                again in a frame
-                """,
-                [.answersReplaceLists],
-                ["retrocast-page-and-frames-race"]
-            ),
-        ],
+        ] + ofBoth,
         .retrocastWeb: [
             Divergence(
                 "D1, D2, D4, D6",
@@ -204,63 +153,13 @@ extension Divergence {
                 [.deletedMessageComesBack],
                 ["retrocast-create-edit-delete-out-of-order", "retrocast-channels-are-listed-twice"]
             ),
-            Divergence(
-                "(5.3, B20)",
-                "takes the version that arrives later",
-                [.laterVersionCounts],
-                ["retrocast-create-edit-delete-out-of-order"]
-            ),
-            Divergence(
-                "(5.3)",
-                "passes over bans",
-                [.bansAreIgnored],
-                ["retrocast-banned-but-still-listening"]
-            ),
-            Divergence(
-                "(5.3)",
-                "ends an author's typing with the message",
-                [.messageEndsTyping],
-                ["retrocast-a-message-ends-typing"]
-            ),
-            Divergence(
-                "(5.3)",
-                "does nothing on an update of a channel that no frame created",
-                [.unseenChannelIsNotUpdated],
-                ["retrocast-channels-are-listed-twice"]
-            ),
-            Divergence(
-                "(5.3)",
-                "has no read states",
-                [.readStatesAreIgnored],
-                ["retrocast-guilds-that-ready-lacks"]
-            ),
-            Divergence(
-                "(5.3)",
-                "lists no guild because its user joined it, or takes one off because he left",
-                [.ownMembershipIsNotFollowed],
-                ["retrocast-guilds-that-ready-lacks"]
-            ),
-            Divergence(
-                "(5.3)",
-                "lists a guild that is updated",
-                [.guildUpdateListsTheGuild],
-                ["retrocast-guilds-that-ready-lacks"]
-            ),
-            Divergence(
-                "D31, D32",
-                """
-                has of a channel what its first page says, in place of what was listed, and adds what comes \
-                again in a frame
-                """,
-                [.answersReplaceLists],
-                ["retrocast-page-and-frames-race"]
-            ),
+        ] + ofBoth + [
             Divergence(
                 "(all)",
                 "checks no member but ids: what cannot be what it should be is absent",
                 [.membersAreNotChecked],
                 ["retrocast-members-of-another-type"]
-            ),
+            )
         ],
         .retrocastIOSOpen: [
             Divergence(
@@ -278,5 +177,60 @@ extension Divergence {
                 ["retrocast-ring-overflows"]
             )
         ],
+    ]
+
+    /// What the iOS and the web client do alike.
+    private static let ofBoth: [Divergence] = [
+        Divergence(
+            "(5.3, B20)",
+            "takes the version that arrives later",
+            [.laterVersionCounts],
+            ["retrocast-create-edit-delete-out-of-order"]
+        ),
+        Divergence(
+            "(5.3)",
+            "passes over bans",
+            [.bansAreIgnored],
+            ["retrocast-banned-but-still-listening"]
+        ),
+        Divergence(
+            "(5.3)",
+            "ends an author's typing with the message",
+            [.messageEndsTyping],
+            ["retrocast-a-message-ends-typing"]
+        ),
+        Divergence(
+            "(5.3)",
+            "does nothing on an update of a channel that no frame created",
+            [.unseenChannelIsNotUpdated],
+            ["retrocast-channels-are-listed-twice"]
+        ),
+        Divergence(
+            "(5.3)",
+            "has no read states",
+            [.readStatesAreIgnored],
+            ["retrocast-guilds-that-ready-lacks"]
+        ),
+        Divergence(
+            "(5.3)",
+            "lists no guild because its user joined it, or takes one off because he left",
+            [.ownMembershipIsNotFollowed],
+            ["retrocast-guilds-that-ready-lacks"]
+        ),
+        Divergence(
+            "(5.3)",
+            "lists a guild that is updated",
+            [.guildUpdateListsTheGuild],
+            ["retrocast-guilds-that-ready-lacks"]
+        ),
+        Divergence(
+            "D31, D32",
+            """
+            has of a channel what its first page says, in place of what was listed, and adds what comes \
+            again in a frame
+            """,
+            [.answersReplaceLists],
+            ["retrocast-page-and-frames-race"]
+        ),
     ]
 }
