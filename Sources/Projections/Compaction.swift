@@ -58,7 +58,7 @@ public enum Compaction {
         progress: ((SequenceNumber, _ last: SequenceNumber) -> Void)? = nil
     ) throws -> CompactionSummary {
         let plan = try store.read { try Plan(session: $0, policy: policy, progress: progress) }
-        guard !plan.dropped.isEmpty else {
+        guard let remainder = plan.remainder else {
             let bytes = try store.statistics().bytesOnDisk
             return plan.summary(bytes: (bytes, bytes))
         }
@@ -66,12 +66,12 @@ public enum Compaction {
             dropped: plan.dropped,
             decidedAt: plan.decidedAt,
             act: plan.act(now: now),
-            facts: [Replay.factName: plan.facts, DropLedger.factName: plan.ledger.bytes]
+            facts: [Replay.factName: remainder.facts, DropLedger.factName: remainder.ledger.bytes]
         )
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
         rewrite.mustShrink = leavesSmall
-        let result = try store.rewrite(rewrite) { try plan.prove(on: $0, progress: progress) }
+        let result = try store.rewrite(rewrite) { try plan.prove(remainder, on: $0, progress: progress) }
         let bytes = (result.bytesBefore, result.bytesAfter)
         if result.isRefused { return plan.refusal(bytes: bytes) }
         return plan.summary(bytes: bytes)
@@ -80,19 +80,27 @@ public enum Compaction {
     /// The kind of the act that a compaction appends.
     static let actKind = EventKind("logtool.compact/1" as StaticString)
 
-    /// What is dropped and kept, decided at one head. Of the states it keeps figures and hashes, so that no more than one
-    /// large state is in memory while the kept events are folded.
+    /// What a rewrite leaves beside the kept events, and what these must give.
+    private struct Remainder {
+        let facts: [UInt8]
+        let ledger: DropLedger
+        /// The retained state.
+        let hash: Hash256
+    }
+
+    /// What is dropped and kept, decided at one head.
+    ///
+    /// It holds figures and a hash in place of the states, so that the proof has one state in memory.
     private struct Plan {
         let policy: RetentionPolicy
         let decidedAt: SequenceNumber
         let before: Figures
         /// Of the retained state; of the state before where nothing is dropped.
         let after: Figures
-        let retainedHash: Hash256
         let heldCount: Int
         let dropped: [SequenceNumber]
-        let facts: [UInt8]
-        let ledger: DropLedger
+        /// `nil` where nothing is dropped.
+        let remainder: Remainder?
 
         init(
             session: borrowing ReadSession,
@@ -109,17 +117,23 @@ public enum Compaction {
             before = Figures(&state)
             let drops = DropLedger(try session.fact(DropLedger.factName)).decisions(in: state)
             state.retain(policy)
-            let (kept, gone) = try Self.parted(session, needed: state.neededSequences)
+            let (kept, gone) = try Self.split(session, needed: state.neededSequences)
             heldCount = kept.count + gone.count
             dropped = gone
-            after = gone.isEmpty ? before : Figures(&state)
-            facts = state.facts(keeping: kept)
-            ledger = DropLedger(of: state, earlier: drops, decidedAt: decidedAt)
-            retainedHash = state.snapshotHash
+            guard !gone.isEmpty else {
+                (after, remainder) = (before, nil)
+                return
+            }
+            after = Figures(&state)
+            remainder = Remainder(
+                facts: state.facts(keeping: kept),
+                ledger: DropLedger(of: state, earlier: drops, decidedAt: decidedAt),
+                hash: state.snapshotHash
+            )
         }
 
         /// The events that are needed and those that are not; acts are neither.
-        private static func parted(
+        private static func split(
             _ session: borrowing ReadSession,
             needed: Set<UInt64>
         ) throws -> (kept: Set<UInt64>, gone: [SequenceNumber]) {
@@ -157,6 +171,7 @@ public enum Compaction {
         /// Folds the new generation up to where this was decided and compares whole states. States that are the same stay
         /// so with every later event, so those that were appended meanwhile prove nothing.
         func prove(
+            _ remainder: Remainder,
             on session: borrowing ReadSession,
             progress: ((SequenceNumber, SequenceNumber) -> Void)?
         ) throws {
@@ -165,7 +180,7 @@ public enum Compaction {
             let last = decidedAt
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, last) } }
             let found = try Replay.workspace(of: session, through: last, options: options, progress: report)
-            guard found.snapshotHash == retainedHash else {
+            guard found.snapshotHash == remainder.hash else {
                 throw ProjectionError(
                     .unproved,
                     "compact: the events and facts that would be kept do not give the same state; nothing was changed"
@@ -203,7 +218,7 @@ public enum Compaction {
         }
     }
 
-    /// What is told of a state.
+    /// The figures of a state that a summary reports.
     private struct Figures {
         let totals: CompactionCounts
         let digest: Hash256
@@ -231,13 +246,14 @@ public enum Compaction {
         func channelCounts(after: Figures) -> [CompactionSummary.ChannelCount] {
             channels.flatMap { source, ids in
                 let left = after.channels.first { $0.source == source }?.ids ?? []
-                let counts = Dictionary(left.map { ($0.id, $0.count) }, uniquingKeysWith: { first, _ in first })
+                let pairs = left.map { (ExactText($0.id), $0.count) }
+                let counts = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
                 return ids.map {
                     CompactionSummary.ChannelCount(
                         source: source,
                         id: $0.id,
                         before: $0.count,
-                        after: counts[$0.id] ?? 0
+                        after: counts[ExactText($0.id)] ?? 0
                     )
                 }
             }
