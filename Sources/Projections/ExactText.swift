@@ -18,7 +18,7 @@ struct ExactText: Codable, Hashable, Sendable {
         let isSame = left.withContiguousStorageIfAvailable { left in
             right.withContiguousStorageIfAvailable { left.elementsEqual($0) }
         }
-        // What is bridged from elsewhere has no bytes in one piece.
+        // A string bridged from Objective-C may not store its bytes contiguously.
         return (isSame ?? nil) ?? left.elementsEqual(right)
     }
 

@@ -9,7 +9,7 @@ import EventLog
 struct Rows: Fold {
     private(set) var registers: [EntityKey: RowRegister] = [:]
     private var histories = EntityHistories()
-    /// What a client fetches its list of files from; of use only to its profile.
+    /// What a client fetches its list of files from. Only its profile uses it.
     var fileList = RowsFileList()
 
     init() {}

@@ -236,7 +236,7 @@ extension GatewayConnections {
 }
 
 extension GatewayConnections.Connection {
-    /// What is known beside the dispatches.
+    /// All members but the dispatches.
     fileprivate var members: JSONObject {
         [
             "name": .text(name),

@@ -14,7 +14,7 @@ struct GatewayDecoder: EventDecoder {
     var connections = GatewayConnections()
     /// The user whose connection is recorded, as READY says; more than one over the life of a log.
     private var recordingUser = Register<EntityID>()
-    /// What a client remembers beside the state; of use only to its profile.
+    /// What a client remembers beside the state. Only its profile uses it.
     private var client = GatewayClient()
 
     init() {}

@@ -8,7 +8,7 @@ import EventLog
 struct ItemsDecoder: EventDecoder {
     /// The project that the client asked for last. Only the profile of a client that shows any list as its own uses it.
     private var viewed: EntityID?
-    /// Whether a connection was open before; of use only to the profile of a client that views another list after it.
+    /// Whether a connection was open before. Only the profile of a client that views another list after it uses it.
     private var hasConnected = false
 
     init() {}

@@ -1,7 +1,7 @@
 import EventLog
 
-/// What sideBar's clients, and VibeChannel's over rows, hear of the changes of rows before they look at them; of use only
-/// to profiles.
+/// What sideBar's clients, and VibeChannel's over rows, hear of the changes of rows before they look at them. Only
+/// profiles use it.
 struct RealtimeClient: Codable, Sendable {
     /// When a client began to read a table anew.
     private var announced: [String: Timestamp] = [:]

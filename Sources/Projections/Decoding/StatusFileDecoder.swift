@@ -6,7 +6,7 @@ import EventLog
 /// name `vibestatus-prompt-….json` is a prompt, another `vibestatus-….json` a session; anything else is neither, which
 /// is no fault. The id is the file's name.
 struct StatusFileDecoder: EventDecoder {
-    /// What went to the cloud; of use only to the profile of a client that sees nothing else.
+    /// What went to the cloud. Only the profile of a client that sees nothing else uses it.
     private var uploads = StatusUploads()
 
     init() {}
