@@ -1,9 +1,9 @@
 import EventLog
 
 /// One message: what is known of it, what stands of it now, and what happened to it.
-struct MessageRecord: Codable, Sendable {
+struct MessageRecord: Sendable {
     /// What the message's own events say of it; a channel that is gone for ever overrules it.
-    enum Standing: Codable, Sendable {
+    enum Standing: Sendable {
         /// Neither live nor deleted: only reactions are known, it has moved away, or it is no message at this tip.
         case nowhere
         case live
@@ -11,7 +11,7 @@ struct MessageRecord: Codable, Sendable {
     }
 
     /// How it was deleted.
-    struct End: Codable, Hashable, Sendable {
+    struct End: Hashable, Sendable {
         var cause: MessageDeletion.Cause
         var permanence: Permanence
         var deletedAt: Timestamp?
@@ -20,7 +20,7 @@ struct MessageRecord: Codable, Sendable {
     }
 
     /// What the last event that named a reaction said of it.
-    struct Reaction: Codable, Sendable {
+    struct Reaction: Sendable {
         var emoji: ExactText
         var user: EntityID
         var isPresent: Bool
@@ -99,7 +99,7 @@ struct MessageRecord: Codable, Sendable {
         return changes
     }
 
-    private struct ReactionName: Codable, Hashable {
+    private struct ReactionName: Hashable {
         var emoji: ExactText
         var user: EntityID
     }
@@ -107,9 +107,9 @@ struct MessageRecord: Codable, Sendable {
 
 extension MessageRecord {
     /// One event that changed what is known of the message.
-    struct Entry: Codable, Sendable {
+    struct Entry: Sendable {
         /// What happened.
-        enum Happening: Codable, Sendable {
+        enum Happening: Sendable {
             case created
             case edited
             case linked

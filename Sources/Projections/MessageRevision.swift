@@ -1,7 +1,7 @@
 import EventLog
 
 /// The text of a message, behind one small type so that it can become a reference into the log.
-struct MessageText: Codable, Hashable, Sendable {
+struct MessageText: Hashable, Sendable {
     private let text: ExactText
 
     init(_ text: String) {
@@ -13,9 +13,9 @@ struct MessageText: Codable, Hashable, Sendable {
 }
 
 /// One version of a message as the fold keeps it.
-struct MessageRevision: Codable, Sendable {
+struct MessageRevision: Sendable {
     /// What a version says: two versions that say the same are repeats of one another.
-    struct Saying: Codable, Hashable, Sendable {
+    struct Saying: Hashable, Sendable {
         var text: MessageText
         var author: String?
         var authorName: String?
@@ -33,6 +33,12 @@ struct MessageRevision: Codable, Sendable {
     let version: Timestamp?
     var order: MessageOrder
     let saying: Saying
+
+    init(version: Timestamp?, order: MessageOrder, saying: Saying) {
+        self.version = version
+        self.order = order
+        self.saying = saying
+    }
 
     init(_ write: MessageWrite) {
         version = write.version

@@ -108,7 +108,7 @@ extension MessageStore {
         let changed = Set(since.changedRecords).sorted().map { Int($0) }
         for place in changed + Array(since.recordCount..<records.count) {
             encoder.writeNumber(UInt32(place))
-            try encoder.write(records[place])
+            try records[place].write(to: encoder)
             if encoder.bytes.count >= Self.pieceBytes { try body(encoder.takeBytes()) }
         }
         try body(encoder.takeBytes())

@@ -78,7 +78,7 @@ struct MessageStoreLoader {
 
     private mutating func takeRecord(from decoder: StateDecoder) throws {
         let place = Int(try decoder.readNumber(UInt32.self))
-        let record = try decoder.read(MessageRecord.self)
+        let record = try MessageRecord.read(from: decoder)
         guard place <= store.records.count else { throw Malformed() }
         if place == store.records.count { store.records.append(record) } else { store.records[place] = record }
     }

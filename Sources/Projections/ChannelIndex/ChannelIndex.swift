@@ -183,10 +183,7 @@ extension ChannelIndex.Head {
     /// Reads what the encoder wrote. To have it found out how each type is read takes a millisecond of every query.
     init(_ decoder: StateDecoder) throws {
         sequence = try decoder.readNumber(UInt64.self)
-        guard try decoder.readTruth(), let hash = Hash256(try decoder.readBlock()) else {
-            throw decoder.fault("a hash has not 32 bytes")
-        }
-        prefixHash = hash
+        prefixHash = try .read(from: decoder)
         sources = []
         for _ in 0..<(try decoder.readNumber(UInt32.self)) {
             sources.append(Source(name: try decoder.readText(), isDivided: try decoder.readTruth()))

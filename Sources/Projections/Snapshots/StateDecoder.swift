@@ -86,22 +86,8 @@ final class StateDecoder: Decoder {
 
     /// One value in whatever form it has.
     func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let value: Any? =
-            if type == String.self {
-                try readText()
-            } else if type == Bool.self {
-                try readTruth()
-            } else if let number = type as? any FixedWidthInteger.Type {
-                try readNumber(number)
-            } else if type == [UInt8].self {
-                try readBlock()
-            } else if let table = type as? any TextTable.Type {
-                try table.read(from: self)
-            } else {
-                nil
-            }
-        guard let value else { return try Value(from: self) }
-        guard let value = value as? Value else { throw fault("a value is of another type") }
+        guard let own = type as? any StateCodable.Type else { return try Value(from: self) }
+        guard let value = try own.read(from: self) as? Value else { throw fault("a value is of another type") }
         return value
     }
 }

@@ -1,8 +1,8 @@
 /// Writes `Encodable` values as bytes, positions instead of names: what `StateDecoder` of the same program reads.
 ///
 /// Numbers are little-endian and of fixed width, texts and lists begin with a 32-bit count, optional values with a byte
-/// that says whether they are there, cases of an enum with the case's name. The form follows from the types alone, so it
-/// is good only for data that another version of the program throws away.
+/// that says whether they are there, cases of an enum with the case's name or, of a `StateCodable` type, a byte. The form
+/// follows from the types alone, so it is good only for data that another version of the program throws away.
 final class StateEncoder: Encoder {
     private(set) var bytes: [UInt8] = []
     let codingPath: [any CodingKey] = []
@@ -53,16 +53,12 @@ final class StateEncoder: Encoder {
 
     func writeTruth(_ truth: Bool) { bytes.append(truth ? 1 : 0) }
 
-    /// One value in whatever form it has. Texts, truths, numbers and blocks of bytes come without a container of their own.
+    /// One value in whatever form it has.
     func write<Value: Encodable>(_ value: Value) throws {
-        switch value {
-        case let text as String: writeText(text)
-        case let truth as Bool: writeTruth(truth)
-        case let number as any FixedWidthInteger: writeNumber(number)
-        // An empty list of anything can be cast to a list of bytes.
-        case let block as [UInt8] where Value.self == [UInt8].self: writeBlock(block)
-        case let table as any TextTable: try table.write(to: self)
-        default: try value.encode(to: self)
+        if let value = value as? any StateCodable {
+            try value.write(to: self)
+        } else {
+            try value.encode(to: self)
         }
     }
 
@@ -71,31 +67,6 @@ final class StateEncoder: Encoder {
         withUnsafeBytes(of: UInt32(clamping: count).littleEndian) { count in
             bytes.replaceSubrange(offset..<offset + 4, with: count)
         }
-    }
-}
-
-/// A dictionary whose keys are texts: the standard library writes these as the members of a struct that nobody declared.
-protocol TextTable {
-    func write(to encoder: StateEncoder) throws
-    static func read(from decoder: StateDecoder) throws -> Any
-}
-
-extension Dictionary: TextTable where Key == String, Value: Codable {
-    func write(to encoder: StateEncoder) throws {
-        encoder.writeNumber(UInt32(clamping: count))
-        for (key, value) in self {
-            encoder.writeText(key)
-            try encoder.write(value)
-        }
-    }
-
-    static func read(from decoder: StateDecoder) throws -> Any {
-        var table: [String: Value] = [:]
-        for _ in 0..<(try decoder.readNumber(UInt32.self)) {
-            let key = try decoder.readText()
-            table[key] = try decoder.read(Value.self)
-        }
-        return table
     }
 }
 
