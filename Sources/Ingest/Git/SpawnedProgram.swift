@@ -43,8 +43,8 @@ struct SpawnedProgram {
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
         #if os(Linux)
-        // Closing one that has gone by then is no error.
-        for descriptor in Self.openDescriptors() { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        // Closing one that is not open is no error.
+        for descriptor in Self.descriptors() { posix_spawn_file_actions_addclose(&actions, descriptor) }
         #else
         flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
         #endif
@@ -65,10 +65,12 @@ struct SpawnedProgram {
     }
 
     #if os(Linux)
-    /// The descriptors of this process above the standard three.
-    private static func openDescriptors() -> [Int32] {
+    /// The descriptors of this process above the standard three, and some that may be opened before the program starts:
+    /// a new descriptor has the least number that is free.
+    private static func descriptors() -> ClosedRange<Int32> {
         let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        return (names?.compactMap { Int32($0) } ?? Array(3..<1024)).filter { $0 > STDERR_FILENO }
+        let greatest = names.map { $0.compactMap { Int32($0) }.max() ?? STDERR_FILENO } ?? 1023
+        return STDERR_FILENO + 1...greatest + 256
     }
 
     private static func clearSignals(_ attributes: inout posix_spawnattr_t) {
