@@ -16,10 +16,27 @@ extension Replay {
         _ body: (_ event: Envelope, _ differences: [StateDifference]) throws -> Bool
     ) throws {
         let start = SequenceNumber(max(range.lowerBound.rawValue, 1) - 1)
-        var before = try workspace(of: session, through: start, options: options, progress: progress)
-        var after = before
-        guard range.upperBound > start else { return }
-        try session.forEachEvent(in: start.next...range.upperBound) { event in
+        let before = try workspace(of: session, through: start, options: options, progress: progress)
+        try steps(from: before, over: session, through: range.upperBound, options: options, body)
+    }
+
+    /// Each event after a state, up to a point, with what it changed.
+    ///
+    /// - Parameters:
+    ///   - state: A state of this log, folded with the same options.
+    ///   - last: The last event to give; none is given where the state is not before it.
+    ///   - body: as of `steps(of:in:)`.
+    /// - Throws: `EventLogError` where the log cannot be read, or an event is checked and not as it was appended.
+    public static func steps(
+        from state: Workspace,
+        over session: borrowing ReadSession,
+        through last: SequenceNumber,
+        options: ReplayOptions = ReplayOptions(),
+        _ body: (_ event: Envelope, _ differences: [StateDifference]) throws -> Bool
+    ) throws {
+        guard state.sequence < last else { return }
+        var (before, after) = (state, state)
+        try session.forEachEvent(in: state.sequence.next...last) { event in
             guard options.includes(event.source, event.sequence) else { return true }
             if options.checks { try session.check(event) }
             let envelope = event.envelope

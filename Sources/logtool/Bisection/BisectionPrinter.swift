@@ -5,13 +5,14 @@ import Projections
 struct BisectionPrinter {
     let output: StandardOutput
     let log: String
-    let query: StateQuery
     let isJSON: Bool
 
     /// Prints an outcome.
-    func print(_ outcome: Bisection.Outcome, tested: Int, store: EventStore) throws {
+    ///
+    /// - Parameter walk: What the search went by; it still holds the last good state.
+    func print(_ outcome: Bisection.Outcome, tested: Int, walk: StateWalk) throws {
         switch outcome {
-        case .first(let sequence): try printFirst(sequence, tested: tested, store: store)
+        case .first(let sequence): try printFirst(sequence, tested: tested, walk: walk)
         case .among(let sequences): try printCandidates(sequences, tested: tested)
         case .same(let verdict): try say(none("both ends are \(verdict.rawValue)"), tested: tested)
         case .reversed: try say(none("the good end is bad and the bad end good; negate the test"), tested: tested)
@@ -37,20 +38,16 @@ struct BisectionPrinter {
         try output.line("the first bad event is one of \(first) to \(last): the test cannot say of the states between")
     }
 
-    private func printFirst(_ sequence: SequenceNumber, tested: Int, store: EventStore) throws {
-        try store.read { session in
-            var printed = false
-            try Replay.steps(of: session, in: sequence...sequence, options: query.replayOptions) { event, changes in
-                printed = true
-                try print(event, changes, tested: tested, session: store)
-                return true
-            }
-            // An act, or an event of a source that is left out, changes nothing.
-            if !printed { try say("first: event \(sequence)", tested: tested) }
+    private func printFirst(_ sequence: SequenceNumber, tested: Int, walk: StateWalk) throws {
+        var printed = false
+        try walk.step(at: sequence) { event, changes in
+            printed = true
+            try print(event, changes, tested: tested, store: walk.store)
         }
+        if !printed { try say("first: event \(sequence)", tested: tested) }
     }
 
-    private func print(_ event: Envelope, _ changes: [StateDifference], tested: Int, session store: EventStore) throws {
+    private func print(_ event: Envelope, _ changes: [StateDifference], tested: Int, store: EventStore) throws {
         let payload = try payload(of: event.sequence, in: store)
         let differences = StateDiff.document(changes)["differences"]?.array ?? []
         if isJSON {

@@ -29,4 +29,15 @@ struct StateWalk: Sendable {
     mutating func begin(from state: Workspace) {
         base = state
     }
+
+    /// Gives one event with what it changed; acts and events of sources that are left out change nothing and are not given.
+    func step(at sequence: SequenceNumber, _ body: (Envelope, [StateDifference]) throws -> Void) throws {
+        let before = try state(at: SequenceNumber(sequence.rawValue - 1))
+        try store.read { session in
+            try Replay.steps(from: before, over: session, through: sequence, options: query.replayOptions) {
+                try body($0, $1)
+                return true
+            }
+        }
+    }
 }

@@ -95,14 +95,10 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         query.sections = test.only
         if all, let expression = test.when { return try printAll(expression, store, query, range) }
         var bisection = Bisection(good: range.good, bad: range.bad)
-        let outcome = try search(&bisection, store, query)
-        let printer = BisectionPrinter(
-            output: output.standardOutput,
-            log: log.path,
-            query: query,
-            isJSON: document.json
-        )
-        try printer.print(outcome, tested: bisection.tested, store: store)
+        var walk = StateWalk(store: store, query: query)
+        let outcome = try search(&bisection, &walk)
+        let printer = BisectionPrinter(output: output.standardOutput, log: log.path, isJSON: document.json)
+        try printer.print(outcome, tested: bisection.tested, walk: walk)
         guard case .first = outcome else { throw Outcome.no }
     }
 
@@ -128,11 +124,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     // MARK: - Search
 
-    private func search(
-        _ bisection: inout Bisection,
-        _ store: EventStore,
-        _ query: StateQuery
-    ) throws -> Bisection.Outcome {
+    private func search(_ bisection: inout Bisection, _ walk: inout StateWalk) throws -> Bisection.Outcome {
         let progress = output.progress("looking for the first bad event")
         defer { progress.end() }
         let steps = Self.steps(from: bisection.good, to: bisection.bad)
@@ -141,23 +133,23 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             count += 1
             progress.report("testing the state at \(point)", done: count, total: max(count, steps))
         }
-        if let against { return try compare(&bisection, store, query, with: against, tell) }
+        if let against { return try compare(&bisection, &walk, with: against, tell) }
         let isQuiet = output.quiet || document.json
         let driver = play.map { TestCommand(line: $0, timeout: .seconds(60), isQuiet: isQuiet) }
         let given = driver.map { StateTest.command($0, part: StatePartQuery()) } ?? test.test(isQuiet: isQuiet)
         guard let given else { return .same(.skip) }
-        let test = try driver == nil ? BisectedTest(given) : BisectedTest(given, playing: store, as: playAs)
-        var walk = StateWalk(store: store, query: query)
+        let test = try driver == nil ? BisectedTest(given) : BisectedTest(given, playing: walk.store, as: playAs)
+        let options = walk.query.documentOptions
         var seen: [SequenceNumber: Verdict] = [:]
         let outcome = try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
             let state = try walk.state(at: point)
-            let verdict = try test.verdict(state, options: query.documentOptions)
+            let verdict = try test.verdict(state, options: options)
             if verdict == .good { walk.begin(from: state) }
             seen[point] = verdict
             return verdict
         }
-        if case .first(let first) = outcome { try confirm(first, seen, test, walk, query) }
+        if case .first(let first) = outcome { try confirm(first, seen, test, walk) }
         return outcome
     }
 
@@ -178,12 +170,11 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         _ first: SequenceNumber,
         _ seen: [SequenceNumber: Verdict],
         _ test: BisectedTest,
-        _ walk: StateWalk,
-        _ query: StateQuery
+        _ walk: StateWalk
     ) throws {
         guard case .command(let command, _) = test.test else { return }
         for point in [SequenceNumber(first.rawValue - 1), first] {
-            let again = try test.verdict(walk.state(at: point), options: query.documentOptions)
+            let again = try test.verdict(walk.state(at: point), options: walk.query.documentOptions)
             guard let before = seen[point], before != again else { continue }
             throw Failure(
                 "bisect: \"\(command.line)\" does not answer the same twice: at sequence \(point) it was \(before.rawValue), then "
@@ -197,24 +188,25 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     /// digests differ by their rows.
     private func compare(
         _ bisection: inout Bisection,
-        _ store: EventStore,
-        _ query: StateQuery,
+        _ walk: inout StateWalk,
         with reference: StateReference,
         _ tell: (SequenceNumber) -> Void
     ) throws -> Bisection.Outcome {
-        var (other, otherQuery) = (store, query)
+        var (other, otherQuery) = (walk.store, walk.query)
         if case .log(let path, _, let profile) = reference {
             otherQuery.profile = profile
             if !path.isEmpty { other = try EventStore.open(at: path) }
         }
-        let heads = try [store, other].map { try $0.read { $0.head } }
+        let heads = try [walk.store, other].map { try $0.read { $0.head } }
         if let shorter = heads.min(), bad == nil, shorter < bisection.bad {
             bisection = Bisection(good: bisection.good, bad: shorter)
             guard bisection.good < shorter else {
                 throw Failure("bisect: the other log ends at sequence \(shorter), before --good (\(bisection.good))")
             }
         }
-        var walks = [StateWalk(store: store, query: query), StateWalk(store: other, query: otherQuery)]
+        let isSameReading = walk.query.profile == otherQuery.profile
+        var walks = [walk, StateWalk(store: other, query: otherQuery)]
+        defer { walk = walks[0] }
         return try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
             let now = walks
@@ -222,7 +214,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             // The digests of two readings also cover orders that a document of either need not show otherwise.
             guard
                 states[0].digest() == states[1].digest()
-                    || query.profile != otherQuery.profile && StateDiff.differences(states[0], states[1]).isEmpty
+                    || !isSameReading && StateDiff.differences(states[0], states[1]).isEmpty
             else { return .bad }
             for index in states.indices { walks[index].begin(from: states[index]) }
             return .good
