@@ -10,26 +10,29 @@ enum Sameness {
 }
 
 extension JSONValue {
-    /// Whether two values are the same JSON, whatever the order of members and the spelling of numbers.
+    /// Whether two values are the same JSON, whatever the order of members and the spelling of numbers: whether their canonical
+    /// texts are the same, none of which is made but those of numbers.
     func isSameJSON(as other: JSONValue?) -> Bool {
-        guard let other else { return false }
-        return isSpelledLike(other) || canonicalBytes == other.canonicalBytes
-    }
-
-    private func isSpelledLike(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
-        case (.number(let left), .number(let right)): left.text == right.text
-        case (.string(let left), .string(let right)): Sameness.areSame(left, right)
+        case (.number(let left), .number(let right)):
+            left.text == right.text || canonicalBytes == JSONValue.number(right).canonicalBytes
+        case (.string(let left), .string(let right)): ExactText.areSame(left, right)
         case (.array(let left), .array(let right)):
-            left.count == right.count && zip(left, right).allSatisfy { $0.isSpelledLike($1) }
-        case (.object(let left), .object(let right)):
-            left.members.count == right.members.count
-                && zip(left.members, right.members).allSatisfy {
-                    Sameness.areSame($0.name, $1.name) && $0.value.isSpelledLike($1.value)
-                }
+            left.count == right.count && zip(left, right).allSatisfy { $0.isSameJSON(as: $1) }
+        case (.object(let left), .object(let right)): left.hasSameJSON(as: right)
         default: false
+        }
+    }
+}
+
+extension JSONObject {
+    fileprivate func hasSameJSON(as other: JSONObject) -> Bool {
+        guard members.count == other.members.count else { return false }
+        return zip(members, other.members).allSatisfy { mine, theirs in
+            // Most objects that are compared have their members in one order.
+            mine.value.isSameJSON(as: ExactText.areSame(mine.name, theirs.name) ? theirs.value : other[mine.name])
         }
     }
 }

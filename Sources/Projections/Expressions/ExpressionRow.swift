@@ -62,7 +62,10 @@ extension SourceState {
         default: return nil
         }
         let cell = store.cells[place]
-        guard cell.form == .packed else { return nil }
+        guard cell.form == .packed else {
+            let saying = store.records[Int(cell.last)].current?.saying
+            return (name == "content" ? saying?.text.string : saying?.author).map { .string($0) } ?? .null
+        }
         guard let version = store.version(of: cell) else { return .null }
         return .string(name == "content" ? store.texts.string(version.text) : String(store.authors.id(version.author)))
     }
