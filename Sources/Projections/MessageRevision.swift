@@ -73,13 +73,18 @@ struct MessageRevision: Sendable {
 extension MessageRevision.Saying {
     /// The members of the state document that come from a version.
     func members(names: Names) -> JSONObject {
+        members(replyingTo: replyTo.map { .string(names.text($0)) })
+    }
+
+    /// - Parameter parent: What stands for the message that this one answers.
+    func members(replyingTo parent: JSONValue?) -> JSONObject {
         [
             "author": .text(author),
             "authorName": .text(authorName),
             "createdAt": .text(createdAt?.description),
             "editedAt": .text(editedAt?.description),
             "content": .string(text.string),
-            "replyTo": .text(replyTo.map { names.text($0) }),
+            "replyTo": parent,
             "tags": tags.map(Self.texts),
             "files": files.map(Self.texts),
             "images": images.map(Self.texts),

@@ -87,16 +87,18 @@ extension Messages {
     private func liveRow(_ record: MessageRecord, _ context: RowContext) -> JSONValue? {
         guard let current = record.current else { return nil }
         let names = context.names
-        var row = record.key.members(names)
-        for member in current.saying.members(names: names).members { row[member.name] = member.value }
-        row["revisions"] = .int(record.revisionCount)
-        row["replyTo"] = current.saying.replyTo.flatMap { id -> JSONValue? in
+        let parent = current.saying.replyTo.flatMap { id -> JSONValue? in
             let parent = MessageKey(channel: record.key.channel, id: id)
             if context.rules.contains(.lostParentsAreNotShown), state(of: parent) != .live { return nil }
             return .object(["id": .string(names.text(id)), "state": .string(state(of: parent).rawValue)])
         }
-        row["reactions"] = record.reactionRows(names)
-        return .object(row)
+        let rest: JSONObject = ["revisions": .int(record.revisionCount), "reactions": record.reactionRows(names)]
+        return .object(
+            JSONObject(
+                distinct: record.key.members(names).members + current.saying.members(replyingTo: parent).members
+                    + rest.members
+            )
+        )
     }
 
     private func deletedRow(_ record: MessageRecord, _ names: Names) -> JSONValue? {

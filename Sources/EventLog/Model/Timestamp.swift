@@ -55,8 +55,29 @@ extension Timestamp: CustomStringConvertible {
     public var description: String {
         let secondOfDay = Self.floorRemainder(seconds, 86_400)
         let day = CivilDate(daysSince1970: (seconds - secondOfDay) / 86_400)
-        let clock = [secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60].map { Self.padded($0, 2) }
-        return "\(day)T\(clock.joined(separator: ":")).\(Self.padded(Int64(nanoseconds / 1000), 6))Z"
+        let clock = [secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60]
+        let microseconds = Int64(nanoseconds / 1000)
+        guard (0...9999).contains(day.year) else {
+            let time = clock.map { Self.padded($0, 2) }.joined(separator: ":")
+            return "\(day)T\(time).\(Self.padded(microseconds, 6))Z"
+        }
+        // Documents have several times a message, so a time of the usual form is written without texts of its parts.
+        return String(unsafeUninitializedCapacity: 27) { text in
+            var end = 0
+            for (value, width, mark) in [
+                (day.year, 4, "-"), (day.month, 2, "-"), (day.day, 2, "T"), (clock[0], 2, ":"), (clock[1], 2, ":"),
+                (clock[2], 2, "."), (microseconds, 6, "Z"),
+            ] as [(Int64, Int, Unicode.Scalar)] {
+                var rest = value
+                for place in (end..<end + width).reversed() {
+                    text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                text[end + width] = UInt8(ascii: mark)
+                end += width + 1
+            }
+            return end
+        }
     }
 
     static func padded(_ value: Int64, _ width: Int) -> String {

@@ -100,8 +100,11 @@ extension JSONObject: Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// Makes an object with the members of a literal whose value is not `nil`.
+    /// Makes an object with the members of a literal whose value is not `nil`. Names must differ.
     public init(dictionaryLiteral elements: (String, JSONValue?)...) {
-        for (name, value) in elements where value != nil { self[name] = value }
+        members.reserveCapacity(elements.count)
+        for (name, value) in elements { if let value { members.append(Member(name: name, value: value)) } }
+        assert(!Self.hasRepeatedName(members), "a name stands twice in a literal")
+        if members.count >= Self.indexedCountMin { buildIndex() }
     }
 }
