@@ -1,5 +1,7 @@
+import Dispatch
 import EventLog
 import Projections
+import Synchronization
 
 /// The tables of a map in one database, ready to be filled.
 final class MappedTables {
@@ -46,22 +48,10 @@ final class MappedTables {
 
     /// Writes what a row of a list gives to each table that is filled from the list.
     func insert(_ row: JSONValue, of list: StateList) throws {
-        let row = MappedRow(row, members: members[list] ?? [])
-        for index in targets[list] ?? [] {
-            let target = all[index]
-            try target.table.forEachRow(of: row) { values in
-                do {
-                    connection.allow(rows: 1)
-                    try target.insertion.run(values)
-                } catch let trouble as SQLiteTrouble where trouble.isConstraint || trouble.isRefusal {
-                    throw failure(trouble, target.table, values)
-                }
-                counts[index] += 1
-            }
-        }
+        try forEachMadeRow(of: row, list) { try insert($0) }
     }
 
-    /// Writes all rows of a state, or those that are wanted.
+    /// Writes all rows of a state, or those that are wanted. They are made here while others are written on another thread.
     func insertAll(
         of state: borrowing Workspace,
         progress: (_ rows: Int) -> Void = { _ in },
@@ -69,14 +59,35 @@ final class MappedTables {
     ) throws {
         let asOf = CacheMeta.asOf(state)
         var done = 0
+        let queue = InsertionQueue(self)
+        defer { queue.wait() }
         for list in lists {
             try state.forEachRow(of: list, asOf: asOf) { row in
                 guard isWanted(row) else { return }
-                try insert(row, of: list)
+                try forEachMadeRow(of: row, list) { try queue.add($0) }
                 done += 1
                 if done & 0x3FFF == 0 { progress(done) }
             }
         }
+        try queue.finish()
+    }
+
+    private func forEachMadeRow(of row: JSONValue, _ list: StateList, _ body: (MadeRow) throws -> Void) rethrows {
+        let row = MappedRow(row, members: members[list] ?? [])
+        for index in targets[list] ?? [] {
+            try all[index].table.forEachRow(of: row) { try body(MadeRow(target: index, values: $0)) }
+        }
+    }
+
+    fileprivate func insert(_ row: MadeRow) throws {
+        let target = all[row.target]
+        do {
+            connection.allow(rows: 1)
+            try target.insertion.run(row.values)
+        } catch let trouble as SQLiteTrouble where trouble.isConstraint || trouble.isRefusal {
+            throw failure(trouble, target.table, row.values)
+        }
+        counts[row.target] += 1
     }
 
     private func failure(_ trouble: SQLiteTrouble, _ table: CacheMap.Table, _ values: [SQLiteValue]) -> Failure {
@@ -85,6 +96,77 @@ final class MappedTables {
         let row = key.isEmpty ? "a row" : "the row with \(key.joined(separator: ", "))"
         let advice = trouble.isConstraint ? "; change the map or the schema, or add conflict: replace" : ""
         return map.failure("table \"\(table.name)\": \(row): \(trouble)\(advice)", line: table.line)
+    }
+}
+
+/// A row as it is bound, and the place of its table among the tables.
+private struct MadeRow: Sendable {
+    let target: Int
+    let values: [SQLiteValue]
+}
+
+/// Inserts rows on a thread of its own, in the order in which they come, while others are made.
+///
+/// Unchecked: from the first row to the end of `wait`, only blocks of the serial queue touch the tables and their connection.
+private final class InsertionQueue: @unchecked Sendable {
+    private static let batchRows = 256
+    private static let batchCountMax = 4
+
+    private let tables: MappedTables
+    private var batch: [MadeRow] = []
+    private let queue = DispatchQueue(label: "eventlog.insert")
+    private let room = DispatchSemaphore(value: batchCountMax)
+    private let failure = Mutex<(any Error)?>(nil)
+
+    init(_ tables: MappedTables) {
+        self.tables = tables
+    }
+
+    /// Hands a row over; waits while too many are not inserted yet.
+    ///
+    /// - Throws: why an earlier row could not be inserted.
+    func add(_ row: MadeRow) throws {
+        batch.append(row)
+        if batch.count == Self.batchRows { try handOver() }
+    }
+
+    /// Waits for all rows.
+    ///
+    /// - Throws: as `add`.
+    func finish() throws {
+        try handOver()
+        wait()
+        try throwFailure()
+    }
+
+    /// Waits for the rows that were handed over.
+    func wait() {
+        queue.sync {}
+    }
+
+    private func handOver() throws {
+        room.wait()
+        let rows = batch
+        batch = []
+        batch.reserveCapacity(Self.batchRows)
+        queue.async { [self] in
+            insert(rows)
+            room.signal()
+        }
+        try throwFailure()
+    }
+
+    private func insert(_ rows: [MadeRow]) {
+        guard failure.withLock({ $0 == nil }) else { return }
+        do {
+            for row in rows { try tables.insert(row) }
+        } catch {
+            failure.withLock { $0 = error }
+        }
+    }
+
+    private func throwFailure() throws {
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }
 
