@@ -11,6 +11,22 @@ extension MessageStore {
         return MessageRecord(key: key, standing: standing(of: cell, history), current: current, entries: history)
     }
 
+    /// The version that counts at a place, or counted last.
+    func current(at place: Int) -> MessageRevision? {
+        let cell = cells[place]
+        guard cell.form == .packed else { return records[Int(cell.last)].current }
+        return version(of: cell).map { MessageRevision(write(of: key(at: place), $0)) }
+    }
+
+    /// As `MessageRecord.revisionCount`, of the message at a place.
+    func revisionCount(at place: Int) -> Int {
+        let cell = cells[place]
+        guard cell.form == .packed else { return records[Int(cell.last)].revisionCount }
+        var count = 0
+        forEachEntry(of: cell) { if $0.happening.isNewRevision { count += 1 } }
+        return count
+    }
+
     private func standing(of cell: MessageCell, _ history: [MessageRecord.Entry]) -> MessageRecord.Standing {
         switch cell.standing {
         case .nowhere: return .nowhere

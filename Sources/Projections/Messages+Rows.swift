@@ -17,10 +17,10 @@ extension Messages {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard let record = record(for: key) else { return nil }
-        switch (key.section, state(of: record)) {
-        case (.messages, .live): return liveRow(record, context)
-        case (.deletedMessages, .deleted): return deletedRow(record, context.names)
+        guard let place = place(of: key) else { return nil }
+        switch (key.section, state(at: place)) {
+        case (.messages, .live): return liveRow(at: place, context)
+        case (.deletedMessages, .deleted): return deletedRow(store.record(at: place), context.names)
         default: return nil
         }
     }
@@ -37,8 +37,8 @@ extension Messages {
     }
 
     /// The live messages of one channel in the remote's order.
-    func sortedLive(in channel: EntityID, _ names: Names) -> [MessageRecord] {
-        orderedLive(in: channel, names).map { store.record(at: $0.place) }
+    func sortedLive(in channel: EntityID, _ names: Names) -> [MessageKey] {
+        orderedLive(in: channel, names).map { store.key(at: $0.place) }
     }
 
     /// The places of the live messages of one channel in the remote's order. No record is built to put them in order.
@@ -81,22 +81,24 @@ extension Messages {
 
     private func record(for key: EntityKey) -> MessageRecord? {
         guard key.section == .messages || key.section == .deletedMessages else { return nil }
-        return store.place(of: MessageKey(channel: key.first, id: key.second)).map { store.record(at: $0) }
+        return place(of: key).map { store.record(at: $0) }
     }
 
-    private func liveRow(_ record: MessageRecord, _ context: RowContext) -> JSONValue? {
-        guard let current = record.current else { return nil }
-        let names = context.names
+    /// Of a packed message, no record is made: its history is counted where it lies.
+    private func liveRow(at place: Int, _ context: RowContext) -> JSONValue? {
+        guard let current = store.current(at: place) else { return nil }
+        let (key, names) = (store.key(at: place), context.names)
         let parent = current.saying.replyTo.flatMap { id -> JSONValue? in
-            let parent = MessageKey(channel: record.key.channel, id: id)
+            let parent = MessageKey(channel: key.channel, id: id)
             if context.rules.contains(.lostParentsAreNotShown), state(of: parent) != .live { return nil }
             return .object(["id": .string(names.text(id)), "state": .string(state(of: parent).rawValue)])
         }
-        let rest: JSONObject = ["revisions": .int(record.revisionCount), "reactions": record.reactionRows(names)]
+        let rest: JSONObject = [
+            "revisions": .int(store.revisionCount(at: place)), "reactions": store.reactionRows(at: place, names),
+        ]
         return .object(
             JSONObject(
-                distinct: record.key.members(names).members + current.saying.members(replyingTo: parent).members
-                    + rest.members
+                distinct: key.members(names).members + current.saying.members(replyingTo: parent).members + rest.members
             )
         )
     }
@@ -118,6 +120,13 @@ extension Messages {
 extension MessageKey {
     func members(_ names: Names) -> JSONObject {
         ["channel": .string(names.text(channel)), "id": .string(names.text(id))]
+    }
+}
+
+extension MessageStore {
+    fileprivate func reactionRows(at place: Int, _ names: Names) -> JSONValue? {
+        let cell = cells[place]
+        return cell.form == .record ? records[Int(cell.last)].reactionRows(names) : nil
     }
 }
 

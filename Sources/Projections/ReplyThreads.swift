@@ -18,7 +18,7 @@ struct ReplyThreads: Sendable {
 
     /// Builds the trees of one channel in O(n log n).
     init(of channel: EntityID, in messages: Messages, names: Names) {
-        let keys = messages.sortedLive(in: channel, names).map(\.key)
+        let keys = messages.sortedLive(in: channel, names)
         let places = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
         let forest = ReplyForest(parents: keys.map { key in messages.parent(of: key).flatMap { places[$0] } })
         circles = forest.circles.map { $0.map { keys[$0] } }

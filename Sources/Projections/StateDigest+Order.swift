@@ -7,6 +7,6 @@ extension Messages {
     /// Cost: O(1) for these; O(n log n) for the others, whose every change carries the whole list anyway.
     func statedOrder(in channel: EntityID, _ names: Names) -> [JSONValue]? {
         guard let known = store.firstOrder(in: channel), case .at = known else { return nil }
-        return sortedLive(in: channel, names).map { .string(names.text($0.key.id)) }
+        return sortedLive(in: channel, names).map { .string(names.text($0.id)) }
     }
 }

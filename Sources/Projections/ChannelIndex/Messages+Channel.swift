@@ -5,7 +5,7 @@ extension Messages {
     /// The places of the live messages of a channel, in the remote's order.
     func livePlaces(in channel: EntityID, _ names: Names) -> [Int] {
         let places = places(in: channel, being: .live)
-        return sortedByNumber(places) ?? sortedLive(in: channel, names).compactMap { store.place(of: $0.key) }
+        return sortedByNumber(places) ?? orderedLive(in: channel, names).map(\.place)
     }
 
     /// The places of the deleted messages of a channel, by the bytes of their ids.
