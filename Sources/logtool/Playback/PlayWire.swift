@@ -29,12 +29,8 @@ final class PlayWire: Sendable {
         buffer.writeBytes(message)
     }
 
-    /// Sends what `encode` made; returns when the system has taken it, false where the client has gone.
-    func send(_ buffer: ByteBuffer) async -> Bool {
-        (try? await write(buffer).get()) != nil
-    }
-
-    private func write(_ buffer: ByteBuffer) -> EventLoopFuture<Void> {
+    /// Sends what `encode` made. The future is done when the system has taken it, and fails where the client has gone.
+    func write(_ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         guard let frames else { return channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(buffer))) }
         return channel.eventLoop.flatSubmit { frames.value.writeAndFlush(NIOAny(buffer)) }
     }

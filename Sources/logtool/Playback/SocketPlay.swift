@@ -29,6 +29,8 @@ final class SocketPlay<Dialect: PlayDialect> {
     /// What is on its way to the wire.
     private var pending = ByteBuffer()
     private var givenInPending = 0
+    /// What was sent ahead; the system may not have taken it yet.
+    private var sending: Sending?
     /// The position that is reached once `pending` is sent.
     private var reached = SequenceNumber.zero
     /// Where the recorded connection began that is played; `nil` between two.
@@ -44,6 +46,13 @@ final class SocketPlay<Dialect: PlayDialect> {
     /// Whether recorded answers are waited for.
     private var awaitsAnswers = true
     private var isOver = false
+
+    /// A piece that was handed to the client's connection.
+    private struct Sending {
+        let future: EventLoopFuture<Void>
+        let given: Int
+        let reached: SequenceNumber
+    }
 
     private static var pendingBytesMax: Int { 1 << 18 }
     /// The longest wait for a client to ask what the recorder asked, and to leave where the recorder left.
@@ -102,7 +111,13 @@ final class SocketPlay<Dialect: PlayDialect> {
             dialect.connectionOpened()
             pace.restart()
         case .close(let code, let reason): try await close(step, code: code, reason: reason)
-        case .frame(let bytes): try await give(dialect.read(bytes, isOut: false), step)
+        case .frame(let bytes):
+            let act = dialect.read(bytes, isOut: false)
+            if needsNothing(act) {
+                if put(act, step) { await sendAhead() }
+            } else {
+                try await give(act, step)
+            }
         case .sent(let bytes): try await settle(dialect.read(bytes, isOut: true), isGiven: true)
         case .answer: try await awaitAnswer(at: step.sequence)
         case .lost: play.report.change { $0.lost += 1 }
@@ -117,14 +132,60 @@ final class SocketPlay<Dialect: PlayDialect> {
         try await settle(act)
         if !pace.isImmediate { try await pace(step, before: act) }
         if isRewound { return }
-        guard let bytes = dialect.give(act) else { return }
+        if put(act, step) { await sendAhead() }
+    }
+
+    /// Whether an act can be given at once: nothing is waited for, and what must be said before it is said. A playback as fast as can
+    /// be gives nearly all frames so.
+    private func needsNothing(_ act: Dialect.Act) -> Bool {
+        guard pace.isImmediate, wire != nil else { return false }
+        while true {
+            switch dialect.need(before: act, at: .now) {
+            case .go:
+                noteAll()
+                return true
+            case .say(let bytes): append(bytes)
+            case .wait: return false
+            }
+        }
+    }
+
+    /// Puts what an act gives behind what is on its way; whether that is enough to be sent.
+    private func put(_ act: Dialect.Act, _ step: PlayStep) -> Bool {
+        guard let bytes = dialect.give(act) else { return false }
         append(bytes)
         givenInPending += 1
         pace.gave()
-        if pending.readableBytes >= Self.pendingBytesMax {
-            reached = step.sequence
-            await flush()
-            await takeEvents()
+        guard pending.readableBytes >= Self.pendingBytesMax else { return false }
+        reached = step.sequence
+        return true
+    }
+
+    /// Hands what is on its way to the client's connection, which sends it while more is made.
+    private func sendAhead() async {
+        await finishSending()
+        if let wire {
+            sending = Sending(future: wire.write(pending), given: givenInPending, reached: reached)
+            givenInPending = 0
+        }
+        pending = ByteBuffer()
+        pending.reserveCapacity(Self.pendingBytesMax + 4096)
+        takeEvents()
+    }
+
+    /// Waits until the system has taken what was sent ahead.
+    private func finishSending() async {
+        guard let sending else { return }
+        self.sending = nil
+        // Where it fails, the inbox will tell that the client has gone.
+        try? await sending.future.get()
+        tell(sending.given, sending.reached)
+    }
+
+    private func tell(_ given: Int, _ reached: SequenceNumber) {
+        play.report.change { contents in
+            contents.given += given
+            contents.sequence = max(contents.sequence, reached)
         }
     }
 
@@ -233,14 +294,14 @@ extension SocketPlay {
         let end = limit.map { PlayInstant.now + $0 }
         if shortest.map({ $0 > .zero }) ?? true { await play.inbox.wait(upTo: shortest) }
         try Task.checkCancellation()
-        let isQuiet = await takeEvents()
+        let isQuiet = takeEvents()
         await flush()
         return isQuiet && (end.map { $0 <= .now } ?? false)
     }
 
     /// Takes what has happened; whether nothing has.
     @discardableResult
-    private func takeEvents() async -> Bool {
+    private func takeEvents() -> Bool {
         let events = play.inbox.takeAll()
         for event in events { take(event) }
         guard wire != nil else { return events.isEmpty }
@@ -291,16 +352,12 @@ extension SocketPlay {
 
     /// Hands everything to the client's connection; returns when the system has taken it.
     private func flush() async {
-        if let wire, pending.readableBytes > 0, await !wire.send(pending) {
-            // The inbox will tell that it has gone.
-        }
+        await finishSending()
+        // Where it fails, the inbox will tell that the client has gone.
+        if let wire, pending.readableBytes > 0 { try? await wire.write(pending).get() }
         pending.clear(minimumCapacity: pending.capacity <= 2 * Self.pendingBytesMax ? pending.capacity : 0)
-        let (given, reached) = (givenInPending, reached)
+        tell(givenInPending, reached)
         givenInPending = 0
-        play.report.change { contents in
-            contents.given += given
-            contents.sequence = max(contents.sequence, reached)
-        }
     }
 
     private func noteAll() {
