@@ -167,6 +167,9 @@ EXPORT = """(async () => {
   await Writer.Writer.write(stream, NetworkLog.NetworkLog.instance().requests(), {sanitize: false}, progress)
   return text
 })()"""
+# Whether the tools have seen so many requests to their end: the page's are itself, two routes, the WebSocket and the stream.
+HAS_SEEN = """import('./models/logs/logs.js').then(logs =>
+  logs.NetworkLog.NetworkLog.instance().requests().filter(request => request.finished).length >= %d)"""
 IS_LISTENING = """import('./core/sdk/sdk.js').then(sdk =>
   !!sdk.TargetManager.TargetManager.instance().primaryPageTarget()?.model(sdk.NetworkManager.NetworkManager))"""
 
@@ -194,8 +197,13 @@ async def with_chromium(program, port, out):
             await tools.until(front, "document.readyState == 'complete'")
             await tools.until(front, IS_LISTENING)
             page = await tools.attach(target)
+            # The tools ask for what goes over the network some time after they are there.
+            while not await tools.evaluate(front, HAS_SEEN % 1):
+                await tools.call("Page.navigate", page, url="http://127.0.0.1:%d/nothing" % port)
+                await asyncio.sleep(0.05)
             await tools.call("Page.navigate", page, url="http://127.0.0.1:%d/" % port)
             await tools.until(page, "document.title == 'done'")
+            await tools.until(front, HAS_SEEN % 5)
             text = await tools.evaluate(front, EXPORT)
         drain.cancel()
         with open(out, "w") as file:
