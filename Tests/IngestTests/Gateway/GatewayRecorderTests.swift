@@ -229,10 +229,10 @@ import Testing
     }
 
     @Test func aServerThatIsNotThereIsTriedAgain() async throws {
-        let gone = try await FakeRetrocast.start()
-        await gone.stop()
+        let gone = try RefusingPort()
+        defer { withExtendedLifetime(gone) {} }
         let bench = try RecorderBench()
-        try await bench.record(source(port: gone.port, bench)) {
+        try await bench.record(source(port: gone.number, bench)) {
             try await Task.sleep(for: .milliseconds(60))
         }
         #expect(try bench.events().allSatisfy { $0.kind == "recorder.gap/1" })

@@ -17,7 +17,7 @@ import Testing
 
     private func complaints() throws -> Complaints {
         let name = try SourceName("s")
-        return Complaints(Recording(name, history: .empty, tools: bench.tools, queue: AppendQueue()))
+        return Complaints(Recording(name, history: .empty, tools: bench.tools, queue: BatchQueue()))
     }
 
     private var said: [String] { bench.messages.all.map { String($0.prefix { $0 != "[" }) } }
@@ -52,9 +52,9 @@ import Testing
 
     @Test(arguments: ["gateway", "realtime"]) func aSocketThatCannotBeOpenedIsSaidAndIsAGap(_ kind: String) async throws
     {
-        let gone = try await ScriptedServer.start { _ in .full(204) }
-        await gone.stop()
-        let (url, name) = ("ws://127.0.0.1:\(gone.port)/", try SourceName("s"))
+        let gone = try RefusingPort()
+        defer { withExtendedLifetime(gone) {} }
+        let (url, name) = ("ws://127.0.0.1:\(gone.number)/", try SourceName("s"))
         let token = TokenSource { "t" }
         let source: any LiveSource =
             kind == "gateway"

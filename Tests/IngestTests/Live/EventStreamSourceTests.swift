@@ -191,10 +191,11 @@ import Testing
     }
 
     @Test func aServerThatIsNotThereIsSaidAtGrowingDistancesAndRecordedAsAGap() async throws {
-        let gone = try await ScriptedServer.start { _ in .full(204) }
-        await gone.stop()
+        let gone = try RefusingPort()
+        defer { withExtendedLifetime(gone) {} }
         let bench = try LiveBench()
-        let task = Task { try await bench.record(source(gone.url, follows: true)) }
+        let url = "http://127.0.0.1:\(gone.number)/"
+        let task = Task { try await bench.record(source(url, follows: true)) }
         while bench.waits.all.count < 40 { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         _ = try await task.value
