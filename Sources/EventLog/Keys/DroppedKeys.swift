@@ -4,7 +4,6 @@
 /// hash, and a checksum. A hash is the first 16 bytes of SHA-256(str source ‖ str key).
 enum DroppedKeys {
     static let chunkCountMax = 168
-    static let hashBytes = 16
     private static let entryBytes = 24
 
     struct Entry: Hashable, Comparable {

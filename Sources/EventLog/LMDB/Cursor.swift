@@ -51,13 +51,6 @@ struct Cursor: ~Copyable {
         clmdb_prefetch_next(found, Self.prefetchedAhead, pageBytes)
     }
 
-    /// Moves to the entry before; false before the first.
-    mutating func retreat() throws(LMDBError) -> Bool {
-        let moved = try move(isPlaced ? MDB_PREV : MDB_LAST)
-        isPlaced = true
-        return moved
-    }
-
     /// Moves to the last entry; false where there is none.
     mutating func seekLast() throws(LMDBError) -> Bool {
         isPlaced = true

@@ -28,7 +28,7 @@ final class Environment: @unchecked Sendable {
     }
 
     /// Why the pages of a data file may be read through LMDB, which maps them without looking.
-    enum PageTrust {
+    enum Pages {
         /// This process makes them.
         case own
         /// The caller looks at each page before LMDB reads it.
@@ -70,7 +70,7 @@ final class Environment: @unchecked Sendable {
         folder: Folder,
         tables names: [String],
         access: Access,
-        pages: PageTrust,
+        pages: Pages,
         mapBytes: Int = Environment.mapBytesInitial
     ) throws {
         self.folder = folder

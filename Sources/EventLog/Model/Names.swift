@@ -67,8 +67,8 @@ public struct EventKey: Hashable, Sendable, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
-    /// The key of an event whose own is held with another payload: `KEY~` and 16 hex digits of the payload's SHA-256 (C4
-    /// of the design); a long key is cut to make room.
+    /// The key of an event whose own is held with another payload: `KEY~` and 16 hex digits of the payload's SHA-256
+    /// (I4); a long key is cut to make room.
     public func separated(by payload: [UInt8]) throws -> EventKey {
         let suffix = "~" + Hasher256.hash(payload).hex.prefix(16)
         var stem = Substring(rawValue)

@@ -1,4 +1,4 @@
-/// What rewrites have left beside the events, by its hashes (C7 of the design): the deciding sequence, facts, keys of dropped
+/// What rewrites have left beside the events, by its hashes (I25): the deciding sequence, facts, keys of dropped
 /// events, and what is known of the runs of dropped events and of the clocks.
 ///
 /// The act of a rewrite names them as they are once it has taken effect, and nothing of them changes until the next one. So

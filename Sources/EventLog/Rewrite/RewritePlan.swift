@@ -1,5 +1,5 @@
-/// What a rewrite does to a log: which events it drops or redacts, and what it stores beside those that stay (C16 of
-/// the design: compact, redact, seal, restore and migrate are one mechanism).
+/// What a rewrite does to a log: which events it drops or redacts, and what it stores beside those that stay
+/// (I9). Compact, redact, seal, restore and migrate are one mechanism.
 public struct RewritePlan: Sendable {
     /// Held events to drop, ascending; no acts, none behind `decidedAt`.
     public var dropped: [SequenceNumber]

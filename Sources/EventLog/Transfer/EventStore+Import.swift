@@ -43,17 +43,6 @@ extension EventStore {
         }
     }
 
-    /// What to say where a part is to be changed.
-    static func isPart(_ operation: String, _ path: String) -> EventLogError {
-        EventLogError(
-            .invalidArgument,
-            operation: operation,
-            object: path,
-            reason: "the log is a part of another one",
-            advice: "import the whole log"
-        )
-    }
-
     private static func importNew(
         _ path: String,
         _ header: LogHeader,

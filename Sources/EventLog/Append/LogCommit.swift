@@ -2,7 +2,10 @@
 struct LogCommit: Sendable {
     let core: LogCore
     let path: String
-    let options: EventStore.Options
+    /// How long it waits for another process that holds the write lock.
+    let wait: Duration
+    /// How many keys stand in memory before they are written as a run.
+    let keysInMemory: Int
 
     /// Commits a group of batches; answers with what became of each.
     ///
@@ -11,7 +14,7 @@ struct LogCommit: Sendable {
     func commit(_ tickets: [AppendTicket], separatesKeys: Bool = false) -> [Result<AppendResult, any Error>] {
         do {
             return try EventLogError.wrapping("append to", path) {
-                try core.writer.locked(core.directory, wait: options.wait) { try commitLocked(tickets, separatesKeys) }
+                try core.writer.locked(core.directory, wait: wait) { try commitLocked(tickets, separatesKeys) }
             }
         } catch {
             return tickets.map { _ in .failure(error) }
@@ -50,7 +53,7 @@ struct LogCommit: Sendable {
         let reader = LogReader(transaction.view, of: generation)
         // A read transaction may be behind what a process committed that was killed then: only here is it certain.
         if try reader.successor() != nil { return nil }
-        var state = try core.writer.state(for: generation, reader, keysInMemory: options.keysInMemory)
+        var state = try core.writer.state(for: generation, reader, keysInMemory: keysInMemory)
         core.writer.state = nil
         try state.catchUp(reader)
         var append = try AppendTransaction(

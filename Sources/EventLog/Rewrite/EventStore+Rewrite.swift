@@ -1,5 +1,5 @@
 extension EventStore {
-    /// Rewrites the log into a new generation, and switches to it in one commit (C16 of the design).
+    /// Rewrites the log into a new generation, and switches to it in one commit (I9).
     ///
     /// Appends go on while the log is copied; they wait only for the last of it. Readers go on in what they read. A
     /// crash at any point leaves the old log or the new one.
@@ -12,7 +12,7 @@ extension EventStore {
         proof: (borrowing ReadSession) throws -> Void = { _ in }
     ) throws -> RewriteResult {
         try plan.check(path: path)
-        if try core.current.read({ try $0.isPart() }) { throw Self.isPart("rewrite", path) }
+        if try core.current.read({ try $0.isPart() }) { throw EventLogError.isPart("rewrite", path) }
         if let scratch = plan.scratch { return try rehearse(plan, in: scratch, proof: proof) }
         let lock = try FileLock(LogDirectory.rewriteLock, in: core.directory.folder)
         try lock.acquire(wait: options.wait, operation: "rewrite log at", object: path)

@@ -14,7 +14,7 @@ struct PageTrust: Sendable {
     var progress: PageCheck.Progress?
 
     /// The same, in terms of the environment.
-    var inEnvironment: Environment.PageTrust {
+    var inEnvironment: Environment.Pages {
         switch reason {
         case .own: .own
         case .believed: .believed

@@ -21,7 +21,7 @@ final class Generation: Sendable {
         directory: LogDirectory,
         number: UInt32,
         access: Environment.Access,
-        pages: Environment.PageTrust,
+        pages: Environment.Pages,
         lanes: LaneInterner,
         mapBytes: Int = Environment.mapBytesInitial
     ) throws {

@@ -37,6 +37,8 @@ public final class EventStore: Sendable {
     public let path: String
     let core: LogCore
     let options: Options
+    /// What commits batches.
+    let writer: LogCommit
     /// Where appends go under `fast` durability.
     let fast: FastQueue?
 
@@ -44,7 +46,8 @@ public final class EventStore: Sendable {
         self.core = core
         self.path = path
         self.options = options
-        let writer = LogCommit(core: core, path: path, options: options)
+        let writer = LogCommit(core: core, path: path, wait: options.wait, keysInMemory: options.keysInMemory)
+        self.writer = writer
         fast = options.durability == .fast ? FastQueue { writer.commit($0, separatesKeys: true) } : nil
     }
 

@@ -56,6 +56,19 @@ public struct EventLogError: Error, Hashable, Sendable {
     }
 }
 
+extension EventLogError {
+    /// What to say where a part is to be changed.
+    static func isPart(_ operation: String, _ path: String) -> EventLogError {
+        EventLogError(
+            .invalidArgument,
+            operation: operation,
+            object: path,
+            reason: "the log is a part of another one",
+            advice: "import the whole log"
+        )
+    }
+}
+
 extension EventLogError: CustomStringConvertible {
     /// The text that people and scripts read.
     public var description: String {

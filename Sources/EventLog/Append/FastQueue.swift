@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Batches under `fast` durability: taken at once, committed and synced soon, in their order (C5 of the design).
+/// Batches under `fast` durability: taken at once, committed and synced soon, in their order (I5).
 ///
 /// What cannot be committed stays, and every later append and flush says why, until a flush succeeds.
 final class FastQueue: Sendable {

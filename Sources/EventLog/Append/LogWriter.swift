@@ -52,7 +52,7 @@ struct WriterState {
     init(_ reader: LogReader, generation: Generation, keysInMemory: Int?) throws {
         self.generation = generation
         self.keysInMemory = keysInMemory
-        if try reader.isPart() { throw EventStore.isPart("append to", reader.logPath) }
+        if try reader.isPart() { throw EventLogError.isPart("append to", reader.logPath) }
         edge = try TreeEdge(lastNodeOf: reader, head: reader.head())
     }
 

@@ -21,7 +21,6 @@ extension EventStore {
             try fast.add(prepare(drafts), bookmark: bookmark)
             return AppendResult(queued: drafts.count)
         }
-        let writer = LogCommit(core: core, path: path, options: options)
         return try core.queue.submit(AppendTicket(prepare(drafts), bookmark: bookmark)) { writer.commit($0) }
     }
 
@@ -56,8 +55,7 @@ extension EventStore {
         bookmark: Bookmark?,
         settled: @escaping @Sendable (Result<AppendResult, any Error>) -> Void
     ) {
-        let writer = LogCommit(core: core, path: path, options: options)
-        core.queue.start(batch, bookmark: bookmark, commit: { writer.commit($0) }, settled: settled)
+        core.queue.start(batch, bookmark: bookmark, commit: { [writer] in writer.commit($0) }, settled: settled)
     }
 
     /// Computes everything that needs no lock.

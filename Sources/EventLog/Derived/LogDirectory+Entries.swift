@@ -1,0 +1,37 @@
+extension LogDirectory {
+    /// Looks at everything that a log has names for, so that whoever opens a log meets nothing later that is no file or
+    /// folder of its own (I22). Each is looked at again when it is opened.
+    ///
+    /// - Throws: `EventLogError` with code `damaged`, naming the entry.
+    func checkEntries() throws {
+        for name in try folder.names() {
+            switch name {
+            case LogFormat.fileName: try check(name, in: folder, isWritten: false)
+            case LogFormat.fileName + ".new", Self.writeLock, Self.rewriteLock:
+                try check(name, in: folder, isWritten: true)
+            case Self.sources: try folder.folder(name).map { try checkLocks($0) }
+            case _ where name.hasPrefix("gen-"): try folder.folder(name)?.checkEnvironment()
+            case _ where name.hasPrefix("cache-"): try checkCache(name)
+            case _ where name.hasPrefix("gone-") || name.hasPrefix("birth-"): _ = try folder.folder(name)
+            default: break
+            }
+        }
+    }
+
+    private func checkLocks(_ sources: Folder) throws {
+        for name in try sources.names() where name.hasSuffix(".lock") { try check(name, in: sources, isWritten: true) }
+    }
+
+    /// A plain file in the place of the folder leads nowhere: nothing is derived then, and no append fails (I17).
+    private func checkCache(_ name: String) throws {
+        guard try folder.kind(of: name) != .file, let cache = try folder.folder(name) else { return }
+        try cache.checkEnvironment()
+        for name in DerivedStore.fileNames { try check(name, in: cache, isWritten: true) }
+        try check(PlaceStamp.fileName, in: cache, isWritten: false)
+    }
+
+    private func check(_ name: String, in folder: Folder, isWritten: Bool) throws {
+        guard let information = try folder.status(of: name) else { return }
+        try folder.check(information, name, isWritten: isWritten)
+    }
+}
