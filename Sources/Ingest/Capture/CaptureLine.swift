@@ -2,13 +2,9 @@ import EventLog
 
 /// One line of a capture.
 struct CaptureLine {
-    enum Direction: String {
-        case `in`, out
-    }
-
     enum Content {
         /// A frame, or a piece of a stream.
-        case frame(Direction, [UInt8])
+        case frame(FrameDirection, [UInt8])
         /// A file that was written, with its bytes, or removed.
         case file(path: String, isRemoval: Bool, [UInt8])
         /// A connection that was opened or closed.

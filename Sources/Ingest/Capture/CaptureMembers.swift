@@ -68,7 +68,7 @@ extension CaptureMembers {
         if let link = text("link") { return try self.link(link) }
         if names.contains("path") || names.contains("op") { return try file() }
         guard let direction = text("dir") else { throw CaptureFault(reason: "\"dir\" is missing") }
-        guard let direction = CaptureLine.Direction(rawValue: direction) else {
+        guard let direction = FrameDirection(rawValue: direction) else {
             throw CaptureFault(reason: "\"dir\" is neither \"in\" nor \"out\"")
         }
         guard let bytes = try bytes() else { throw CaptureFault(reason: "\"raw\" or \"rawBase64\" is missing") }

@@ -91,7 +91,7 @@ struct HAREntry {
 /// One element of `_webSocketMessages`.
 struct HARMessage {
     enum Content: Equatable {
-        case frame(CaptureLine.Direction, [UInt8])
+        case frame(FrameDirection, [UInt8])
         /// The connection was closed, or (`isFailure`) failed.
         case end(isFailure: Bool)
         /// A ping or pong.
@@ -118,7 +118,7 @@ struct HARMessage {
 
     private static func content(_ parts: [Range<Int>?], _ reader: HARReader) throws(HARFault) -> Content {
         guard let type = parts[0] else { throw HARFault("\"type\" is missing") }
-        let direction: CaptureLine.Direction
+        let direction: FrameDirection
         switch try reader.string(type) {
         case "send": direction = .out
         case "receive": direction = .in

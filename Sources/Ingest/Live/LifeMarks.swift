@@ -18,7 +18,7 @@ struct LifeMarks {
         let time: Timestamp
     }
 
-    let queue: AppendQueue
+    let queue: BatchQueue
     let clock: LiveClock
 
     /// Runs until the task is cancelled.

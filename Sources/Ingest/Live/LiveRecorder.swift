@@ -17,7 +17,7 @@ public enum LiveRecorder {
         with tools: LiveTools,
         progress: (@Sendable (IngestSummary) -> Void)? = nil
     ) async throws -> IngestSummary {
-        let queue = AppendQueue()
+        let queue = BatchQueue()
         let observer = RecordingObserver(source: source.name, progress: progress)
         let (thread, history) = try await AppendThread.start(
             queue,

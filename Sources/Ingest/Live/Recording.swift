@@ -16,9 +16,9 @@ public struct Recording: Sendable {
     public let http: HTTPAccess
     /// For people: what the recorder does. Never a token, never the text of a message.
     public let log: Logger
-    private let queue: AppendQueue
+    private let queue: BatchQueue
 
-    init(_ source: SourceName, history: RecordedHistory, tools: LiveTools, queue: AppendQueue) {
+    init(_ source: SourceName, history: RecordedHistory, tools: LiveTools, queue: BatchQueue) {
         self.source = source
         self.history = history
         clock = tools.clock.rising()

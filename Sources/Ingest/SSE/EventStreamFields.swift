@@ -2,12 +2,24 @@
 /// stream).
 ///
 /// A recorder needs the last event id and the time to wait; what else is said is for whoever reads the log.
-struct EventStreamFields {
+package struct EventStreamFields {
     /// What an event gives to a page.
     struct Message: Equatable {
         var type = "message"
         var data = ""
         var lastEventID = ""
+    }
+
+    /// The id that an event sets; `nil` where it sets none, or was cut off before the empty line that ends it.
+    package static func id(setBy event: [UInt8]) -> String? {
+        guard let end = event.last, end == 0x0A || end == 0x0D, lines(of: event[...]).last?.isEmpty == true else {
+            return nil
+        }
+        // No event can set an id with this character.
+        let none = "\0"
+        var fields = EventStreamFields(lastEventID: none)
+        _ = fields.read(event)
+        return fields.lastEventID == none ? nil : fields.lastEventID
     }
 
     /// The id that a reconnection sends as `Last-Event-ID`; empty for none.

@@ -1,6 +1,6 @@
 import EventLog
 
-/// Replaces the secrets in a frame by `[redacted]` before it is appended (C2); every other byte stays as it was.
+/// Replaces the secrets in a frame by `[redacted]` before it is appended (I14); every other byte stays as it was.
 ///
 /// Replaced are: `d.token` of gateway frames of op 2 and 6; members named like `access_token`, `refresh_token`,
 /// `apikey`, `authorization`, `ckAPIToken`, `ckWebAuthToken` anywhere, and JSON Web Tokens under other names that end

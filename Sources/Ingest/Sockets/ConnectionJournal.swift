@@ -3,7 +3,7 @@ import EventLog
 
 /// Makes the events of a recorder that lives in connections: their numbers, keys, attributes and bookmark.
 ///
-/// Connections are counted through restarts, so that no key is ever used twice (C4): the last number stands in the
+/// Connections are counted through restarts, so that no key is ever used twice (I4): the last number stands in the
 /// bookmark, and in the latest key where the bookmark is lost. Used by one task.
 struct ConnectionJournal {
     let source: SourceName
@@ -143,7 +143,7 @@ extension ConnectionJournal {
     }
 
     /// A frame, in or out, with its secrets replaced.
-    mutating func frame(_ direction: CaptureLine.Direction, _ bytes: ArraySlice<UInt8>, at time: Timestamp) throws {
+    mutating func frame(_ direction: FrameDirection, _ bytes: ArraySlice<UInt8>, at time: Timestamp) throws {
         let isPlain = bytes.withUnsafeBufferPointer { !SecretName.mayOccur(in: $0) }
         guard isPlain, bytes.count <= EnvelopeLimits.payloadBytesMax else {
             return add(try nextFrame(direction, at: time).redacted(payload: Array(bytes)))
@@ -171,7 +171,7 @@ extension ConnectionJournal {
 
     /// - Parameter isHeard: whether it shows that all before it was received.
     mutating func nextFrame(
-        _ direction: CaptureLine.Direction,
+        _ direction: FrameDirection,
         at time: Timestamp,
         isHeard: Bool = true
     ) throws -> FrameDraft {
@@ -185,14 +185,14 @@ extension ConnectionJournal {
         )
     }
 
-    private mutating func attributes(of direction: CaptureLine.Direction) throws -> Attributes {
+    private mutating func attributes(of direction: FrameDirection) throws -> Attributes {
         if let known = direction == .in ? inAttributes : outAttributes { return known }
         let attributes = try makeAttributes(direction)
         if direction == .in { inAttributes = attributes } else { outAttributes = attributes }
         return attributes
     }
 
-    private func makeAttributes(_ direction: CaptureLine.Direction) throws -> Attributes {
+    private func makeAttributes(_ direction: FrameDirection) throws -> Attributes {
         // What can only come in needs no direction.
         let isTwoWay = kind != .serverSentEvent
         return try Attributes(

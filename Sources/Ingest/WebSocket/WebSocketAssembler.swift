@@ -16,7 +16,7 @@ struct WebSocketAssembler {
         case continuationWithoutStart, startWithinMessage
     }
 
-    /// The payload from where on only length and hash are kept (C2).
+    /// The payload from where on only length and hash are kept (I3).
     static let messageBytesMax = EnvelopeLimits.payloadBytesMax
 
     private struct Partial {

@@ -176,7 +176,7 @@ extension Recorder {
 // MARK: - Keys that are held with another payload
 
 extension Recorder {
-    /// Evidence is never refused (C4): of two drafts with one key and different payloads, the later gets a key of its
+    /// Evidence is never refused (I4): of two drafts with one key and different payloads, the later gets a key of its
     /// own.
     private static func separateKeys(of drafts: inout [DraftEvent]) {
         var holders: [EventKey: Int] = [:]

@@ -28,7 +28,7 @@ public enum SourceItem: Sendable {
 
 /// What a source may ask about its own past in the log.
 ///
-/// A bookmark is a hint: losing it costs a second reading, never a double (C4).
+/// A bookmark is a hint: losing it costs a second reading, never a double (I15).
 public struct RecordedHistory: Sendable {
     /// What the source stored as its bookmark; `nil` if there is none.
     public let bookmark: [UInt8]?

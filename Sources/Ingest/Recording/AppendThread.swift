@@ -5,7 +5,7 @@ import Foundation
 /// The thread on which one recorder's events are appended: an append blocks until the disk has the events, which neither
 /// an event loop nor a task may do.
 final class AppendThread: Sendable {
-    private let queue: AppendQueue
+    private let queue: BatchQueue
     private let ending: Ending
 
     /// How long to wait where another process holds the log's lock, before the batch is tried again.
@@ -15,7 +15,7 @@ final class AppendThread: Sendable {
     ///
     /// - Throws: as `Recorder.init`.
     static func start(
-        _ queue: AppendQueue,
+        _ queue: BatchQueue,
         store: EventStore,
         source: SourceName,
         observer: RecordingObserver
@@ -39,7 +39,7 @@ final class AppendThread: Sendable {
         return (AppendThread(queue: queue, ending: ending), history)
     }
 
-    private init(queue: AppendQueue, ending: Ending) {
+    private init(queue: BatchQueue, ending: Ending) {
         self.queue = queue
         self.ending = ending
     }
@@ -51,7 +51,7 @@ final class AppendThread: Sendable {
     }
 
     private static func appendAll(
-        _ queue: AppendQueue,
+        _ queue: BatchQueue,
         _ recorder: Recorder,
         _ observer: RecordingObserver
     ) throws -> IngestSummary {
@@ -86,7 +86,7 @@ final class AppendThread: Sendable {
         init(count: Int = 0) { self.count = count }
 
         /// Says that it is durable.
-        mutating func end(_ queue: AppendQueue, _ observer: RecordingObserver) {
+        mutating func end(_ queue: BatchQueue, _ observer: RecordingObserver) {
             guard count > 0 else { return }
             observer.appended(count, in: ContinuousClock.now - start)
             queue.noteStored(count)
@@ -96,7 +96,7 @@ final class AppendThread: Sendable {
 
     /// Waits where another writer holds the lock: meanwhile the queue fills and the remote is read no further.
     private static func patiently(
-        _ queue: AppendQueue,
+        _ queue: BatchQueue,
         _ recorder: Recorder,
         _ body: @escaping () throws -> Void
     ) throws {

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Bounded by bytes and by number: who adds to a full queue waits until the disk has taken what was there, and so the
 /// remote is read no faster than the log is written. Memory is bounded by the limits and one more piece a task.
-final class AppendQueue: @unchecked Sendable {
+final class BatchQueue: @unchecked Sendable {
     /// How many events may wait before who adds must wait too.
     static let itemsMax = 32_768
     /// The same in bytes of payload.
@@ -123,7 +123,7 @@ final class AppendQueue: @unchecked Sendable {
 
 // MARK: - The appending thread's side
 
-extension AppendQueue {
+extension BatchQueue {
     /// Everything that waits, as soon as that is much or old enough; `nil` at the end. Blocks the thread.
     func takeBatches() -> [SourceBatch]? {
         let (batches, freed) = condition.withLock { () -> ([SourceBatch]?, [CheckedContinuation<Void, Never>]) in

@@ -8,7 +8,7 @@ struct FrameDraft {
     let key: String
     var attributes = Attributes.none
 
-    /// The event with a payload as it is, or its length and hash if it is larger than 16 MiB (C2).
+    /// The event with a payload as it is, or its length and hash if it is larger than 16 MiB (I3).
     func draft(payload: [UInt8]) throws -> DraftEvent {
         guard payload.count <= EnvelopeLimits.payloadBytesMax else {
             return try oversize(length: payload.count, hash: Hasher256.hash(payload))
