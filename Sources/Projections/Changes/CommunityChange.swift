@@ -30,4 +30,13 @@ enum TypingChange {
     case counts(from: EventReference)
     /// It is over before its time, which only clients know.
     case ends
+
+    /// How long a typing frame counts, as the clients have it.
+    private static let seconds: Int64 = 8
+
+    /// When typing ends of which nothing more is heard.
+    static func end(ofTypingAt start: Timestamp) -> Timestamp {
+        let (seconds, overflow) = start.seconds.addingReportingOverflow(seconds)
+        return Timestamp(seconds: overflow ? .max : seconds, nanoseconds: start.nanoseconds)
+    }
 }

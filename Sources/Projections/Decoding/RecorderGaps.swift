@@ -18,8 +18,6 @@ public struct Gap: Codable, Hashable, Sendable {
 ///
 /// A gap is closed by an event with the same topic, reason and beginning, and an end.
 struct RecorderGaps: StatePart {
-    static let kind = "recorder.gap/1"
-
     private(set) var gaps: [Gap] = []
     /// The last event that is accounted for: after a compaction, what was kept of earlier ones says nothing new.
     private var upTo: UInt64 = 0

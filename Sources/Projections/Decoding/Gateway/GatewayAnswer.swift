@@ -29,8 +29,6 @@ struct GatewayAnswer {
         case found
     }
 
-    static let kind = "gateway.rest/1"
-
     /// What the messages are, where the answer is a list of them.
     private(set) var page: Page?
     /// The messages of the answer, in its order.

@@ -3,7 +3,7 @@ import EventLog
 /// Turns the events of one kind of payload into domain changes, and keeps what the next event needs to be understood.
 ///
 /// A decoder is a pure value, as a fold is: the same events give the same changes. A payload that does not decode
-/// becomes an issue in the context; never a crash, never silence (C11).
+/// becomes an issue in the context; never a crash, never silence (I11).
 protocol EventDecoder: StatePart {
     init()
 

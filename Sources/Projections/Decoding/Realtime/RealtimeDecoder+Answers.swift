@@ -2,8 +2,6 @@ import EventLog
 
 /// Answers of PostgREST: `realtime.rest/1`, attributes `table`, `path` and `status`.
 extension RealtimeDecoder {
-    static let answerKind = "realtime.rest/1"
-
     /// A row is what stood there when the answer was recorded: it takes its place among the changes by that time, as an
     /// update that states every column; unless its `updated_at` says that it was read before what is known already
     /// (an answer may come late), then it says nothing. What a page lacks may be on another page, and is not gone.

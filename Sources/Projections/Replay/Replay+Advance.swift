@@ -50,7 +50,7 @@ extension Replay {
         through point: SequenceNumber,
         _ options: ReplayOptions
     ) -> UInt64 {
-        let snapshots = options.checks ? nil : Snapshots(options)
+        let snapshots = options.checks ? nil : options.keptStates
         guard let kept = snapshots?.sequences(through: point, in: session).last?.rawValue else {
             return point.rawValue - min(session.decidedAt, point).rawValue
         }

@@ -19,7 +19,7 @@ struct ClientAttention: Codable, Sendable {
         if firstConnection == nil { firstConnection = envelope.attributes["connection"] }
         if envelope.kind.rawValue == "recorder.link/1", envelope.attributes["link"] == "open" { openCount += 1 }
         return switch envelope.kind.rawValue {
-        case GatewayAnswer.kind, RealtimeDecoder.answerKind:
+        case EventFamily.gatewayAnswerKind, EventFamily.realtimeAnswerKind:
             !rules.contains(.laterAnswersAreNotRead) || envelope.attributes["connection"] == firstConnection
                 || isGuildList(envelope, rules)
         case "items.message/1":

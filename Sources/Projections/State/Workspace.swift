@@ -3,7 +3,7 @@ public import EventLog
 /// The state of one log at one sequence: every source's folds together.
 ///
 /// A value: copies are independent, and equal events give equal states, whatever process, machine or order of sources
-/// they were folded in (C9).
+/// they were folded in (I10).
 public struct Workspace: Sendable {
     /// The last event that the state has seen, acts included.
     public internal(set) var sequence: SequenceNumber = .zero
@@ -35,9 +35,12 @@ public struct Workspace: Sendable {
         self.rules = rules
     }
 
+    /// The name under which a compaction stores what no kept event says.
+    static let factName = "projections/1"
+
     /// The state before the first event that a log holds: it knows what a compaction has stored.
     init(before session: borrowing ReadSession, rules: ReadingRules = []) throws {
-        try self.init(facts: session.fact(Replay.factName), rules: rules)
+        try self.init(facts: session.fact(Self.factName), rules: rules)
         try begin(session)
     }
 
@@ -92,12 +95,6 @@ public struct Workspace: Sendable {
     /// Applies one event that was copied out of a log.
     public mutating func apply(_ event: RecordedEvent) {
         event.payload.withUnsafeBytes { apply(event.envelope, payload: $0) }
-    }
-
-    /// Decodes one event without folding it. A state that only decodes is of no other use.
-    mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
-        let index = sourceIndex(of: envelope.source)
-        return sources[index].decodeOnly(envelope, payload: payload)
     }
 
     /// What could not be made sense of, by sequence, then source.

@@ -1,7 +1,7 @@
 public import EventLog
 
 extension Workspace {
-    /// What a compaction under the policy leaves of this state (C15). Idempotent.
+    /// What a compaction under the policy leaves of this state (I13). Idempotent.
     public func retained(by policy: RetentionPolicy) -> Workspace {
         var workspace = self
         workspace.retain(policy)

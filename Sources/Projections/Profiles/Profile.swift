@@ -1,4 +1,4 @@
-/// Whose reading of the bytes a replay follows (C12): a set of reading rules and nothing else.
+/// Whose reading of the bytes a replay follows (I16): a set of reading rules and nothing else.
 public enum Profile: String, CaseIterable, Sendable {
     /// What the remote meant.
     case canonical

@@ -6,8 +6,6 @@ import EventLog
 /// where it is marked deleted or a lookup says `NOT_FOUND`. What a query lacks is not: a record can leave its window by
 /// age. A record that was seen in this version or a later one (`modified`) says nothing new.
 struct CloudKitDecoder: EventDecoder {
-    static let kind = "cloudkit.records/1"
-
     /// The newest version of a record, and every event that brought a newer one than before.
     private struct Version: Codable {
         var modified: Int64

@@ -1,9 +1,6 @@
 import EventLog
 
 extension Community {
-    /// How long a typing frame counts, as the clients have it.
-    private static let typingSeconds: Int64 = 8
-
     func keys(in section: Section, names: Names) -> [EntityKey] {
         switch section {
         case .guilds, .members, .roles, .bans, .presences, .voiceStates:
@@ -36,7 +33,7 @@ extension Community {
         switch key.section {
         case .typing:
             guard let event = typing[key], fates.fate(of: key.first) == nil else { return nil }
-            let until = Self.end(ofTypingAt: event.recordedAt)
+            let until = TypingChange.end(ofTypingAt: event.recordedAt)
             guard context.asOf < until else { return nil }
             row["until"] = .string(until.description)
         case .readStates:
@@ -96,10 +93,6 @@ extension Community {
         !context.rules.contains(.guildsLeftAreGone) || (value.guild?.isJoined ?? true)
     }
 
-    static func end(ofTypingAt start: Timestamp) -> Timestamp {
-        let (seconds, overflow) = start.seconds.addingReportingOverflow(typingSeconds)
-        return Timestamp(seconds: overflow ? .max : seconds, nanoseconds: start.nanoseconds)
-    }
 }
 
 extension Names {

@@ -141,7 +141,7 @@ extension GatewayClient {
     private mutating func startTimer(_ key: EntityKey, _ event: EventReference) -> EventReference {
         let now = event.recordedAt
         let running = (typing[key] ?? []).filter {
-            $0.recordedAt <= now && now < Community.end(ofTypingAt: $0.recordedAt)
+            $0.recordedAt <= now && now < TypingChange.end(ofTypingAt: $0.recordedAt)
         }
         typing[key] = running + [event]
         return running.first ?? event

@@ -1,6 +1,6 @@
 import EventLog
 
-/// One hash of a set of rows that is kept up to date in O(changed) and does not depend on the way there (C10).
+/// One hash of a set of rows that is kept up to date in O(changed) and does not depend on the way there (I12).
 ///
 /// Rows hang in a radix trie of sixteen branches a level by the SHA-256 of their key. Leaf = SHA-256(0x00 ‖ key ‖ row),
 /// branch = SHA-256(0x01 ‖ 16-bit map of the children, big-endian ‖ their hashes in order), no rows = SHA-256(0x02). A

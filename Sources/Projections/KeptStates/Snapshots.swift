@@ -46,13 +46,13 @@ struct Snapshots {
     private var rest = (bytes: 0, payloadBytes: 0)
     private let writer = BackgroundWriter()
 
-    /// `nil` where none are wanted.
-    init?(_ replay: ReplayOptions) {
-        guard let options = replay.snapshots else { return nil }
+    /// - Parameters:
+    ///   - keeps: whether the replay reads all events, so that its states are worth keeping.
+    ///   - firstLeftOut: the first event that the replay leaves out; of earlier states alone it can begin.
+    init(_ options: SnapshotOptions, rules: ReadingRules, keeps: Bool, before firstLeftOut: SequenceNumber) {
         self.options = options
-        states = KeptStates(rules: replay.rules, build: options.build)
-        keeps = replay.sources == nil && replay.without.isEmpty
-        firstLeftOut = replay.without.min() ?? SequenceNumber(.max)
+        states = KeptStates(rules: rules, build: options.build)
+        (self.keeps, self.firstLeftOut) = (keeps, firstLeftOut)
     }
 
     /// The newest state kept at or before a point, and before every event that is left out.

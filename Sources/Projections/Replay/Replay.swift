@@ -28,12 +28,20 @@ public struct ReplayOptions: Sendable {
 
     /// Makes options for a canonical replay of everything.
     public init() {}
+
+    /// The kept states that a replay may begin from; `nil` where none are wanted.
+    var keptStates: Snapshots? {
+        snapshots.map {
+            let readsAll = sources == nil && without.isEmpty
+            return Snapshots($0, rules: rules, keeps: readsAll, before: without.min() ?? SequenceNumber(.max))
+        }
+    }
 }
 
 /// Drives the folds over a log.
 public enum Replay {
     /// The name under which a compaction stores what no kept event says.
-    public static let factName = "projections/1"
+    public static let factName = Workspace.factName
 
     /// The state at a sequence.
     ///
@@ -55,7 +63,7 @@ public enum Replay {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
         if options.checks { _ = try session.checkTree(through: last) }
-        var snapshots = observe == nil && !options.checks ? Snapshots(options) : nil
+        var snapshots = observe == nil && !options.checks ? options.keptStates : nil
         defer { snapshots?.finish() }
         var workspace =
             try snapshots?.nearest(through: last, in: session)

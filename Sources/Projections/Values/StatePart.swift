@@ -1,4 +1,4 @@
-/// What decoders and folds have in common: they are saved, compared and compacted in the same way (C15).
+/// What decoders and folds have in common: they are saved, compared and compacted in the same way (I13).
 protocol StatePart: Codable, Sendable {
     /// Adds the sequence of every event that holds something this state says, or that a later event needs.
     func collectNeeded(into sequences: inout Set<UInt64>)

@@ -1,7 +1,7 @@
 public import EventLog
 
 extension Workspace {
-    /// The digest of the state (C10): O(all rows) at the first call and at the first one after a change, from then on
+    /// The digest of the state (I12): O(all rows) at the first call and at the first one after a change, from then on
     /// O(changed rows) since the last call.
     ///
     /// It covers the state document without what only sequence numbers or passing time make of a state: every

@@ -1,6 +1,6 @@
 public import EventLog
 
-/// Something in the log that could not be made sense of: kept as data, so that replay never stops half-way (C11).
+/// Something in the log that could not be made sense of: kept as data, so that replay never stops half-way (I11).
 public struct Issue: Codable, Hashable, Sendable {
     /// The event that it lies in.
     public let sequence: SequenceNumber

@@ -32,7 +32,7 @@ public struct CompactionSummary: Sendable {
     public let refused: (events: Int, bytes: UInt64)?
 }
 
-/// Drops what a policy does not keep, after proving that the state stays the same (C15, C16).
+/// Drops what a policy does not keep, after proving that the state stays the same (I13, I9).
 public enum Compaction {
     /// Compacts a log.
     ///

@@ -13,7 +13,7 @@ extension Community {
 
     /// Forgets typing that has ended, and presences of users of whom nothing was heard for long.
     mutating func forgetPast(at clock: Timestamp) {
-        let isOver = { (event: EventReference) in Self.end(ofTypingAt: event.recordedAt) <= clock }
+        let isOver = { (event: EventReference) in TypingChange.end(ofTypingAt: event.recordedAt) <= clock }
         // Of one event and those before it, so that events which come again are told by their sequences alone.
         let lasting = typing.values.filter { !isOver($0) }.map(\.sequence.rawValue).min()
         let last = lasting.map { $0 - 1 } ?? typing.values.map(\.sequence.rawValue).max() ?? 0

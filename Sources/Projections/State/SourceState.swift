@@ -61,18 +61,6 @@ struct SourceState: Sendable {
         finish()
     }
 
-    /// Reads one event of this source, changing what the decoders remember and nothing else.
-    mutating func decodeOnly(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
-        begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
-        decode(envelope, payload: payload)
-        let reading = ChangeReading(names: context.names)
-        return DecodedEvent(
-            envelope: envelope,
-            changes: changes.map { reading.decoded($0) },
-            issues: context.reasons
-        )
-    }
-
     mutating func begin(_ event: EventReference) {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event
@@ -134,29 +122,5 @@ struct SourceState: Sendable {
         sessions.apply(change, in: &context)
         prompts.apply(change, in: &context)
         rows.apply(change, in: &context)
-    }
-}
-
-/// Which decoder reads a kind.
-enum EventFamily: Sendable {
-    case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize, unknown
-    /// What recorders tell of themselves and is no part of the state: HTTP statuses, rate limits.
-    case notice
-
-    init(kind: EventKind) {
-        switch kind.rawValue {
-        case "git.commit/1", "git.rewrite/1": self = .git
-        case "gateway.frame/1": self = .gateway
-        case "items.message/1", "sse.event/1": self = .items
-        case "status.file/1": self = .status
-        case GatewayAnswer.kind: self = .gatewayAnswer
-        case "realtime.frame/1", RealtimeDecoder.answerKind: self = .realtime
-        case CloudKitDecoder.kind: self = .cloudRecords
-        case RecorderGaps.kind: self = .gap
-        case "recorder.http/1", "recorder.limit/1": self = .notice
-        case "recorder.link/1": self = .link
-        case "recorder.oversize/1": self = .oversize
-        default: self = .unknown
-        }
     }
 }

@@ -20,7 +20,8 @@ struct RealtimeDecoder: EventDecoder {
     ) {
         switch envelope.kind.rawValue {
         case "recorder.link/1": return subscriptions.linkChanged(at: context.event)
-        case Self.answerKind: return readAnswer(envelope, payload: payload, into: &changes, context: &context)
+        case EventFamily.realtimeAnswerKind:
+            return readAnswer(envelope, payload: payload, into: &changes, context: &context)
         default: break
         }
         let isInbound = envelope.attributes["dir"] != "out"

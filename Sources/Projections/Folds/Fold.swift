@@ -26,7 +26,7 @@ protocol Fold: StatePart {
     /// A part of what happened to one entity, by places in `history`; empty where that has no such places.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry>
 
-    /// Drops what the policy drops, as a compaction does (C15). Idempotent.
+    /// Drops what the policy drops, as a compaction does (I13). Idempotent.
     mutating func retain(_ policy: RetentionPolicy, names: Names)
 }
 

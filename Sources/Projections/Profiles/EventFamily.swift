@@ -1,0 +1,31 @@
+import EventLog
+
+/// Which decoder reads a kind.
+enum EventFamily: Sendable {
+    case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize, unknown
+    /// What recorders tell of themselves and is no part of the state: HTTP statuses, rate limits.
+    case notice
+
+    /// The kinds that are named in more than one place.
+    static let gatewayAnswerKind = "gateway.rest/1"
+    static let realtimeAnswerKind = "realtime.rest/1"
+    static let cloudRecordsKind = "cloudkit.records/1"
+    static let gapKind = "recorder.gap/1"
+
+    init(kind: EventKind) {
+        switch kind.rawValue {
+        case "git.commit/1", "git.rewrite/1": self = .git
+        case "gateway.frame/1": self = .gateway
+        case "items.message/1", "sse.event/1": self = .items
+        case "status.file/1": self = .status
+        case Self.gatewayAnswerKind: self = .gatewayAnswer
+        case "realtime.frame/1", Self.realtimeAnswerKind: self = .realtime
+        case Self.cloudRecordsKind: self = .cloudRecords
+        case Self.gapKind: self = .gap
+        case "recorder.http/1", "recorder.limit/1": self = .notice
+        case "recorder.link/1": self = .link
+        case "recorder.oversize/1": self = .oversize
+        default: self = .unknown
+        }
+    }
+}
