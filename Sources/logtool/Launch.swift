@@ -2,6 +2,11 @@ import ArgumentParser
 
 /// Parses a command line, runs its command and turns whatever comes out into an exit code.
 enum Launch {
+    /// Whether an error came from reading the command line: the parser's own errors and those of `validate()`.
+    private static func isUsage(_ error: any Error) -> Bool {
+        LogTool.exitCode(for: error) == .validationFailure
+    }
+
     /// Runs one command line (without the program's name) and gives the process's exit code.
     static func run(_ arguments: [String]) async -> Int32 {
         var arguments = arguments
@@ -41,7 +46,7 @@ enum Launch {
             let text = Help.withExamples(LogTool.fullMessage(for: error))
             return (try? show(text)) ?? ExitCode.success.rawValue
         }
-        guard Failure.isUsage(error) else { return Failure.report(error) }
+        guard isUsage(error) else { return Failure.report(error) }
         return Failure.report(Help.usageFailure(LogTool.message(for: error), arguments: arguments))
     }
 }

@@ -9,9 +9,6 @@ struct MemberPath: Sendable {
     /// As a map writes it.
     let name: String
 
-    /// Whether the member is one of the row itself.
-    var isOfRow: Bool { rest.isEmpty }
-
     /// - Returns: `nil` where rows of the list have no such member.
     init?(_ name: String, in list: StateList, hasPlace: Bool) {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

@@ -1,5 +1,6 @@
 #if Recorders
 import EventLog
+import Ingest
 
 /// One step of a script: what the recording has next.
 struct PlayStep: Sendable {
@@ -61,33 +62,39 @@ struct PlayScript {
         return batch[place]
     }
 
-    /// Goes back to an event of the same connection.
-    mutating func rewind(to sequence: SequenceNumber) {
+    /// Goes back to an event of a connection, which is open again.
+    mutating func rewind(to sequence: SequenceNumber, in connection: String) {
         (batch, place, next) = ([], 0, sequence)
+        link = PlayLink(openedAgain: connection)
     }
 
-    /// The last event of a range that set an id of an event stream; `nil` where none did.
-    func place(
-        ofID id: String,
-        from first: SequenceNumber,
-        through last: SequenceNumber
-    ) throws -> SequenceNumber? {
+    /// What a client has not got of an event stream.
+    struct Rest {
+        /// Its first event.
+        let first: SequenceNumber
+        /// Whether the client's id was set by the event before it; otherwise the client has nothing of the range.
+        let isKnown: Bool
+        /// Whether an event in it sets an id, so that the client would name another if it had got it.
+        let setsID: Bool
+    }
+
+    /// What a client has not got of a range, by the id that it names; `nil` where the range has no event of a stream.
+    func rest(after id: String, from first: SequenceNumber, through last: SequenceNumber) throws -> Rest? {
         guard first <= last else { return nil }
-        let line = Array("id: \(id)".utf8)
-        let short = Array("id:\(id)".utf8)
-        var place: SequenceNumber?
+        var (beginning, place): (SequenceNumber?, SequenceNumber?)
+        var setsID = false
         try store.read { session in
             try session.forEachEvent(in: first...last) { event in
                 guard event.source == source, event.kind.rawValue == "sse.event/1" else { return true }
-                let bytes = event.withPayload { Array($0) }
-                let lines = bytes.split { $0 == 0x0A || $0 == 0x0D }
-                if lines.contains(where: { $0.elementsEqual(line) || $0.elementsEqual(short) }) {
-                    place = event.sequence
-                }
+                beginning = beginning ?? event.sequence
+                guard let named = event.withPayload({ EventStreamFields.id(setBy: Array($0)) }) else { return true }
+                setsID = named != id
+                if named == id { place = event.sequence }
                 return true
             }
         }
-        return place
+        let next = place.map { SequenceNumber($0.rawValue + 1) }
+        return (next ?? beginning).map { Rest(first: $0, isKnown: place != nil, setsID: setsID) }
     }
 
     private mutating func readBatch() throws {
@@ -153,6 +160,13 @@ private struct PlayLink {
     private var isOpen = false
     private var connection: String?
     private var frames = 0
+
+    init() {}
+
+    /// Within a connection that has given frames.
+    init(openedAgain name: String) {
+        (isOpen, connection, frames) = (true, name.isEmpty ? nil : name, 1)
+    }
 
     /// Adds the steps that an event makes.
     mutating func add(_ event: borrowing EventView, _ lane: PlayLane, to steps: inout [PlayStep]) {

@@ -33,8 +33,8 @@ final class SocketPlay<Dialect: PlayDialect> {
     private var sending: Sending?
     /// The position that is reached once `pending` is sent.
     private var reached = SequenceNumber.zero
-    /// Where the recorded connection began that is played; `nil` between two.
-    private var connectionStart: SequenceNumber?
+    /// The recorded connection that is played, or was played last.
+    private var connection: Connection?
     /// Whether the client may leave: the recorder did.
     private var mayLeave = false
     /// Whether the recorder ended the connection that is played by stopping.
@@ -54,6 +54,17 @@ final class SocketPlay<Dialect: PlayDialect> {
         let reached: SequenceNumber
     }
 
+    private struct Connection {
+        let name: String
+        let start: SequenceNumber
+        /// Whether its end was given.
+        var isOver = false
+        /// How often its end was taken back for a client that had not got all before it.
+        var returns = 0
+    }
+
+    /// How often the end of one connection is taken back: a client that names the same event for ever must not stop the playback.
+    private static var returnsMax: Int { 8 }
     private static var pendingBytesMax: Int { 1 << 18 }
     /// The longest wait for a client to ask what the recorder asked, and to leave where the recorder left.
     private static var patience: Duration { .seconds(1) }
@@ -86,10 +97,10 @@ final class SocketPlay<Dialect: PlayDialect> {
     private func pass(_ step: PlayStep) {
         switch step.act {
         case .open(let connection):
-            connectionStart = step.sequence
+            self.connection = Connection(name: connection, start: step.sequence)
             play.answers.begin(connection: connection)
             dialect.connectionOpened()
-        case .close: connectionStart = nil
+        case .close: connection?.isOver = true
         case .answer: play.answers.pass(step.sequence)
         case .frame(let bytes): _ = dialect.give(dialect.read(bytes, isOut: false))
         case .sent(let bytes): _ = dialect.give(dialect.read(bytes, isOut: true))
@@ -105,9 +116,10 @@ final class SocketPlay<Dialect: PlayDialect> {
         case .open(let connection):
             if isLeft { leave() }
             try await needWire()
+            if isRewound { return }
             play.answers.begin(connection: connection)
             play.report.change { $0.connections += 1 }
-            connectionStart = step.sequence
+            self.connection = Connection(name: connection, start: step.sequence)
             dialect.connectionOpened()
             pace.restart()
         case .close(let code, let reason): try await close(step, code: code, reason: reason)
@@ -238,18 +250,19 @@ final class SocketPlay<Dialect: PlayDialect> {
             isLeft = true
             return
         }
-        (connectionStart, mayLeave) = (nil, true)
+        connection?.isOver = true
+        mayLeave = true
         defer { mayLeave = false }
         // Where the recorder left first, the client may have reason to do the same.
         let end = PlayInstant.now + Self.patience
         var isLate = !reason.hasPrefix("closed by us")
-        while wire != nil, !isLate { isLate = try await idle(end - .now) }
-        while wire != nil {
+        while wire != nil, !isRewound, !isLate { isLate = try await idle(end - .now) }
+        while wire != nil, !isRewound {
             let wait = pace.wait(for: step.recordedAt, at: .now)
             if wait == .zero { break }
             _ = try await idle(wait)
         }
-        guard let wire else { return }
+        guard let wire, !isRewound else { return }
         pace.gave()
         // What this close frame says of the recorder means nothing to the client.
         let isRemote = reason.isEmpty || reason == "closed by the peer"
@@ -260,7 +273,8 @@ final class SocketPlay<Dialect: PlayDialect> {
 
     /// Ends a connection that the recorder left.
     private func leave() {
-        (isLeft, connectionStart) = (false, nil)
+        isLeft = false
+        connection?.isOver = true
         guard let wire else { return }
         wire.close(code: 1006, isOrderly: false)
         forget(wire)
@@ -320,7 +334,7 @@ extension SocketPlay {
             wire = new
             play.report.change { $0.isConnected = true }
             dialect.wireOpened()
-            if let id = new.lastEventID, connectionStart != nil { resume(after: id) }
+            if let id = new.lastEventID { resume(after: id) }
         case .message(let number, let bytes): if number == wire?.number { dialect.hear(bytes, at: .now) }
         case .closed(let number):
             guard let wire, number == wire.number else { return }
@@ -331,12 +345,21 @@ extension SocketPlay {
         }
     }
 
-    /// A client that left a stream and names the last event that it has gets what follows.
+    /// A client that names the last event that it has of a stream gets what follows, also where the stream has ended: what was on its
+    /// way when a connection was cut may be lost.
     private func resume(after id: String) {
-        guard let start = connectionStart, let last = try? script.place(ofID: id, from: start, through: reached),
-            last < reached
-        else { return }
-        script.rewind(to: SequenceNumber(last.rawValue + 1))
+        guard var connection, let rest = try? script.rest(after: id, from: connection.start, through: reached) else {
+            return
+        }
+        // Events without ids may have come to the client or not.
+        guard rest.setsID || (rest.isKnown && !connection.isOver && rest.first <= reached) else { return }
+        if connection.isOver {
+            guard connection.returns < Self.returnsMax else { return }
+            connection.returns += 1
+            connection.isOver = false
+        }
+        self.connection = connection
+        script.rewind(to: rest.first, in: connection.name)
         isRewound = true
     }
 

@@ -117,38 +117,3 @@ extension EntityReference {
         }
     }
 }
-
-/// The names of the sources and kinds that a log has events of.
-struct KnownNames {
-    let kindsBySource: [SourceName: Set<EventKind>]
-
-    init(_ session: borrowing ReadSession) throws {
-        kindsBySource = try session.kindsBySource()
-    }
-
-    /// The sources, by name.
-    var sources: [String] { kindsBySource.keys.map(\.rawValue).sorted() }
-
-    /// The kinds, of one source or of all, by name.
-    func kinds(of source: SourceName? = nil) -> [String] {
-        let chosen = kindsBySource.filter { source == nil || $0.key == source }
-        return Set(chosen.values.flatMap { $0 }).map(\.rawValue).sorted()
-    }
-
-    /// - Throws: `Failure` with exit code 1 where there is no such source, or no such kind in it.
-    func check(source: SourceName?, kind: String? = nil) throws {
-        if let source, kindsBySource[source] == nil {
-            throw Self.failure("source", source.rawValue, sources)
-        }
-        guard let kind, !kinds(of: source).contains(where: { $0 == kind || $0.hasPrefix(kind + "/") }) else { return }
-        throw Self.failure("kind", kind, kinds(of: source))
-    }
-
-    private static func failure(_ noun: String, _ name: String, _ known: [String]) -> Failure {
-        let near = Suggestion.clause(for: name, among: known)
-        let shown = known.prefix(12).joined(separator: ", ")
-        let more = known.count > 12 ? " and \(known.count - 12) more" : ""
-        let has = known.isEmpty ? "it is empty" : "there is \(shown)\(more)"
-        return Failure("find \(noun) \"\(name)\": the log has none; \(has)\(near)", exitCode: Outcome.no)
-    }
-}

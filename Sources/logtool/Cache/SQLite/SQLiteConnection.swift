@@ -177,8 +177,6 @@ struct SQLiteTrouble: Error, CustomStringConvertible {
 
     var description: String { isRefusal ? "the SQL \(reason)" : reason }
 
-    /// Whether the file itself is to blame, and no statement.
-    var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT].contains(code) }
     /// Whether a row breaks a rule of the schema.
     var isConstraint: Bool { code == SQLITE_CONSTRAINT }
 

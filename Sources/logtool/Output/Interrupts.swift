@@ -10,7 +10,7 @@ import Darwin
 /// What SIGINT, SIGTERM, SIGPIPE and SIGBUS do.
 enum Interrupts {
     /// SIGINT and SIGTERM end the process at once with 130 and 143: what was acknowledged is in the log, and a batch
-    /// under way is not (C5), so nothing needs to be unwound. A reader that closes the pipe shows as a failed write.
+    /// under way is not (I5), so nothing needs to be unwound. A reader that closes the pipe shows as a failed write.
     ///
     /// SIGBUS for a page of a log's file ends it with a line and 3.
     static func install() {

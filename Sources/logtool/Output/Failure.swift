@@ -49,11 +49,6 @@ struct Failure: Error, CustomStringConvertible {
         error is Failure || error is BrokenPipe || error is EventLogError || error is ProjectionError
     }
 
-    /// Whether an error came from reading the command line: the parser's own errors and those of `validate()`.
-    static func isUsage(_ error: any Error) -> Bool {
-        LogTool.exitCode(for: error) == .validationFailure
-    }
-
     static func exitCode(for error: any Error) -> ExitCode {
         switch error {
         case let failure as Failure: failure.exitCode

@@ -1,0 +1,17 @@
+import ArgumentParser
+
+/// How fast a recording is played.
+enum PlaySpeed: Hashable, Sendable {
+    /// So many times as fast as it was recorded.
+    case times(Double)
+    /// As fast as the client takes it.
+    case max
+
+    static func parse(_ text: String) throws -> PlaySpeed {
+        if text == "max" { return .max }
+        guard let factor = Double(text), factor >= 0.001, factor <= 1_000_000 else {
+            throw ValidationError("--speed is a number such as 1 or 20, or max")
+        }
+        return .times(factor)
+    }
+}
