@@ -5,7 +5,7 @@ import Testing
 
 @testable import logtool
 
-/// One log has one digest at every event, whoever folds it and under whatever circumstances (C9).
+/// One log has one digest at every event, whoever folds it and under whatever circumstances (I10).
 @Suite struct OracleTests {
     /// One way to fold a log that must not matter.
     private struct Circumstance {

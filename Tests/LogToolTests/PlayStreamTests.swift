@@ -73,6 +73,53 @@ import Testing
         _ = player.end(SIGTERM)
     }
 
+    /// A connection that is cut takes with it what was on its way: who names an earlier event gets the rest, and then the end, again.
+    @Test func aClientGetsWhatWasLostWhenAStreamWasCut() async throws {
+        var traffic = RecordedTraffic(kind: "sse.event/1")
+        for connection in 0..<2 {
+            try traffic.open()
+            for number in 0..<3 { try traffic.frame("id: \(connection)\(number)\ndata: \(number)\n\n") }
+            try traffic.frame("id: 9\ndata: cut off")
+            try traffic.close(0, "connection lost")
+        }
+        try bench.makeLog("A", traffic.drafts)
+        let (player, address) = try await bench.play("A", ["--as", "sse", "--speed", "max", "--json"])
+        let rests = [
+            ("", "id: 00\ndata: 0\n\nid: 01\ndata: 1\n\nid: 02\ndata: 2\n\nid: 9\ndata: cut off"),
+            ("00", "id: 01\ndata: 1\n\nid: 02\ndata: 2\n\nid: 9\ndata: cut off"),
+            ("unheard of", "id: 00\ndata: 0\n\nid: 01\ndata: 1\n\nid: 02\ndata: 2\n\nid: 9\ndata: cut off"),
+            // What was cut off is no event, so this client has all.
+            ("02", "id: 10\ndata: 0\n\nid: 11\ndata: 1\n\nid: 12\ndata: 2\n\nid: 9\ndata: cut off"),
+            ("11", "id: 12\ndata: 2\n\nid: 9\ndata: cut off"),
+        ]
+        for (id, rest) in rests {
+            let header = id.isEmpty ? "X-Nothing: 1" : "Last-Event-ID: \(id)"
+            let given = try bench.get(address, "/subscribe/%23work", header: header, seconds: 5)
+            #expect(given == rest, "after \(id)")
+        }
+        let run = player.end(SIGTERM)
+        #expect(run.output.contains(#""connections":2"#), "\(run.output)")
+    }
+
+    @Test func aClientThatAlwaysNamesTheSameEventStopsNothing() async throws {
+        var traffic = RecordedTraffic(kind: "sse.event/1")
+        for connection in 0..<2 {
+            try traffic.open()
+            for number in 0..<2 { try traffic.frame("id: \(connection)\(number)\ndata: \(number)\n\n") }
+            try traffic.close(0, "connection lost")
+        }
+        try bench.makeLog("A", traffic.drafts)
+        let (player, address) = try await bench.play("A", ["--as", "sse", "--speed", "max"])
+        var given: [String] = []
+        while given.last?.contains("id: 11") != true, given.count < 20 {
+            given.append(try bench.get(address, "/subscribe/%23work", header: "Last-Event-ID: 00", seconds: 5))
+        }
+        #expect(given.first == "id: 00\ndata: 0\n\nid: 01\ndata: 1\n\n", "\(given)")
+        #expect(given.last == "id: 10\ndata: 0\n\nid: 11\ndata: 1\n\n", "\(given)")
+        #expect(given.dropFirst().dropLast().allSatisfy { $0 == "id: 01\ndata: 1\n\n" }, "\(given)")
+        _ = player.end(SIGTERM)
+    }
+
     @Test func statusFilesAppearChangeAndVanishAgain() async throws {
         var drafts: [DraftEvent] = []
         for number in 0..<60 {
