@@ -127,7 +127,7 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CBaseline", "EventLog", "Ingest", "Projections",
+                "CBaseline", "EventLog", "EventLogCache", "Ingest", "Projections",
                 .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -36,12 +36,21 @@ public actor AppCache<Schema: CacheSchema> {
     ///   - log: The log, which may grow meanwhile: in this process or another one.
     ///   - database: The app's database. The log fills all of it: what `Schema.carryOver` does not copy is gone after a rebuild.
     ///   - profile: Whose reading of the events the cache follows.
-    public init(of log: EventStore, in database: DatabasePool, schema: Schema, profile: Profile = .canonical) {
+    ///   - snapshots: Under which name states of the log are kept beside it, so that the next run of the app need not read all events
+    ///     again; `nil` keeps none.
+    public init(
+        of log: EventStore,
+        in database: DatabasePool,
+        schema: Schema,
+        profile: Profile = .canonical,
+        snapshots: SnapshotOptions? = nil
+    ) {
         (self.log, self.database, self.schema) = (log, database, schema)
         let used = schema.tables.values.reduce(into: Set<StateList>()) { $0.formUnion($1) }
         lists = StateList.all.filter { used.contains($0) }
         var options = ReplayOptions()
         options.profile = profile
+        options.snapshots = snapshots
         self.options = options
     }
 
@@ -179,10 +188,10 @@ extension AppCache {
         try next.fill { database in
             try schema.create(in: database)
             try meta.makeTable(in: database, table: Self.metaTable)
-            for list in lists {
-                try state.forEachRow(of: list, asOf: CacheMeta.asOf(state)) { row in
-                    try schema.apply(.row(list, CacheRow(json: row)), in: database)
-                }
+            try state.forEachMade(of: lists, asOf: CacheMeta.asOf(state)) { list, row, add in
+                add(CacheChange.added(list, CacheRow(json: row)))
+            } _: {
+                try schema.apply($0, in: database)
             }
             try schema.finish(in: database)
             try meta.write(in: database, table: Self.metaTable)

@@ -41,6 +41,8 @@ extension CacheSchema {
 
 /// One change of a list of the state.
 public enum CacheChange: Sendable {
+    /// A row of a thing that has none yet, while a whole cache is built. It may be treated as `row`.
+    case added(StateList, CacheRow)
     /// A row as it is now. It takes the place of an earlier row with the same key; of a history it is one entry.
     case row(StateList, CacheRow)
     /// The thing with these members has no rows any more. The rows of a history follow anew.
@@ -70,6 +72,11 @@ public struct CacheRow: Sendable {
     public func array(_ path: String) -> [CacheRow] { (member(path)?.array ?? []).map { CacheRow(json: $0) } }
 
     private func member(_ path: String) -> JSONValue? {
-        path.split(separator: ".").reduce(Optional(json)) { $0?[String($1)] }
+        var (value, rest) = (json, path[...])
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            guard let next = value[String(rest[..<dot])] else { return nil }
+            (value, rest) = (next, rest[dot...].dropFirst())
+        }
+        return value[String(rest)]
     }
 }

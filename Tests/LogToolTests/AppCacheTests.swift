@@ -280,7 +280,11 @@ private struct FailingSchema: CacheSchema {
     func create(in database: Database) throws { try ChatCacheV1().create(in: database) }
 
     func apply(_ change: CacheChange, in database: Database) throws {
-        if case .row(_, let row) = change, row["id"] == "1005".databaseValue, fails.isOn { throw Failed() }
+        switch change {
+        case .added(_, let row), .row(_, let row):
+            if row["id"] == "1005".databaseValue, fails.isOn { throw Failed() }
+        case .removed, .cleared: break
+        }
         try ChatCacheV1().apply(change, in: database)
     }
 }

@@ -6,7 +6,7 @@ import Projections
 /// Version 1 of an app's cache: the texts of messages.
 struct ChatCacheV1: CacheSchema {
     let version = 1
-    let tables: [String: Set<StateList>] = ["message": [.section(.messages)]]
+    var tables: [String: Set<StateList>] { ["message": [.section(.messages)]] }
 
     func create(in database: Database) throws {
         try database.execute(sql: "CREATE TABLE message (channel TEXT, id TEXT, text TEXT, PRIMARY KEY (channel, id))")
@@ -14,7 +14,7 @@ struct ChatCacheV1: CacheSchema {
 
     func apply(_ change: CacheChange, in database: Database) throws {
         switch change {
-        case .row(_, let row):
+        case .added(_, let row), .row(_, let row):
             let insertion = try database.cachedStatement(sql: "INSERT OR REPLACE INTO message VALUES (?, ?, ?)")
             try insertion.execute(arguments: [row["channel"], row["id"], row["content"]])
         case .removed(_, let key):
@@ -29,7 +29,7 @@ struct ChatCacheV1: CacheSchema {
 /// Version 2: authors, what messages answer, channels, and drafts that no log holds.
 struct ChatCacheV2: CacheSchema {
     let version = 2
-    let tables: [String: Set<StateList>] = ["channel": [.section(.channels)], "message": [.section(.messages)]]
+    var tables: [String: Set<StateList>] { ["channel": [.section(.channels)], "message": [.section(.messages)]] }
 
     func create(in database: Database) throws {
         try database.execute(
@@ -45,10 +45,10 @@ struct ChatCacheV2: CacheSchema {
 
     func apply(_ change: CacheChange, in database: Database) throws {
         switch change {
-        case .row(.section(.channels), let row):
+        case .added(.section(.channels), let row), .row(.section(.channels), let row):
             let insertion = try database.cachedStatement(sql: "INSERT OR REPLACE INTO channel VALUES (?, ?)")
             try insertion.execute(arguments: [row["id"], row["name"]])
-        case .row(_, let row):
+        case .added(_, let row), .row(_, let row):
             let insertion = try database.cachedStatement(
                 sql: "INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?, ?)"
             )
@@ -56,12 +56,10 @@ struct ChatCacheV2: CacheSchema {
                 row["channel"], row["id"], row["order"], row["author"], row["replyTo.id"], row["content"],
             ])
         case .removed(.section(.channels), let key):
-            try database.execute(sql: "DELETE FROM channel WHERE id = ?", arguments: [key["id"]])
+            try database.cachedStatement(sql: "DELETE FROM channel WHERE id = ?").execute(arguments: [key["id"]])
         case .removed(_, let key):
-            try database.execute(
-                sql: "DELETE FROM message WHERE channel = ? AND id = ?",
-                arguments: [key["channel"], key["id"]]
-            )
+            let deletion = try database.cachedStatement(sql: "DELETE FROM message WHERE channel = ? AND id = ?")
+            try deletion.execute(arguments: [key["channel"], key["id"]])
         case .cleared(let list):
             try database.execute(sql: "DELETE FROM \(list == .section(.channels) ? "channel" : "message")")
         }
@@ -83,9 +81,9 @@ struct ChatCacheV2: CacheSchema {
 /// Version 3: reactions have rows of their own, texts can be searched.
 struct ChatCacheV3: CacheSchema {
     let version = 3
-    let tables: [String: Set<StateList>] = [
-        "channel": [.section(.channels)], "message": [.section(.messages)], "reaction": [.section(.messages)],
-    ]
+    var tables: [String: Set<StateList>] {
+        ["channel": [.section(.channels)], "message": [.section(.messages)], "reaction": [.section(.messages)]]
+    }
 
     func create(in database: Database) throws {
         try ChatCacheV2().create(in: database)
@@ -99,13 +97,16 @@ struct ChatCacheV3: CacheSchema {
     }
 
     func apply(_ change: CacheChange, in database: Database) throws {
-        if case .row(.section(.messages), let row) = change {
+        switch change {
+        case .added(.section(.messages), let row): try addReactions(of: row, in: database)
+        case .row(.section(.messages), let row):
             // Replacing would not tell the full-text index.
             try ChatCacheV2().apply(.removed(.section(.messages), row), in: database)
             try removeReactions(of: row, in: database)
             try addReactions(of: row, in: database)
+        case .removed(.section(.messages), let key): try removeReactions(of: key, in: database)
+        default: break
         }
-        if case .removed(.section(.messages), let key) = change { try removeReactions(of: key, in: database) }
         try ChatCacheV2().apply(change, in: database)
     }
 

@@ -23,14 +23,15 @@ struct Benchmark: AsyncParsableCommand {
         case frames, git
         /// Need a program.
         case cache, play
+        case appCache = "app-cache"
 
-        static let usual = allCases.filter { ![.frames, .git, .cache, .play].contains($0) }
+        static let usual = allCases.filter { ![.frames, .git, .cache, .appCache, .play].contains($0) }
     }
 
     @Argument(
         help: """
-            What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git); cache and play, \
-            with --program.
+            What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git), app-cache; cache and \
+            play, with --program.
             """
     )
     var families: [Family] = []
@@ -50,7 +51,9 @@ struct Benchmark: AsyncParsableCommand {
     )
     var program: String?
 
-    @Option(help: "A log that `query` or `cache` made or makes and leaves, so that it need not be made again.")
+    @Option(
+        help: "A log that `query`, `cache` or `app-cache` made or makes and leaves, so that it need not be made again."
+    )
     var log: String?
 
     @Option(help: .hidden)
@@ -64,7 +67,7 @@ struct Benchmark: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if !answer.isEmpty { return try QueryBenchmark.answer(answer) }
+        if let errand = answer.first { return try await run(errand, Array(answer.dropFirst())) }
         let count = smoke ? 20_000 : events
         let scratch = try Scratch(in: folder)
         var figures: [Figure] = []
@@ -73,6 +76,16 @@ struct Benchmark: AsyncParsableCommand {
         }
         print(Figure.table(figures))
         if let json { try Figure.json(figures).write(to: URL(filePath: json)) }
+    }
+
+    /// What a process does that a measurement has started.
+    private func run(_ errand: String, _ arguments: [String]) async throws {
+        switch errand {
+        case "query": try QueryBenchmark.answer(arguments)
+        case "app-cache": try await AppCacheBenchmark.answer(arguments)
+        case "read-cache": try CacheReader.answer(arguments)
+        default: throw ValidationError("there is no errand \"\(errand)\"")
+        }
     }
 
     private func measure(_ family: Family, count: Int, scratch: Scratch) async throws -> [Figure] {
@@ -88,6 +101,7 @@ struct Benchmark: AsyncParsableCommand {
             try await measure(.frames, count: count, scratch: scratch)
                 + measure(.git, count: count, scratch: scratch)
         case .cache: try CacheBenchmark(count: count, scratch: scratch, program: program, log: log).run()
+        case .appCache: try AppCacheBenchmark(count: count, scratch: scratch, log: log).run()
         case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
         case .play: try await play(count: count, scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()

@@ -56,42 +56,10 @@ struct CacheBenchmark {
     private func insertAll(of cache: String, _ sql: String) throws -> Double {
         let parts = sql.components(separatedBy: "-- What follows runs after the rows.")
         guard parts.count == 2 else { throw ValidationError("the schema has no mark between its parts") }
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        configuration.prepareDatabase {
-            try $0.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
+        return try BareInsertion(from: cache, to: scratch.fresh("bare.sqlite")).seconds { database in
+            try database.execute(sql: parts[0])
+        } after: { database in
+            try database.execute(sql: parts[1])
         }
-        let source = try DatabaseQueue(path: cache)
-        let target = try DatabaseQueue(path: scratch.fresh("bare.sqlite"), configuration: configuration)
-        return try source.read { source in
-            try target.write { target in
-                var time = try seconds { try target.execute(sql: parts[0]) }
-                let tables = try String.fetchAll(
-                    target,
-                    sql:
-                        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%\\_search%' ESCAPE '\\'"
-                )
-                for table in tables { time += try insert(table, from: source, into: target) }
-                return time + (try seconds { try target.execute(sql: parts[1]) })
-            }
-        }
-    }
-
-    private func insert(_ table: String, from source: Database, into target: Database) throws -> Double {
-        let columns = try target.columns(in: table).map { "\"\($0.name)\"" }
-        let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
-        let statement = try target.makeStatement(sql: "INSERT INTO \"\(table)\" VALUES (\(marks))")
-        let cursor = try Row.fetchCursor(source, sql: "SELECT \(columns.joined(separator: ", ")) FROM \"\(table)\"")
-        var time = 0.0
-        var isAtEnd = false
-        while !isAtEnd {
-            var rows: [StatementArguments] = []
-            while rows.count < 50_000, !isAtEnd {
-                guard let row = try cursor.next() else { isAtEnd = true; break }
-                rows.append(StatementArguments(row.databaseValues))
-            }
-            time += try seconds { for row in rows { try statement.execute(arguments: row) } }
-        }
-        return time
     }
 }

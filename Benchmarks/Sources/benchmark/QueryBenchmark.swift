@@ -65,7 +65,7 @@ struct QueryBenchmark {
     private func ask(_ log: String, channel: Int, at sequence: Int) throws {
         let name = "gateway/\(Corpus.channelID(channel))"
         if program == nil {
-            try spawn(["--answer", log, "--answer", name, "--answer", String(sequence)])
+            try spawn(["--answer", "query", "--answer", log, "--answer", name, "--answer", String(sequence)])
         } else {
             try spawn(["replay", log, "--channel", name, "--at", String(sequence), "--json"])
         }
@@ -101,23 +101,5 @@ private struct SplitMix {
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
-    }
-}
-
-/// Other programs, run without anything in between that would add to the time.
-enum Child {
-    /// Runs a program to its end; its exit status.
-    static func run(_ program: String, _ arguments: [String], output: String) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-        var copies: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-        defer { for copy in copies { free(copy) } }
-        var child: pid_t = 0
-        guard posix_spawnp(&child, program, &actions, nil, &copies, environ) == 0 else { return -1 }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 {}
-        return status
     }
 }

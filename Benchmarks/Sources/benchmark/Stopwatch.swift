@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Adds up how long the turns of one contender take.
 struct Stopwatch {
@@ -51,5 +52,27 @@ enum Memory {
         let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
         let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }
         return (kilobytes ?? 0) / 1000
+    }
+}
+
+/// Looks every few milliseconds at the memory of this process, on a thread of its own.
+final class MemoryPeak: Sendable {
+    private let state = Mutex((megabytes: 0.0, isOver: false))
+
+    init() {
+        Thread.detachNewThread { [self] in
+            while state.withLock({ state in
+                state.megabytes = max(state.megabytes, Memory.anonymousMegabytes)
+                return !state.isOver
+            }) { usleep(10_000) }
+        }
+    }
+
+    /// The most that was seen. Stops looking.
+    func end() -> Double {
+        state.withLock { state in
+            state.isOver = true
+            return max(state.megabytes, Memory.anonymousMegabytes)
+        }
     }
 }

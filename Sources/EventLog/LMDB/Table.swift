@@ -27,7 +27,7 @@ func withKey<Result>(_ number: UInt32, _ body: (UnsafeRawBufferPointer) throws -
 }
 
 /// Whether two pieces of memory hold the same bytes.
-func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+package func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
     guard let start = left.baseAddress, let other = right.baseAddress else { return true }
     return memcmp(start, other, left.count) == 0

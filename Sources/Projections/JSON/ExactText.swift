@@ -1,3 +1,5 @@
+import EventLog
+
 /// A text that equals another only if all bytes do. `String` itself takes canonically equivalent texts for the same,
 /// and two files may well be named by a composed and a decomposed letter.
 struct ExactText: Codable, Hashable, Sendable {
@@ -13,17 +15,26 @@ struct ExactText: Codable, Hashable, Sendable {
 
     /// Whether all bytes of two texts are the same.
     static func areSame(_ left: String, _ right: String) -> Bool {
-        let (left, right) = (left.utf8, right.utf8)
-        guard left.count == right.count else { return false }
-        let isSame = left.withContiguousStorageIfAvailable { left in
-            right.withContiguousStorageIfAvailable { left.elementsEqual($0) }
-        }
+        guard left.utf8.count == right.utf8.count else { return false }
+        let isSame = right.utf8.withContiguousStorageIfAvailable { left.hasBytes($0) }
         // A string bridged from Objective-C may not store its bytes contiguously.
-        return (isSame ?? nil) ?? left.elementsEqual(right)
+        return isSame ?? left.utf8.elementsEqual(right.utf8)
     }
 
     func hash(into hasher: inout Hasher) {
         var text = string
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension String {
+    /// Whether these are the bytes of the text.
+    @inline(__always)
+    func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard utf8.count == bytes.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable {
+            sameBytes(UnsafeRawBufferPointer($0), UnsafeRawBufferPointer(bytes))
+        }
+        return isSame ?? utf8.elementsEqual(bytes)
     }
 }

@@ -51,7 +51,8 @@ public struct JSONObject: Codable, Sendable {
 
     private func place(of name: String) -> Int? {
         if let places { return places[ExactText(name)] }
-        return members.firstIndex { ExactText.areSame($0.name, name) }
+        var name = name
+        return name.withUTF8 { wanted in members.firstIndex { $0.name.hasBytes(wanted) } }
     }
 
     private mutating func append(_ member: Member) {

@@ -1,7 +1,5 @@
-import Dispatch
 import EventLog
 import Projections
-import Synchronization
 
 /// The tables of a map in one database, ready to be filled.
 final class MappedTables {
@@ -13,8 +11,7 @@ final class MappedTables {
 
     let map: CacheMap
     let connection: SQLiteConnection
-    private let targets: [StateList: [Int]]
-    private let members: [StateList: [String]]
+    private let maker: RowMaker
     private let all: [Target]
     /// How many rows each table got, in the map's order.
     private(set) var counts: [Int]
@@ -27,8 +24,7 @@ final class MappedTables {
         self.map = map
         self.connection = connection
         all = try map.tables.map { Target(table: $0, insertion: try connection.statement($0.insertion)) }
-        targets = Dictionary(grouping: map.tables.indices) { map.tables[$0].list }
-        members = targets.reduce(into: [:]) { $0[$1.key] = $1.key.members }
+        maker = RowMaker(map.tables)
         counts = map.tables.map { _ in 0 }
     }
 
@@ -41,45 +37,33 @@ final class MappedTables {
     }
 
     /// The lists that the tables are filled from.
-    var lists: [StateList] { StateList.all.filter { targets[$0] != nil } }
+    var lists: [StateList] { maker.lists }
 
     /// The tables that are filled from a list.
-    func tables(of list: StateList) -> [CacheMap.Table] { (targets[list] ?? []).map { all[$0].table } }
+    func tables(of list: StateList) -> [CacheMap.Table] { maker.targets(of: list).map { all[$0].table } }
 
     /// Writes what a row of a list gives to each table that is filled from the list.
     func insert(_ row: JSONValue, of list: StateList) throws {
-        try forEachMadeRow(of: row, list) { try insert($0) }
+        try maker.forEachRow(of: row, list) { try insert($0) }
     }
 
-    /// Writes all rows of a state, or those that are wanted. They are made here while others are written on another thread.
+    /// Writes all rows of a state, or those that are wanted. They are made on another thread meanwhile.
     func insertAll(
         of state: borrowing Workspace,
         progress: (_ rows: Int) -> Void = { _ in },
-        where isWanted: (JSONValue) -> Bool = { _ in true }
+        where isWanted: @escaping @Sendable (JSONValue) -> Bool = { _ in true }
     ) throws {
-        let asOf = CacheMeta.asOf(state)
         var done = 0
-        let queue = InsertionQueue(self)
-        defer { queue.wait() }
-        for list in lists {
-            try state.forEachRow(of: list, asOf: asOf) { row in
-                guard isWanted(row) else { return }
-                try forEachMadeRow(of: row, list) { try queue.add($0) }
-                done += 1
-                if done & 0x3FFF == 0 { progress(done) }
-            }
-        }
-        try queue.finish()
-    }
-
-    private func forEachMadeRow(of row: JSONValue, _ list: StateList, _ body: (MadeRow) throws -> Void) rethrows {
-        let row = MappedRow(row, members: members[list] ?? [])
-        for index in targets[list] ?? [] {
-            try all[index].table.forEachRow(of: row) { try body(MadeRow(target: index, values: $0)) }
+        try state.forEachMade(of: lists, asOf: CacheMeta.asOf(state)) { [maker] list, row, add in
+            if isWanted(row) { maker.forEachRow(of: row, list, add) }
+        } _: { (row: MadeRow) in
+            try insert(row)
+            done += 1
+            if done & 0x3FFF == 0 { progress(done) }
         }
     }
 
-    fileprivate func insert(_ row: MadeRow) throws {
+    private func insert(_ row: MadeRow) throws {
         let target = all[row.target]
         do {
             connection.allow(rows: 1)
@@ -105,68 +89,30 @@ private struct MadeRow: Sendable {
     let values: [SQLiteValue]
 }
 
-/// Inserts rows on a thread of its own, in the order in which they come, while others are made.
-///
-/// Unchecked: from the first row to the end of `wait`, only blocks of the serial queue touch the tables and their connection.
-private final class InsertionQueue: @unchecked Sendable {
-    private static let batchRows = 256
-    private static let batchCountMax = 4
+/// Makes the rows of tables from those of lists. It needs no database.
+private struct RowMaker: Sendable {
+    private let tables: [CacheMap.Table]
+    private let targets: [StateList: [Int]]
+    private let members: [StateList: [String]]
 
-    private let tables: MappedTables
-    private var batch: [MadeRow] = []
-    private let queue = DispatchQueue(label: "eventlog.insert")
-    private let room = DispatchSemaphore(value: batchCountMax)
-    private let failure = Mutex<(any Error)?>(nil)
-
-    init(_ tables: MappedTables) {
+    init(_ tables: [CacheMap.Table]) {
         self.tables = tables
+        targets = Dictionary(grouping: tables.indices) { tables[$0].list }
+        members = targets.reduce(into: [:]) { $0[$1.key] = $1.key.members }
     }
 
-    /// Hands a row over; waits while too many are not inserted yet.
-    ///
-    /// - Throws: why an earlier row could not be inserted.
-    func add(_ row: MadeRow) throws {
-        batch.append(row)
-        if batch.count == Self.batchRows { try handOver() }
-    }
+    /// The lists that rows are made from.
+    var lists: [StateList] { StateList.all.filter { targets[$0] != nil } }
 
-    /// Waits for all rows.
-    ///
-    /// - Throws: as `add`.
-    func finish() throws {
-        try handOver()
-        wait()
-        try throwFailure()
-    }
+    /// The places of the tables that are filled from a list.
+    func targets(of list: StateList) -> [Int] { targets[list] ?? [] }
 
-    /// Waits for the rows that were handed over.
-    func wait() {
-        queue.sync {}
-    }
-
-    private func handOver() throws {
-        room.wait()
-        let rows = batch
-        batch = []
-        batch.reserveCapacity(Self.batchRows)
-        queue.async { [self] in
-            insert(rows)
-            room.signal()
+    /// Lends what a row of a list gives to each table that is filled from the list.
+    func forEachRow(of row: JSONValue, _ list: StateList, _ body: (MadeRow) throws -> Void) rethrows {
+        let row = MappedRow(row, members: members[list] ?? [])
+        for index in targets(of: list) {
+            try tables[index].forEachRow(of: row) { try body(MadeRow(target: index, values: $0)) }
         }
-        try throwFailure()
-    }
-
-    private func insert(_ rows: [MadeRow]) {
-        guard failure.withLock({ $0 == nil }) else { return }
-        do {
-            for row in rows { try tables.insert(row) }
-        } catch {
-            failure.withLock { $0 = error }
-        }
-    }
-
-    private func throwFailure() throws {
-        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 }
 

@@ -1,0 +1,1 @@
+../../../Tests/LogToolTests/ChatCache.swift
