@@ -68,7 +68,7 @@ import Testing
         #expect(again.neededSequences == kept && again.facts(keeping: kept) == facts)
         let (left, right) = (fold(tail, from: retained), fold(tail, from: refolded))
         #expect(left.snapshotHash == right.snapshotHash)
-        let community = retained.sources.map(\.community)
+        let community = retained.sources.map(\.parts.community)
         return Remains(
             keptCount: kept.count,
             factBytes: facts.count,
@@ -189,7 +189,7 @@ import Testing
         }
         try Self.expectBounded(make, tail: 5)
         let state = Self.fold(try make(400).events).retained(by: Self.policy)
-        let connections = try #require(state.sources.first?.gateway.connections.facts["connections"]?.array)
+        let connections = try #require(state.sources.first?.parts.gateway.connections.facts["connections"]?.array)
         #expect(connections.map { $0["frames"]?.array?.count } == [0, 20])
         #expect(connections.map { $0["greatest"]?.number?.int64 } == [380, 400])
     }

@@ -143,8 +143,8 @@ private struct TwoWays {
             }
         }
         var needed: (Set<UInt64>, Set<UInt64>) = ([], [])
-        for (_, part) in short.parts { part.collectNeeded(into: &needed.0) }
-        for (_, part) in long.parts { part.collectNeeded(into: &needed.1) }
+        for (_, part) in short.parts.all { part.collectNeeded(into: &needed.0) }
+        for (_, part) in long.parts.all { part.collectNeeded(into: &needed.1) }
         #expect(needed.0 == needed.1)
         let facts = (short.facts(keeping: needed.0), long.facts(keeping: needed.1))
         #expect(facts.0.canonicalText == facts.1.canonicalText)

@@ -13,7 +13,7 @@ struct ChannelFold {
         state = SourceState(name: source)
         channel = state.context.names.id(id)
         // Repeats are in no block.
-        state.gateway.connections.takesAll = true
+        state.parts.gateway.connections.takesAll = true
         state.context.notesTouched = false
     }
 

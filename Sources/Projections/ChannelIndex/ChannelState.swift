@@ -37,7 +37,10 @@ public struct ChannelState: Sendable {
     /// What happened to a message of the channel, oldest first; `nil` where nothing is known of it.
     func history(ofMessage id: String) -> [HistoryEntry]? {
         guard let id = source.context.names.find(id) else { return nil }
-        return source.messages.history(of: EntityKey(.messages, channel, id), context: source.rowContext(asOf: clock))
+        return source.parts.messages.history(
+            of: EntityKey(.messages, channel, id),
+            context: source.rowContext(asOf: clock)
+        )
     }
 
     /// The rows as a document in the form of a state document, without `digest`: that is of a whole state.
@@ -97,11 +100,11 @@ extension ChannelState {
     private func keys(in section: Section) -> [EntityKey] {
         switch section {
         case .messages, .deletedMessages:
-            places(in: section).map { EntityKey(section, channel, source.messages.store.cells[$0].id) }
-        case .channels: source.channels.isLive(channel) ? [EntityKey(.channels, channel)] : []
-        case .voiceStates: source.community.voices(in: channel, source.context.names)
+            places(in: section).map { EntityKey(section, channel, source.parts.messages.store.cells[$0].id) }
+        case .channels: source.parts.channels.isLive(channel) ? [EntityKey(.channels, channel)] : []
+        case .voiceStates: source.parts.community.voices(in: channel, source.context.names)
         case .typing, .readStates:
-            source.community.keys(in: section, names: source.context.names).filter { $0.first == channel }
+            source.parts.community.keys(in: section, names: source.context.names).filter { $0.first == channel }
         default: []
         }
     }
@@ -109,8 +112,8 @@ extension ChannelState {
     /// The places of the messages that have a row, in the document's order.
     private func places(in section: Section) -> [Int] {
         section == .messages
-            ? source.messages.livePlaces(in: channel, source.context.names)
-            : source.messages.deletedPlaces(in: channel, source.context.names)
+            ? source.parts.messages.livePlaces(in: channel, source.context.names)
+            : source.parts.messages.deletedPlaces(in: channel, source.context.names)
     }
 
     private func writeRows(in section: Section, asOf: Timestamp, to lines: inout ChannelLines) throws {
@@ -133,7 +136,7 @@ extension ChannelState {
         end: [UInt8],
         to writer: inout CanonicalWriter
     ) {
-        let messages = source.messages
+        let messages = source.parts.messages
         if source.rowRules.isEmpty, messages.store.cells[place].form == .packed {
             messages.writeRow(of: section, packedAt: place, end: end, to: &writer, source.context.names)
         } else if let row = row(for: EntityKey(section, channel, messages.store.cells[place].id), asOf: asOf) {

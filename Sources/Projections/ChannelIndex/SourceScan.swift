@@ -10,27 +10,27 @@ struct SourceScan {
 
     init(name: SourceName, frameKey: FrameKey) {
         state = SourceState(name: name)
-        state.gateway.connections.key = frameKey
+        state.parts.gateway.connections.key = frameKey
     }
 
     /// Goes on where another scan has ended.
     init(name: SourceName, isDivided: Bool, connections: GatewayConnections, frameKey: FrameKey) {
         self.init(name: name, frameKey: frameKey)
         self.isDivided = isDivided
-        state.gateway.connections = connections
-        state.gateway.connections.key = frameKey
+        state.parts.gateway.connections = connections
+        state.parts.gateway.connections.key = frameKey
     }
 
     var name: SourceName { state.name }
 
     /// What has to be known of the events so far to go on.
-    var connections: GatewayConnections { state.gateway.connections }
+    var connections: GatewayConnections { state.parts.gateway.connections }
 
     /// Notes a plain frame; whether it repeats an earlier one.
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, _ event: EventReference, connection: String?) -> Bool {
-        state.gateway.connections.now = event.recordedAt
-        return state.gateway.isRepeat(frame, on: connection, at: event.sequence)
+        state.parts.gateway.connections.now = event.recordedAt
+        return state.parts.gateway.isRepeat(frame, on: connection, at: event.sequence)
     }
 
     /// The scope of an event that is no plain frame.

@@ -235,7 +235,7 @@ public enum Compaction {
             let names = source.context.names
             var counts: [(id: String, count: Int)] = []
             var last: EntityID?
-            for key in source.messages.keys(in: .messages, names: names) {
+            for key in source.parts.messages.keys(in: .messages, names: names) {
                 if key.first != last { counts.append((names.text(key.first), 0)) }
                 counts[counts.count - 1].count += 1
                 last = key.first

@@ -13,7 +13,7 @@ extension Workspace {
     var compactionCounts: CompactionCounts {
         var counts = CompactionCounts()
         for source in sources {
-            let messages = source.messages
+            let messages = source.parts.messages
             for place in 0..<messages.store.count {
                 let record = messages.store.record(at: place)
                 switch messages.state(at: place) {

@@ -33,7 +33,7 @@ struct DropLedger {
     ///   - decidedAt: The head when this compaction was decided.
     init(of retained: Workspace, earlier: [SourceName: [MessageKey: UInt64]], decidedAt: SequenceNumber) {
         for source in retained.sources {
-            let keys = source.messages.sortedCompacted(source.context.names)
+            let keys = source.parts.messages.sortedCompacted(source.context.names)
             let known = earlier[source.name] ?? [:]
             runs[source.name] = Self.runs(of: keys.map { known[$0] ?? decidedAt.rawValue })
         }
@@ -44,7 +44,7 @@ struct DropLedger {
         var decisions: [SourceName: [MessageKey: UInt64]] = [:]
         for source in state.sources {
             let known = self.decisions(of: source)
-            let pairs = source.messages.compacted.lazy.map { ($0, known[$0] ?? 0) }
+            let pairs = source.parts.messages.compacted.lazy.map { ($0, known[$0] ?? 0) }
             decisions[source.name] = Dictionary(uniqueKeysWithValues: pairs)
         }
         return decisions
@@ -68,7 +68,7 @@ struct DropLedger {
 
     /// Nothing where the ledger does not fit the state, as in a log that another program compacted.
     private func decisions(of source: SourceState) -> [MessageKey: UInt64] {
-        let keys = source.messages.sortedCompacted(source.context.names)
+        let keys = source.parts.messages.sortedCompacted(source.context.names)
         guard let runs = runs[source.name], runs.allSatisfy({ (0...keys.count).contains($0.count) }),
             runs.reduce(0, { $0 + $1.count }) == keys.count
         else { return [:] }

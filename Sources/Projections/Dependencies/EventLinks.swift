@@ -120,7 +120,7 @@ public struct EventLinks: Sendable {
     private mutating func noteReply(_ place: Int, _ touched: [EntityKey], source: Int, in state: Workspace) {
         guard let key = touched.first(where: { $0.section == .messages }) else { return }
         let own = state.sources[source]
-        guard let row = own.messages.row(for: key, context: own.rowContext(asOf: nil)),
+        guard let row = own.parts.messages.row(for: key, context: own.rowContext(asOf: nil)),
             let parent = row["replyTo"]?["id"]?.string.flatMap({ own.context.names.find($0) }),
             let thing = table.find(EntityKey(.messages, key.first, parent), source: source),
             let first = firstTouch[thing], first < place

@@ -36,9 +36,9 @@ final class ExpressionRow {
     var value: JSONValue {
         if let made { return made }
         guard let source, let context else { return .null }
-        let message = source.messages.store.key(at: place)
+        let message = source.parts.messages.store.key(at: place)
         let key = EntityKey(section, message.channel, message.id)
-        let row = source.messages.row(for: key, context: context).map(source.withSource) ?? .null
+        let row = source.parts.messages.row(for: key, context: context).map(source.withSource) ?? .null
         made = row
         return row
     }
@@ -53,7 +53,7 @@ final class ExpressionRow {
 extension SourceState {
     /// A member that every message has in its row, or may lack there as null; `nil` for one that needs the whole row.
     fileprivate func member(_ name: String, ofMessageAt place: Int) -> JSONValue? {
-        let store = messages.store
+        let store = parts.messages.store
         switch name {
         case "source": return .string(self.name.rawValue)
         case "channel": return .string(context.names.text(store.key(at: place).channel))

@@ -48,14 +48,14 @@ extension SourceState {
         let wanted: Messages.State = selection.section == .messages ? .live : .deleted
         let row = ExpressionRow(messageOf: self, in: selection.section, context: rowContext)
         func visit(_ place: Int) -> Bool {
-            guard messages.state(at: place) == wanted else { return true }
+            guard parts.messages.state(at: place) == wanted else { return true }
             row.move(toMessageAt: place)
             return body(row)
         }
         guard let channel = selection.demanded("channel") else {
-            return (0..<messages.store.count).allSatisfy(visit)
+            return (0..<parts.messages.store.count).allSatisfy(visit)
         }
-        return context.names.find(channel).map { messages.store.places(in: $0).allSatisfy(visit) } ?? true
+        return context.names.find(channel).map { parts.messages.store.places(in: $0).allSatisfy(visit) } ?? true
     }
 
     /// The keys that ids can mean: source first, parts left out from the left.

@@ -11,7 +11,7 @@ extension Workspace {
             SavedState.piece(of: rest[start..<min(start + SavedState.pieceBytes, rest.count)])
         }
         for (index, source) in sources.enumerated() {
-            try source.messages.store.forEachPiece(whole: whole) { kind, content in
+            try source.parts.messages.store.forEachPiece(whole: whole) { kind, content in
                 pieces.append(SavedState.piece(kind, source: index, content))
             }
         }
@@ -19,11 +19,11 @@ extension Workspace {
     }
 
     /// How many messages are records, which take long to decode.
-    var messageRecordCount: Int { sources.reduce(0) { $0 + $1.messages.store.records.count } }
+    var messageRecordCount: Int { sources.reduce(0) { $0 + $1.parts.messages.store.records.count } }
 
     /// Notes that the state was saved as it is.
     mutating func noteSaved() {
-        for index in sources.indices { sources[index].messages.store.noteSaved() }
+        for index in sources.indices { sources[index].parts.messages.store.noteSaved() }
     }
 }
 
@@ -101,7 +101,7 @@ extension Workspace {
         sources = try saved.sources.map { try $0.state(rules: saved.rules) }
         for index in sources.indices {
             indexes[sources[index].name] = index
-            try stores[index].load(into: &sources[index].messages)
+            try stores[index].load(into: &sources[index].parts.messages)
         }
     }
 }
@@ -121,21 +121,7 @@ private struct SavedSource: Codable {
     var clock: Timestamp?
     var remoteClock: Timestamp?
     var issues: IssueList
-    var commits: GitCommitDecoder
-    var gateway: GatewayDecoder
-    var itemMessages: ItemsDecoder
-    var statusFiles: StatusFileDecoder
-    var realtime: RealtimeDecoder
-    var cloudRecords: CloudKitDecoder
-    var recorderGaps: RecorderGaps
-    var attention: ClientAttention
-    var channels: Channels
-    var messages: Messages
-    var community: Community
-    var items: Items
-    var sessions: Sessions
-    var prompts: Prompts
-    var rows: Rows
+    var parts: SourceParts
 
     init(_ state: SourceState) {
         name = state.name.rawValue
@@ -144,21 +130,7 @@ private struct SavedSource: Codable {
         clock = state.clock
         remoteClock = state.remoteClock
         issues = state.issues
-        commits = state.commits
-        gateway = state.gateway
-        itemMessages = state.itemMessages
-        statusFiles = state.statusFiles
-        realtime = state.realtime
-        cloudRecords = state.cloudRecords
-        recorderGaps = state.recorderGaps
-        attention = state.attention
-        channels = state.channels
-        messages = state.messages
-        community = state.community
-        items = state.items
-        sessions = state.sessions
-        prompts = state.prompts
-        rows = state.rows
+        parts = state.parts
     }
 
     func state(rules: ReadingRules) throws -> SourceState {
@@ -168,21 +140,7 @@ private struct SavedSource: Codable {
         state.clock = clock
         state.remoteClock = remoteClock
         state.issues = issues
-        state.commits = commits
-        state.gateway = gateway
-        state.itemMessages = itemMessages
-        state.statusFiles = statusFiles
-        state.realtime = realtime
-        state.cloudRecords = cloudRecords
-        state.recorderGaps = recorderGaps
-        state.attention = attention
-        state.channels = channels
-        state.messages = messages
-        state.community = community
-        state.items = items
-        state.sessions = sessions
-        state.prompts = prompts
-        state.rows = rows
+        state.parts = parts
         return state
     }
 }

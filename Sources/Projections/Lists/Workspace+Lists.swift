@@ -75,7 +75,7 @@ extension SourceState {
         members.reserveCapacity(own.count + 2)
         members.append(.init(name: "source", value: .string(name.rawValue)))
         members += own
-        if key.section == .messages, let order = messages.orderText(of: key, names: context.names) {
+        if key.section == .messages, let order = parts.messages.orderText(of: key, names: context.names) {
             members.append(.init(name: "order", value: .string(order)))
         }
         return .object(JSONObject(distinct: members))
@@ -123,7 +123,7 @@ extension SourceState {
     /// A message that has moved away has a history and no row of its own; that of its new key goes on with it.
     private func isListed(_ key: EntityKey) -> Bool {
         guard key.section == .messages || key.section == .deletedMessages else { return true }
-        let state = messages.state(of: MessageKey(channel: key.first, id: key.second))
+        let state = parts.messages.state(of: MessageKey(channel: key.first, id: key.second))
         return state == .live || state == .deleted
     }
 
@@ -133,13 +133,13 @@ extension SourceState {
             "source": .string(name.rawValue),
             "recordedAt": .text(clock?.description),
             "remoteTime": .text(remoteClock?.description),
-            "tip": .text(commits.tipCommit),
+            "tip": .text(parts.commits.tipCommit),
         ])
     }
 
     /// The note tree, a folder before what is in it.
     fileprivate var noteRows: [JSONValue] {
-        let tree = rows.notesTree(names: context.names)
+        let tree = parts.rows.notesTree(names: context.names)
         var result: [JSONValue] = []
         tree.root.addRows(source: .string(name.rawValue), path: "", to: &result)
         return result

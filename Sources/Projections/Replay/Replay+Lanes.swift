@@ -94,7 +94,7 @@ struct ReplayedWorkspace {
                 let lane = steps[index].lane
                 steps[index].spot = nil
                 guard lane < sources.count, let source = sources[lane] else { continue }
-                guard let spot = workspace.sources[source].messages.store.spot(of: steps[index].frame.key) else {
+                guard let spot = workspace.sources[source].parts.messages.store.spot(of: steps[index].frame.key) else {
                     continue
                 }
                 steps[index].spot = spot
@@ -110,11 +110,11 @@ struct ReplayedWorkspace {
         for index in steps.indices {
             guard let spot = steps[index].spot, let source = sources[steps[index].lane] else { continue }
             let id = steps[index].frame.id
-            steps[index].spot?.place = workspace.sources[source].messages.store.place(of: id, at: spot)
+            steps[index].spot?.place = workspace.sources[source].parts.messages.store.place(of: id, at: spot)
         }
         for index in steps.indices where steps[index].frame.happening == .written {
             guard steps[index].spot != nil, let source = sources[steps[index].lane] else { continue }
-            steps[index].spot?.author = workspace.sources[source].messages.store.authors.knownPlace(
+            steps[index].spot?.author = workspace.sources[source].parts.messages.store.authors.knownPlace(
                 id: steps[index].frame.author,
                 name: steps[index].frame.authorName
             )
@@ -125,7 +125,7 @@ struct ReplayedWorkspace {
     private mutating func readAhead(_ hashes: Slice<UnsafeMutableBufferPointer<UInt64>>, _ source: Int) {
         if hashes.isEmpty { return }
         let hashes = UnsafeBufferPointer(rebasing: hashes)
-        lastRead = workspace.sources[source].messages.store.readAhead(hashes)
+        lastRead = workspace.sources[source].parts.messages.store.readAhead(hashes)
     }
 
     /// Applies an event on the long way.

@@ -82,9 +82,9 @@ struct DigestRows: Sendable {
             let key = source.digestKey(of: place.key, &writer)
             return changes.append(StateDigest.Change(key: key, row: source.digestRow(of: place.key)))
         }
-        guard let message = source.messages.place(of: place.key) else { return }
+        guard let message = source.parts.messages.place(of: place.key) else { return }
         add(messageAt: message, in: source, index: place.source, &writer, &changes)
-        if source.messages.isInListedChannel(messageAt: message) {
+        if source.parts.messages.isInListedChannel(messageAt: message) {
             listed.insert(Place(source: place.source, key: EntityKey(.channels, place.key.first)))
         }
     }
@@ -96,7 +96,7 @@ struct DigestRows: Sendable {
         _ writer: inout CanonicalWriter,
         _ changes: inout [StateDigest.Change]
     ) {
-        let missing = source.messages.store.count - messageRows[index].count
+        let missing = source.parts.messages.store.count - messageRows[index].count
         if missing > 0 { messageRows[index].append(contentsOf: repeatElement(.none, count: missing)) }
         let before = messageRows[index][place]
         let leaf = source.digestLeaf(at: place, &writer)

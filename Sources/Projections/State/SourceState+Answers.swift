@@ -5,7 +5,7 @@ extension SourceState {
     /// ever, as their ids are never used again; of a guild only the membership, as it can be joined again.
     mutating func readAnswer(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let answer = GatewayAnswer(envelope, payload: payload, context: &context)
-        changes += context.rules.isEmpty ? answer.changes : gateway.seen(answer, context: &context)
+        changes += context.rules.isEmpty ? answer.changes : parts.gateway.seen(answer, context: &context)
         for set in answer.wholeSets { changes += removals(by: set) }
     }
 
@@ -14,11 +14,11 @@ extension SourceState {
         case .guilds(let ids):
             [.community(.membership(context.rules.contains(.guildsLeftAreGone) ? ids : ids + newlyJoined))]
         case .channels(let guild, let ids) where context.rules.contains(.answersReplaceLists):
-            gateway.seen(channels: ids, in: guild, context: &context)
+            parts.gateway.seen(channels: ids, in: guild, context: &context)
         case .directChannels(let ids) where context.rules.contains(.answersReplaceLists):
-            gateway.seen(channels: ids, in: nil, context: &context)
-        case .channels(let guild, let ids): deletions(of: channels.stated(in: guild), but: ids)
-        case .directChannels(let ids): deletions(of: channels.stated(in: nil), but: ids)
+            parts.gateway.seen(channels: ids, in: nil, context: &context)
+        case .channels(let guild, let ids): deletions(of: parts.channels.stated(in: guild), but: ids)
+        case .directChannels(let ids): deletions(of: parts.channels.stated(in: nil), but: ids)
         case .roles(let guild, let ids):
             known(.roles) { $0.role?.guild == guild && !ids.contains($1.first) && !isNew($1.first) }
                 .map { .community(.roleDeleted(guild: guild, id: $0.first)) }
@@ -46,7 +46,7 @@ extension SourceState {
     }
 
     private func known(_ section: Section, where isMeant: (CommunityValue, EntityKey) -> Bool) -> [EntityKey] {
-        let keys = community.registers.compactMap { key, register in
+        let keys = parts.community.registers.compactMap { key, register in
             key.section == section && register.value.map { isMeant($0, key) } == true ? key : nil
         }
         return context.names.sorted(keys)

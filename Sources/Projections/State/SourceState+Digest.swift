@@ -27,7 +27,7 @@ extension SourceState {
 
     /// The leaves of all messages, hashed by as many threads as there are processors.
     private func messageSlices() -> [LeafSlice] {
-        let count = messages.store.count
+        let count = parts.messages.store.count
         let stride = 4096
         let slices = Mutex<[LeafSlice]>([])
         DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
@@ -53,7 +53,7 @@ extension SourceState {
                 leaves.append(StateDigest.Leaf(key: digestKey(of: key, &writer), row: row))
             }
         }
-        for channel in messages.channels(context.names) {
+        for channel in parts.messages.channels(context.names) {
             guard let order = digestOrder(of: channel), let row = order.row else { continue }
             leaves.append(StateDigest.Leaf(key: order.key, row: row))
         }
@@ -69,7 +69,7 @@ extension SourceState {
 
     /// Which row each message has, by place.
     func messageRows() -> [MessageRow] {
-        (0..<messages.store.count).map { messageRow(at: $0) }
+        (0..<parts.messages.store.count).map { messageRow(at: $0) }
     }
 }
 
@@ -78,7 +78,7 @@ extension SourceState {
 extension SourceState {
     /// Which row the message at a place has.
     func messageRow(at place: Int) -> MessageRow {
-        switch messages.state(at: place) {
+        switch parts.messages.state(at: place) {
         case .live: .live
         case .deleted: .deleted
         case .unknown, .compacted: .none
@@ -89,12 +89,12 @@ extension SourceState {
     func digestLeaf(at place: Int, _ writer: inout CanonicalWriter) -> StateDigest.Leaf? {
         guard let section = messageRow(at: place).section else { return nil }
         let row: Hash256?
-        if rowRules.isEmpty, messages.store.cells[place].form == .packed {
+        if rowRules.isEmpty, parts.messages.store.cells[place].form == .packed {
             writer.reset()
-            let isWritten = messages.writeDigestRow(of: section, packedAt: place, to: &writer, context.names)
+            let isWritten = parts.messages.writeDigestRow(of: section, packedAt: place, to: &writer, context.names)
             row = isWritten ? writer.hash : nil
         } else {
-            let message = messages.store.key(at: place)
+            let message = parts.messages.store.key(at: place)
             row = digestRow(of: EntityKey(section, message.channel, message.id))
         }
         return row.map { StateDigest.Leaf(key: digestKey(of: section, messageAt: place, &writer), row: $0) }
@@ -104,7 +104,7 @@ extension SourceState {
     func digestKey(of section: Section, messageAt place: Int, _ writer: inout CanonicalWriter) -> Hash256 {
         writer.reset()
         writer.raw(section == .messages ? digestKeyStarts.live : digestKeyStarts.deleted)
-        let message = messages.store.key(at: place)
+        let message = parts.messages.store.key(at: place)
         writer.counted(message.channel, context.names)
         writer.counted(message.id, context.names)
         return writer.hash
@@ -112,7 +112,7 @@ extension SourceState {
 
     /// Key and row of a channel's order, where that is stated; the row is `nil` where no message lives there.
     func digestOrder(of channel: EntityID) -> (key: Hash256, row: Hash256?)? {
-        guard let order = messages.statedOrder(in: channel, context.names) else { return nil }
+        guard let order = parts.messages.statedOrder(in: channel, context.names) else { return nil }
         let row = order.isEmpty ? nil : Hasher256.hash(JSONValue.array(order).canonicalBytes)
         return (digestKey("order", context.names.text(channel), ""), row)
     }

@@ -1,45 +1,17 @@
 import EventLog
 
 extension SourceState {
-    /// Every part with its name in snapshots and facts, decoders first.
-    var parts: [(name: String, part: any StatePart)] {
-        [
-            ("gateway", gateway), ("itemMessages", itemMessages), ("statusFiles", statusFiles),
-            ("realtime", realtime), ("git", commits), ("cloudRecords", cloudRecords), ("recorderGaps", recorderGaps),
-            ("channels", channels), ("messages", messages),
-            ("community", community),
-            ("items", items), ("sessions", sessions), ("prompts", prompts), ("rows", rows),
-        ]
-    }
-
     /// Which fold has the rows of a section.
-    func fold(for section: Section) -> (any Fold)? {
-        switch section {
-        case .channels: channels
-        case .messages, .deletedMessages: messages
-        case .guilds, .members, .roles, .bans, .presences, .typing, .voiceStates, .readStates: community
-        case .items: items
-        case .sessions, .sessionAggregates: sessions
-        case .prompts: prompts
-        case .rows: rows
-        case .issues: nil
-        }
-    }
+    func fold(for section: Section) -> (any Fold)? { parts.fold(for: section) }
 
     /// Drops what the policy drops, and what is over by the source's own clock.
     mutating func retain(_ policy: RetentionPolicy) {
         issues.retain()
         if let clock {
-            gateway.connections.forgetEnded(at: clock)
-            community.forgetPast(at: clock)
+            parts.gateway.connections.forgetEnded(at: clock)
+            parts.community.forgetPast(at: clock)
         }
-        channels.retain(policy, names: context.names)
-        messages.retain(policy, names: context.names)
-        community.retain(policy, names: context.names)
-        items.retain(policy, names: context.names)
-        sessions.retain(policy, names: context.names)
-        prompts.retain(policy, names: context.names)
-        rows.retain(policy, names: context.names)
+        parts.retain(policy, names: context.names)
     }
 
     /// The whole state of the source, hidden parts included, as small values.
@@ -52,7 +24,7 @@ extension SourceState {
                 "issuesThrough": .string(String(issues.toldThrough)),
             ])
         )
-        for (name, part) in parts {
+        for (name, part) in parts.all {
             take(.string(name))
             part.snapshot(names: context.names, into: take)
         }
@@ -66,7 +38,7 @@ extension SourceState {
             "issues": issues.facts(keeping: kept),
             "issuesThrough": .string(String(issues.toldThrough)),
         ]
-        for (name, part) in parts { object[name] = part.facts(keeping: kept, names: context.names) }
+        for (name, part) in parts.all { object[name] = part.facts(keeping: kept, names: context.names) }
         return .object(object)
     }
 
@@ -79,19 +51,6 @@ extension SourceState {
         clock = facts["clock"]?.number?.int64.map { Timestamp(microseconds: $0) }
         let toldThrough = facts["issuesThrough"]?.string.flatMap { UInt64($0) } ?? 0
         issues = try IssueList(facts: facts["issues"], toldThrough: toldThrough)
-        try gateway.load(facts: facts["gateway"] ?? .null, names: &context.names)
-        try itemMessages.load(facts: facts["itemMessages"] ?? .null, names: &context.names)
-        try statusFiles.load(facts: facts["statusFiles"] ?? .null, names: &context.names)
-        try realtime.load(facts: facts["realtime"] ?? .null, names: &context.names)
-        try commits.load(facts: facts["git"] ?? .null, names: &context.names)
-        try cloudRecords.load(facts: facts["cloudRecords"] ?? .null, names: &context.names)
-        try recorderGaps.load(facts: facts["recorderGaps"] ?? .null, names: &context.names)
-        try channels.load(facts: facts["channels"] ?? .null, names: &context.names)
-        try messages.load(facts: facts["messages"] ?? .null, names: &context.names)
-        try community.load(facts: facts["community"] ?? .null, names: &context.names)
-        try items.load(facts: facts["items"] ?? .null, names: &context.names)
-        try sessions.load(facts: facts["sessions"] ?? .null, names: &context.names)
-        try prompts.load(facts: facts["prompts"] ?? .null, names: &context.names)
-        try rows.load(facts: facts["rows"] ?? .null, names: &context.names)
+        try parts.load(facts: facts, names: &context.names)
     }
 }

@@ -12,7 +12,7 @@ extension SourceState {
     ) {
         begin(event)
         context.rules = []
-        if gateway.isRepeat(frame, on: connection, at: event.sequence) {
+        if parts.gateway.isRepeat(frame, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
         }
         if frame.guild != .none { name(frame.guild, with: frame.channel) }
@@ -24,22 +24,22 @@ extension SourceState {
     @inline(__always)
     private mutating func takePlain(_ frame: PlainFrame, spot: MessageSpot?) -> Bool {
         // Not as `??`, whose closure would have the whole store copied.
-        guard let spot else { return takePlain(frame, spot: messages.store.addedSpot(of: frame.key)) }
+        guard let spot else { return takePlain(frame, spot: parts.messages.store.addedSpot(of: frame.key)) }
         let channel = spot.channel
-        if !messages.store.channels[channel].isKnown {
+        if !parts.messages.store.channels[channel].isKnown {
             // Whatever the fold makes of a channel's name, it makes nothing more of the same name again.
-            channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
-            messages.store.channels[channel].isKnown = true
+            parts.channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
+            parts.messages.store.channels[channel].isKnown = true
         }
-        return messages.takePlain(frame, at: spot, in: &context)
+        return parts.messages.takePlain(frame, at: spot, in: &context)
     }
 
     /// Tells the folds which guild a channel was named with, once for as long as that stays the same.
     private mutating func name(_ guild: EntityID, with channel: EntityID) {
-        let place = messages.store.addedChannel(channel)
-        guard messages.store.channels[place].named != guild else { return }
+        let place = parts.messages.store.addedChannel(channel)
+        guard parts.messages.store.channels[place].named != guild else { return }
         spread(.community(.guildNamed(guild)))
         spread(.channel(.named(channel, guild: guild)))
-        messages.store.channels[place].named = guild
+        parts.messages.store.channels[place].named = guild
     }
 }

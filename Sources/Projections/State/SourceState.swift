@@ -13,22 +13,7 @@ struct SourceState: Sendable {
     var remoteClock: Timestamp?
     var issues = IssueList()
 
-    var commits = GitCommitDecoder()
-    var gateway = GatewayDecoder()
-    var itemMessages = ItemsDecoder()
-    var statusFiles = StatusFileDecoder()
-    var realtime = RealtimeDecoder()
-    var cloudRecords = CloudKitDecoder()
-    var recorderGaps = RecorderGaps()
-    var attention = ClientAttention()
-
-    var channels = Channels()
-    var messages = Messages()
-    var community = Community()
-    var items = Items()
-    var sessions = Sessions()
-    var prompts = Prompts()
-    var rows = Rows()
+    var parts = SourceParts()
 
     /// How the whole log is read; each event by those rules that are about events of its family.
     private let rules: ReadingRules
@@ -64,7 +49,7 @@ struct SourceState: Sendable {
     mutating func begin(_ event: EventReference) {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event
-        gateway.connections.now = event.recordedAt
+        parts.gateway.connections.now = event.recordedAt
         // Even to empty an empty array costs something, and nearly all events leave these empty.
         if !context.touched.isEmpty { context.touched.removeAll(keepingCapacity: true) }
         if !context.reasons.isEmpty { context.reasons.removeAll(keepingCapacity: true) }
@@ -87,27 +72,27 @@ struct SourceState: Sendable {
         let family = EventFamily(kind: envelope.kind)
         context.rules = rules.forEvents(of: family)
         rowRules.formUnion(context.rules)
-        if !context.rules.isEmpty, !attention.reads(envelope, context.rules) { return }
+        if !context.rules.isEmpty, !parts.attention.reads(envelope, context.rules) { return }
         switch family {
-        case .git: commits.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .gateway: gateway.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .items: itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .status: statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .git: parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .gateway: parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .items: parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .status: parts.statusFiles.decode(envelope, payload: payload, into: &changes, context: &context)
         case .oversize:
-            recorderGaps.readOversize(at: context.event)
+            parts.recorderGaps.readOversize(at: context.event)
             context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
-        case .realtime: realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .realtime: parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
         case .link:
-            gateway.decode(envelope, payload: payload, into: &changes, context: &context)
-            realtime.decode(envelope, payload: payload, into: &changes, context: &context)
+            parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
+            parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
             if !context.rules.isEmpty {
-                itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
+                parts.itemMessages.decode(envelope, payload: payload, into: &changes, context: &context)
             }
         case .gatewayAnswer: readAnswer(envelope, payload: payload)
         case .cloudRecords:
-            cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)
-        case .gap: recorderGaps.read(payload, context: &context)
-        case .notice: if !context.rules.isEmpty { commits.noteNotice(envelope) }
+            parts.cloudRecords.decode(envelope, payload: payload, into: &changes, context: &context)
+        case .gap: parts.recorderGaps.read(payload, context: &context)
+        case .notice: if !context.rules.isEmpty { parts.commits.noteNotice(envelope) }
         case .unknown:
             context.issue("no decoder reads the kind \(envelope.kind)")
         }
@@ -115,12 +100,6 @@ struct SourceState: Sendable {
 
     /// Gives one change to every fold.
     mutating func spread(_ change: Change) {
-        channels.apply(change, in: &context)
-        messages.apply(change, in: &context)
-        community.apply(change, in: &context)
-        items.apply(change, in: &context)
-        sessions.apply(change, in: &context)
-        prompts.apply(change, in: &context)
-        rows.apply(change, in: &context)
+        parts.spread(change, in: &context)
     }
 }

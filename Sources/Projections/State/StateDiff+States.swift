@@ -41,7 +41,7 @@ extension StateDiff {
 
     /// Adds the channels whose messages stand in another order, which for some clients no row tells.
     private static func addOrders(_ a: SourceState, _ b: SourceState, to touched: inout (TouchedRows, TouchedRows)) {
-        for channel in a.messages.channels(a.context.names) {
+        for channel in a.parts.messages.channels(a.context.names) {
             guard let other = b.context.names.find(a.context.names.text(channel)) else { continue }
             let (left, right) = (a.liveMessages(in: channel), b.liveMessages(in: other))
             let isSame =
@@ -80,6 +80,6 @@ extension SourceState {
 
     /// The ids of a channel's live messages in the remote's order.
     fileprivate func liveMessages(in channel: EntityID) -> [EntityID] {
-        messages.livePlaces(in: channel, context.names).map { messages.store.cells[$0].id }
+        parts.messages.livePlaces(in: channel, context.names).map { parts.messages.store.cells[$0].id }
     }
 }

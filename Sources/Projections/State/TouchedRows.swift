@@ -55,7 +55,7 @@ struct TouchedRows {
 
     /// The keys of a section's rows, of messages those of the touched channels, in the document's order.
     private func rowKeys(in section: Section, of source: SourceState) -> [EntityKey] {
-        let messages = source.messages
+        let messages = source.parts.messages
         let names = source.context.names
         switch section {
         case .messages, .deletedMessages:
@@ -71,11 +71,11 @@ struct TouchedRows {
 
     private func touchedChannels(of source: SourceState) -> [EntityID] {
         let touched = channels[source.name] ?? []
-        return touched.isEmpty ? [] : source.messages.channels(source.context.names).filter(touched.contains)
+        return touched.isEmpty ? [] : source.parts.messages.channels(source.context.names).filter(touched.contains)
     }
 
     private func addOrders(of source: SourceState, to orders: inout MessageOrders) {
-        let messages = source.messages
+        let messages = source.parts.messages
         let names = source.context.names
         for channel in touchedChannels(of: source) {
             let ids = messages.livePlaces(in: channel, names).map { names.text(messages.store.cells[$0].id) }

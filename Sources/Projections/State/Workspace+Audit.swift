@@ -60,7 +60,7 @@ extension Workspace {
     public func droppedMessageCount(where isWanted: (EntityReference) -> Bool) -> Int {
         sources.reduce(0) { count, source in
             count
-                + source.messages.compacted.count { key in
+                + source.parts.messages.compacted.count { key in
                     let parts = source.parts(of: EntityKey(.messages, key.channel, key.id))
                     return isWanted(EntityReference(kind: .message, parts: parts))
                 }

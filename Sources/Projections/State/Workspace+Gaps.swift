@@ -11,9 +11,9 @@ extension Workspace {
 extension SourceState {
     /// What the recorder tells, and what only the frames tell: of one outage both may speak.
     fileprivate var gaps: [Gap] {
-        let missing = gateway.connections.holes.gaps
-        let told = recorderGaps.gaps.map { $0.naming(missing) }
-        let channels = realtime.gaps().filter { gap in
+        let missing = parts.gateway.connections.holes.gaps
+        let told = parts.recorderGaps.gaps.map { $0.naming(missing) }
+        let channels = parts.realtime.gaps().filter { gap in
             !told.contains { $0.topic == gap.topic && $0.from == gap.from }
         }
         let holes = missing.filter { hole in

@@ -19,7 +19,7 @@ extension Workspace {
     public var neededSequences: Set<UInt64> {
         var sequences: Set<UInt64> = []
         for source in sources {
-            for (_, part) in source.parts { part.collectNeeded(into: &sequences) }
+            for (_, part) in source.parts.all { part.collectNeeded(into: &sequences) }
         }
         return sequences
     }

@@ -11,7 +11,7 @@ extension Workspace {
     public var messageStatistics: MessageStatistics {
         var statistics = MessageStatistics()
         for source in sources {
-            let messages = source.messages
+            let messages = source.parts.messages
             for place in 0..<messages.store.count where messages.state(at: place) == .live { statistics.live += 1 }
             statistics.textBytes += messages.store.texts.byteCount
         }

@@ -18,9 +18,9 @@ extension Workspace {
     public func threads(source: SourceName, channel: String) -> [ThreadLine] {
         guard let state = state(of: source), let id = state.context.names.find(channel) else { return [] }
         let rowContext = state.rowContext(asOf: clock)
-        return ReplyThreads(of: id, in: state.messages, names: state.context.names).lines.compactMap { line in
+        return ReplyThreads(of: id, in: state.parts.messages, names: state.context.names).lines.compactMap { line in
             let key = EntityKey(.messages, line.key.channel, line.key.id)
-            guard let row = state.messages.row(for: key, context: rowContext)?.object else { return nil }
+            guard let row = state.parts.messages.row(for: key, context: rowContext)?.object else { return nil }
             return ThreadLine(message: row, depth: line.depth, lostParent: line.lostParent?.rawValue)
         }
     }

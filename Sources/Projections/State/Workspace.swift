@@ -47,7 +47,7 @@ public struct Workspace: Sendable {
     /// Says which log is folded, before the next of its events is.
     mutating func begin(_ session: borrowing ReadSession) throws {
         frameKey = FrameKey(try session.identity())
-        for index in sources.indices { sources[index].gateway.connections.key = frameKey }
+        for index in sources.indices { sources[index].parts.gateway.connections.key = frameKey }
     }
 
     /// The sources, sorted by name.
@@ -112,7 +112,7 @@ public struct Workspace: Sendable {
         indexes[name] = sources.count
         sources.append(SourceState(name: name, rules: rules))
         sources[sources.count - 1].context.notesTouched = notesTouched
-        sources[sources.count - 1].gateway.connections.key = frameKey
+        sources[sources.count - 1].parts.gateway.connections.key = frameKey
         sources[sources.count - 1].issues.condenses = condensesIssues
         return sources.count - 1
     }

@@ -1,0 +1,145 @@
+import EventLog
+
+/// What the decoders of one source remember, and its folds: the live state and the saved one hold the same value.
+///
+/// Another decoder or fold is a property and its line in `visit`.
+struct SourceParts: Codable, Sendable {
+    var gateway = GatewayDecoder()
+    var itemMessages = ItemsDecoder()
+    var statusFiles = StatusFileDecoder()
+    var realtime = RealtimeDecoder()
+    var commits = GitCommitDecoder()
+    var cloudRecords = CloudKitDecoder()
+    var recorderGaps = RecorderGaps()
+    /// What clients attend to. It is no part of the state.
+    var attention = ClientAttention()
+
+    var channels = Channels()
+    var messages = Messages()
+    var community = Community()
+    var items = Items()
+    var sessions = Sessions()
+    var prompts = Prompts()
+    var rows = Rows()
+
+    /// Shows every part to a visitor: decoders first, then folds in the order in which they take a change.
+    @inline(__always)
+    mutating func visit<Visitor: SourcePartVisitor>(
+        _ visitor: Visitor,
+        _ context: inout Visitor.Context
+    ) throws(Visitor.Failure) {
+        try visitor.visit("gateway", &gateway, &context)
+        try visitor.visit("itemMessages", &itemMessages, &context)
+        try visitor.visit("statusFiles", &statusFiles, &context)
+        try visitor.visit("realtime", &realtime, &context)
+        try visitor.visit("git", &commits, &context)
+        try visitor.visit("cloudRecords", &cloudRecords, &context)
+        try visitor.visit("recorderGaps", &recorderGaps, &context)
+        try visitor.visit(fold: "channels", &channels, &context)
+        try visitor.visit(fold: "messages", &messages, &context)
+        try visitor.visit(fold: "community", &community, &context)
+        try visitor.visit(fold: "items", &items, &context)
+        try visitor.visit(fold: "sessions", &sessions, &context)
+        try visitor.visit(fold: "prompts", &prompts, &context)
+        try visitor.visit(fold: "rows", &rows, &context)
+    }
+
+    /// Which fold has the rows of a section.
+    func fold(for section: Section) -> (any Fold)? {
+        switch section {
+        case .channels: channels
+        case .messages, .deletedMessages: messages
+        case .guilds, .members, .roles, .bans, .presences, .typing, .voiceStates, .readStates: community
+        case .items: items
+        case .sessions, .sessionAggregates: sessions
+        case .prompts: prompts
+        case .rows: rows
+        case .issues: nil
+        }
+    }
+}
+
+/// Does one thing with each part of a source. What it needs and what it finds is in the context.
+protocol SourcePartVisitor {
+    associatedtype Context
+    associatedtype Failure: Error
+
+    /// Takes a part under its name in snapshots and facts. Of a fold, unless the visitor takes folds apart.
+    func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ context: inout Context) throws(Failure)
+
+    /// Takes a fold under its name in snapshots and facts.
+    func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout Context) throws(Failure)
+}
+
+extension SourcePartVisitor {
+    @inline(__always)
+    func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout Context) throws(Failure) {
+        try visit(name, &part, &context)
+    }
+}
+
+// MARK: - What is done with all parts
+
+extension SourceParts {
+    /// Every part under its name.
+    var all: [(name: String, part: any StatePart)] {
+        var (parts, all) = (self, [(name: String, part: any StatePart)]())
+        parts.visit(Listing(), &all)
+        return all
+    }
+
+    /// Gives a change to every fold.
+    @inline(__always)
+    mutating func spread(_ change: Change, in context: inout FoldContext) {
+        visit(Spreading(change: change), &context)
+    }
+
+    /// Drops from every fold what the policy drops.
+    mutating func retain(_ policy: RetentionPolicy, names: Names) {
+        var context: Void = ()
+        visit(Retaining(policy: policy, names: names), &context)
+    }
+
+    /// Takes over facts into empty parts.
+    mutating func load(facts: JSONObject, names: inout Names) throws {
+        try visit(Loading(facts: facts), &names)
+    }
+}
+
+private struct Listing: SourcePartVisitor {
+    func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ all: inout [(name: String, part: any StatePart)])
+    {
+        all.append((name, part))
+    }
+}
+
+private struct Spreading: SourcePartVisitor {
+    let change: Change
+
+    @inline(__always)
+    func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ context: inout FoldContext) {}
+
+    @inline(__always)
+    func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout FoldContext) {
+        part.apply(change, in: &context)
+    }
+}
+
+private struct Retaining: SourcePartVisitor {
+    let policy: RetentionPolicy
+    let names: Names
+
+    func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ context: inout Void) {}
+
+    func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout Void) {
+        part.retain(policy, names: names)
+    }
+}
+
+private struct Loading: SourcePartVisitor {
+    let facts: JSONObject
+
+    func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ names: inout Names) throws {
+        try part.load(facts: facts[name] ?? .null, names: &names)
+    }
+}
