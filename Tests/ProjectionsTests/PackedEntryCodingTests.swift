@@ -87,9 +87,9 @@ import Testing
 
     private static func text(_ random: inout SeededGenerator) -> PooledText? {
         PooledText(
-            position: .random(in: 0..<1 << 39, using: &random),
+            position: .random(in: 0..<1 << 38, using: &random),
             count: .random(in: 1...UInt64(TextPool.countMax), using: &random),
-            hasEscapes: .random(using: &random)
+            flags: .random(in: 0...3, using: &random)
         )
     }
 

@@ -62,10 +62,19 @@ struct PlainTraffic {
         if pick(0...2) == 0 { rest += #","message_reference":{"message_id":\#(id(40...70))}"# }
         if pick(0...2) == 0 { rest += #","author_username":"\#(oneOf(["nell", "ola", "n\\u0065ll"]))""# }
         if pick(0...3) == 0 { rest += #","author_display_name":\#(oneOf(["null", "\"Nell\""]))"# }
-        if pick(0...3) == 0 { rest += #","attachments":\#(oneOf(["null", "[]", "[ ]", "[\"x\"]"]))"# }
-        if pick(0...20) == 0 { rest += #","pinned":\#(oneOf(["null", "true"]))"# }
+        if pick(0...3) == 0 {
+            rest += #","attachments":\#(oneOf(["null", "[]", "[ ]", "[\"x\"]", "[{\"id\": 1.0}]", "{}"]))"#
+        }
+        if pick(0...3) == 0 { rest += #","pinned":\#(oneOf(["null", "true", "false"]))"# }
+        if pick(0...3) == 0 { rest += #" , "nonce":\#(oneOf(["\"a\"", "\"b\"", "\"\\u0061\"", "1", "1.0", "1e0"]))"# }
+        if pick(0...8) == 0 {
+            rest += #","poll":\#(oneOf(["{\"b\":[1,{}],\"a\":null}", "[[]]", "{\"a\":1,\"a\":2}"]))"#
+        }
+        if pick(0...9) == 0 { rest += #","nonce":\#(oneOf(["null", "2"]))"# }
+        if pick(0...20) == 0 { rest += #","\#(oneOf(["author", "timestamp", "n\\u006fnce", "größe"]))":null"# }
+        let first = pick(0...4) == 0 ? #""type":\#(pick(0...1)),"# : ""
         return
-            #"{\#(guild)"id":\#(id(40...70)),"channel_id":\#(channel),"author_id":\#(id(21...24)),"content":"\#(content)","created_at":"2026-03-01T11:00:0\#(pick(0...1))Z"\#(rest)}"#
+            #"{\#(first)\#(guild)"id":\#(id(40...70)),"channel_id":\#(channel),"author_id":\#(id(21...24)),"content":"\#(content)",\#(oneOf(["", #""flags":0,"#]))"created_at":"2026-03-01T11:00:0\#(pick(0...1))Z"\#(rest)}"#
     }
 
     /// A frame with some bytes changed, left out, put in or swapped.

@@ -91,7 +91,7 @@ struct JournalReader {
         guard let author = numbers.number() else { return false }
         frame.author = author
         if tag & JournalWriter.nameBit != 0 {
-            guard let name = text(hasEscapes: tag & JournalWriter.nameEscapesBit != 0) else { return false }
+            guard let name = text() else { return false }
             frame.authorName = name
         }
         guard let createdAt = numbers.signed() else { return false }
@@ -106,17 +106,25 @@ struct JournalReader {
             guard let id = EntityID(number: UInt64(bitPattern: last.id &+ after)) else { return false }
             frame.replyTo = id
         }
-        guard let content = text(hasEscapes: tag & JournalWriter.contentEscapesBit != 0) else { return false }
+        guard let content = text() else { return false }
         frame.content = content
+        return tag & JournalWriter.restBit == 0 || readRest(besides: content)
+    }
+
+    private mutating func readRest(besides content: JSONText) -> Bool {
+        guard let count = numbers.number(), count <= TextPool.countMax - 8,
+            Int(count) + content.bytes.count <= TextPool.countMax - 8, let bytes = numbers.bytes(count),
+            bytes.isWholeObject
+        else { return false }
+        frame.rest = MemberRuns(object: bytes)
         return true
     }
 
     @inline(__always)
-    private mutating func text(hasEscapes: Bool) -> JSONText? {
-        guard let count = numbers.number(), count <= TextPool.countMax, let bytes = numbers.bytes(count) else {
-            return nil
-        }
-        let text = JSONText(bytes: bytes, hasEscapes: hasEscapes)
-        return !hasEscapes || text.hasWholeEscapes ? text : nil
+    private mutating func text() -> JSONText? {
+        guard let number = numbers.number(), number >> 1 <= TextPool.countMax, let bytes = numbers.bytes(number >> 1)
+        else { return nil }
+        let text = JSONText(bytes: bytes, hasEscapes: number & 1 == 1)
+        return !text.hasEscapes || text.hasWholeEscapes ? text : nil
     }
 }

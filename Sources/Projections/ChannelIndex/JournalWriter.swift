@@ -5,7 +5,8 @@ import EventLog
 /// Plain frames are written as what they say, so that nobody has to look for them all over the log; of every other event
 /// only the place is. Numbers are variable-length (LEB128, signed ones zigzag) and, but for authors, differences to the
 /// entry before. Layout of an entry: a tag, the sequence; of frames then the time of receipt, the id, the guild if it is
-/// another one; of written ones the author, its name, createdAt, editedAt, the id answered, the content.
+/// another one; of written ones the author, its name, createdAt, editedAt, the id answered, the content, and the object of
+/// the members that no decoder knows.
 struct JournalWriter {
     /// What an entry is: the lowest two bits of its tag; the others say what is there.
     enum Form: UInt8 {
@@ -21,8 +22,7 @@ struct JournalWriter {
     static let nameBit: UInt8 = 1 << 3
     static let replyBit: UInt8 = 1 << 4
     static let editedBit: UInt8 = 1 << 5
-    static let contentEscapesBit: UInt8 = 1 << 6
-    static let nameEscapesBit: UInt8 = 1 << 7
+    static let restBit: UInt8 = 1 << 6
 
     private(set) var bytes: [UInt8] = []
     /// The sequence of the first entry; zero for an empty block.
@@ -61,15 +61,19 @@ struct JournalWriter {
         if frame.editedAt != .none { bytes.appendSigned(frame.editedAt.rawValue &- frame.createdAt.rawValue) }
         if frame.replyTo != .none { bytes.appendSigned(Int64(bitPattern: frame.replyTo.rawValue &- frame.id.rawValue)) }
         text(frame.content)
+        if !frame.rest.isEmpty {
+            bytes.appendNumber(UInt64(frame.rest.byteCount))
+            frame.rest.appendObject(to: &bytes)
+        }
     }
 
     private static func tag(of frame: PlainFrame) -> UInt8 {
         guard frame.happening == .written else { return Form.deleted.rawValue }
         var tag = Form.written.rawValue
-        if let name = frame.authorName { tag |= nameBit | (name.hasEscapes ? nameEscapesBit : 0) }
+        if frame.authorName != nil { tag |= nameBit }
         if frame.replyTo != .none { tag |= replyBit }
         if frame.editedAt != .none { tag |= editedBit }
-        if frame.content.hasEscapes { tag |= contentEscapesBit }
+        if !frame.rest.isEmpty { tag |= restBit }
         return tag
     }
 
@@ -80,7 +84,7 @@ struct JournalWriter {
     }
 
     private mutating func text(_ text: JSONText) {
-        bytes.appendNumber(UInt64(text.bytes.count))
+        bytes.appendNumber(UInt64(text.bytes.count) << 1 | (text.hasEscapes ? 1 : 0))
         bytes.append(contentsOf: text.bytes)
     }
 }

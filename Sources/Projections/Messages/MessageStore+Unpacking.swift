@@ -58,6 +58,7 @@ extension MessageStore {
     /// A version as the decoder would have said it.
     func write(of key: MessageKey, _ version: PackedVersion) -> MessageWrite {
         let author = String(authors.id(version.author))
+        let rest = texts.withObject(version.text) { PackedRest($0) }
         return MessageWrite(
             key: key,
             version: version.editedAt.timestamp,
@@ -68,6 +69,8 @@ extension MessageStore {
             editedAt: version.editedAt.timestamp,
             content: texts.string(version.text),
             replyTo: version.replyTo == .none ? nil : version.replyTo,
+            attachments: rest.attachments,
+            extra: rest.extra,
             remoteTime: version.editedAt.timestamp ?? version.createdAt.timestamp,
             by: author
         )

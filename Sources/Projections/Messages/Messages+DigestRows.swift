@@ -43,7 +43,14 @@ extension Messages {
         _ names: Names
     ) {
         let channel = store.channels[Int(cell.channel)].id
-        write("{\"author\":", author: version.author, to: &writer)
+        writer.raw("{")
+        let rest = version.text.hasObject ? store.texts.withObject(version.text) { PackedRest($0) } : nil
+        if let attachments = rest?.attachments {
+            writer.raw("\"attachments\":")
+            writer.raw(JSONValue.array(attachments).canonicalBytes)
+            writer.raw(",")
+        }
+        write("\"author\":", author: version.author, to: &writer)
         store.authors.withName(version.author) { name in
             guard let name else { return }
             writer.raw(",\"authorName\":")
@@ -54,6 +61,10 @@ extension Messages {
         store.texts.withText(version.text) { writer.string($0) }
         write(",\"createdAt\":", version.createdAt, to: &writer)
         write(",\"editedAt\":", version.editedAt, to: &writer)
+        if let extra = rest?.extra, !extra.members.isEmpty {
+            writer.raw(",\"extra\":")
+            writer.raw(JSONValue.object(extra).canonicalBytes)
+        }
         write(",\"id\":", cell.id, to: &writer, names)
         if version.replyTo != .none {
             write(",\"replyTo\":{\"id\":", version.replyTo, to: &writer, names)

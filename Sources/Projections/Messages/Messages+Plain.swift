@@ -117,7 +117,7 @@ extension MessageStore {
             createdAt: frame.createdAt,
             editedAt: frame.editedAt,
             replyTo: frame.replyTo,
-            text: texts.add(frame.content),
+            text: texts.add(frame.content, frame.rest),
             author: place
         )
     }
@@ -153,6 +153,7 @@ extension MessageStore {
         version.createdAt == frame.createdAt && version.editedAt == frame.editedAt && version.replyTo == frame.replyTo
             && authors.isSame(version.author, id: frame.author, name: frame.authorName)
             && texts.isSame(version.text, frame.content)
+            && texts.withObject(version.text) { frame.rest.isSame(as: $0) }
     }
 
     /// Adds an entry at the end of a packed message's history.

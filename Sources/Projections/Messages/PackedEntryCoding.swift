@@ -39,7 +39,7 @@ struct PackedEntryWriter {
         if version.replyTo != .none { bytes.appendSigned(Int64(bitPattern: version.replyTo.rawValue &- last.id)) }
         if version.text.count > 0 {
             bytes.appendSigned(Int64(bitPattern: version.text.position &- last.textEnd))
-            bytes.appendNumber(UInt64(version.text.count) << 1 | (version.text.hasEscapes ? 1 : 0))
+            bytes.appendNumber(UInt64(version.text.count) << 2 | version.text.flags)
         }
         if entry.previous > 0 { bytes.appendNumber(UInt64(entry.previous)) }
         last.note(entry)
@@ -148,7 +148,7 @@ struct PackedEntryReader {
     private mutating func text() -> PooledText? {
         guard let step = numbers.signed(), let count = numbers.number() else { return nil }
         let position = last.textEnd &+ UInt64(bitPattern: step)
-        return PooledText(position: position, count: count >> 1, hasEscapes: count & 1 == 1)
+        return PooledText(position: position, count: count >> 2, flags: count & 3)
     }
 }
 

@@ -1,10 +1,11 @@
-/// Where a text lies in a `TextPool`, in one word: the number of the page, 18 bits of offset in it, 24 bits of length, and
-/// whether the text is escaped as in JSON.
+/// Where a text lies in a `TextPool`, in one word: the number of the page, 18 bits of offset in it, 24 bits of length,
+/// whether the text is escaped as in JSON, and whether an object goes with it.
 struct PooledText: BitwiseCopyable, Sendable {
     private static let escapedBit: UInt64 = 1
-    private static let countShift: UInt64 = 1
-    private static let offsetShift: UInt64 = 25
-    private static let pageShift: UInt64 = 43
+    private static let objectBit: UInt64 = 2
+    private static let countShift: UInt64 = 2
+    private static let offsetShift: UInt64 = 26
+    private static let pageShift: UInt64 = 44
 
     private let bits: UInt64
 
@@ -18,18 +19,19 @@ struct PooledText: BitwiseCopyable, Sendable {
     ///   - offset: below `TextPool.pageSize`.
     ///   - count: at most `TextPool.countMax`.
     @inline(__always)
-    fileprivate init(page: Int, offset: Int, count: Int, hasEscapes: Bool) {
+    fileprivate init(page: Int, offset: Int, count: Int, hasEscapes: Bool, hasObject: Bool) {
         bits =
             UInt64(page) << Self.pageShift | UInt64(offset) << Self.offsetShift | UInt64(count) << Self.countShift
-            | (hasEscapes ? Self.escapedBit : 0)
+            | (hasEscapes ? Self.escapedBit : 0) | (hasObject ? Self.objectBit : 0)
     }
 
     /// - Parameters:
     ///   - position: as `position`.
     ///   - count: at most `TextPool.countMax`.
-    init?(position: UInt64, count: UInt64, hasEscapes: Bool) {
-        guard position >> 18 < 1 << 21, count <= TextPool.countMax else { return nil }
-        bits = position << Self.offsetShift | count << Self.countShift | (hasEscapes ? Self.escapedBit : 0)
+    ///   - flags: as `flags`.
+    init?(position: UInt64, count: UInt64, flags: UInt64) {
+        guard position >> 18 < 1 << 20, count <= TextPool.countMax, flags < 4 else { return nil }
+        bits = position << Self.offsetShift | count << Self.countShift | flags
     }
 
     /// The page and the offset in it, in one number that grows from one text to the next.
@@ -37,8 +39,13 @@ struct PooledText: BitwiseCopyable, Sendable {
 
     fileprivate var page: Int { Int(bits >> Self.pageShift) }
     fileprivate var offset: Int { Int(bits >> Self.offsetShift) & (TextPool.pageSize - 1) }
+    /// The bytes of the text, of the object that goes with it, and of the object's length.
     var count: Int { Int(bits >> Self.countShift) & TextPool.countMax }
     var hasEscapes: Bool { bits & Self.escapedBit != 0 }
+    /// Whether the text of a JSON object stands behind it, and then its length in four bytes.
+    var hasObject: Bool { bits & Self.objectBit != 0 }
+    /// Whether it has escapes, and an object, as two bits.
+    var flags: UInt64 { bits & (Self.escapedBit | Self.objectBit) }
 }
 
 /// The bytes of texts, one after another, as they stood between their quotes: unescaping waits until somebody reads.
@@ -56,18 +63,30 @@ struct TextPool: Sendable {
 
     var byteCount: Int { pages.reduce(0) { $0 + $1.count } }
 
-    /// Copies a text of at most `countMax` bytes.
-    mutating func add(_ text: JSONText) -> PooledText {
+    /// Copies a text and the members that go with it, of at most `countMax` bytes together, four for a length included.
+    mutating func add(_ text: JSONText, _ members: MemberRuns = .none) -> PooledText {
         let bytes = text.bytes
-        if bytes.isEmpty { return .empty }
-        if pages.last.map({ $0.count + bytes.count > Self.pageSize }) ?? true {
+        let objectCount = members.byteCount
+        let count = bytes.count + (objectCount > 0 ? objectCount + Self.lengthBytes : 0)
+        if count == 0 { return .empty }
+        if pages.last.map({ $0.count + count > Self.pageSize }) ?? true {
             pages.append([])
-            pages[pages.count - 1].reserveCapacity(max(Self.pageSize, bytes.count))
+            pages[pages.count - 1].reserveCapacity(max(Self.pageSize, count))
         }
         let page = pages.count - 1
         let offset = pages[page].count
         pages[page].append(contentsOf: bytes)
-        return PooledText(page: page, offset: offset, count: bytes.count, hasEscapes: text.hasEscapes)
+        if objectCount > 0 {
+            members.appendObject(to: &pages[page])
+            withUnsafeBytes(of: UInt32(objectCount).littleEndian) { pages[page].append(contentsOf: $0) }
+        }
+        return PooledText(
+            page: page,
+            offset: offset,
+            count: count,
+            hasEscapes: text.hasEscapes,
+            hasObject: objectCount > 0
+        )
     }
 
     /// Lends a text to a closure.
@@ -75,9 +94,29 @@ struct TextPool: Sendable {
     func withText<Result>(_ text: PooledText, _ body: (JSONText) -> Result) -> Result {
         if text.count == 0 { return body(.empty) }
         return pages[text.page].withUnsafeBytes { page in
-            let bytes = UnsafeRawBufferPointer(rebasing: page[text.offset..<text.offset + text.count])
+            var end = text.offset + text.count
+            if text.hasObject { end -= Self.lengthBytes + Self.objectCount(in: page, before: end) }
+            let bytes = UnsafeRawBufferPointer(rebasing: page[text.offset..<end])
             return body(JSONText(bytes: bytes, hasEscapes: text.hasEscapes))
         }
+    }
+
+    /// Lends the text of the object that goes with a text to a closure; no bytes where none does.
+    @inline(__always)
+    func withObject<Result>(_ text: PooledText, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard text.hasObject else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return pages[text.page].withUnsafeBytes { page in
+            let end = text.offset + text.count
+            let count = Self.objectCount(in: page, before: end)
+            return body(UnsafeRawBufferPointer(rebasing: page[end - Self.lengthBytes - count..<end - Self.lengthBytes]))
+        }
+    }
+
+    private static let lengthBytes = 4
+
+    @inline(__always)
+    private static func objectCount(in page: UnsafeRawBufferPointer, before end: Int) -> Int {
+        Int(UInt32(littleEndian: page.loadUnaligned(fromByteOffset: end - lengthBytes, as: UInt32.self)))
     }
 
     func string(_ text: PooledText) -> String {
@@ -138,7 +177,25 @@ extension TextPool {
     func holds(_ text: PooledText) -> Bool {
         if text.count == 0 { return true }
         guard text.page < pages.count, text.offset + text.count <= pages[text.page].count else { return false }
+        guard !text.hasObject || holdsObject(text) else { return false }
         return !text.hasEscapes || withText(text, \.hasWholeEscapes)
+    }
+
+    private func holdsObject(_ text: PooledText) -> Bool {
+        guard text.count >= Self.lengthBytes else { return false }
+        let room = text.count - Self.lengthBytes
+        let count = pages[text.page].withUnsafeBytes { Self.objectCount(in: $0, before: text.offset + text.count) }
+        return count <= room && withObject(text, \.isWholeObject)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are the text of one JSON object, as a packed message keeps it.
+    var isWholeObject: Bool {
+        guard first == UInt8(ascii: "{"), last == UInt8(ascii: "}"), var scanner = ByteScanner(self) else {
+            return false
+        }
+        return scanner.passValue() && scanner.isAtEnd
     }
 }
 

@@ -1,7 +1,8 @@
 import EventLog
 
 /// What a gateway's frame about one message says, where it is written as the server writes them: nothing in it that a
-/// packed message could not hold. Borrows the frame's bytes.
+/// packed message could not hold. What stands in it beside the members that are known is kept as it stands. Borrows the
+/// frame's bytes.
 struct PlainFrame: BitwiseCopyable {
     enum Happening: BitwiseCopyable {
         case written
@@ -23,6 +24,8 @@ struct PlainFrame: BitwiseCopyable {
     var createdAt = PackedTime.none
     var editedAt = PackedTime.none
     var replyTo = EntityID.none
+    /// The attachments, if there are any, and the members that no decoder knows.
+    var rest = MemberRuns.none
 
     var key: MessageKey { MessageKey(channel: channel, id: id) }
 }
@@ -47,6 +50,7 @@ extension PlainFrame {
         guard happening == .written else {
             return .message(.deleted(MessageDeletion(key: key, permanence: .forever)))
         }
+        let rest = PackedRest(rest)
         return .message(
             .written(
                 MessageWrite(
@@ -59,10 +63,37 @@ extension PlainFrame {
                     editedAt: editedAt.timestamp,
                     content: content.string,
                     replyTo: replyTo == .none ? nil : replyTo,
+                    attachments: rest.attachments,
+                    extra: rest.extra,
                     remoteTime: remoteTime,
                     by: String(author)
                 )
             )
         )
+    }
+}
+
+/// What a packed message keeps as it stood in its frame: attachments, and the members that no decoder knows.
+struct PackedRest {
+    /// The member of the gateway's messages that has a place of its own in the state.
+    static let attachmentsName = "attachments"
+
+    /// `nil` for none.
+    let attachments: [JSONValue]?
+    let extra: JSONObject
+
+    /// - Parameter object: the text of an object; of any other text nothing is read.
+    init(_ object: UnsafeRawBufferPointer) {
+        let members = object.isEmpty ? [] : (try? JSONValue.parse(object))?.object?.members ?? []
+        attachments = members.first { $0.name == Self.attachmentsName }?.value.array
+        extra = JSONObject(
+            distinct: members.filter { !$0.value.isNull && $0.name != Self.attachmentsName }
+        )
+    }
+
+    fileprivate init(_ members: MemberRuns) {
+        var bytes: [UInt8] = []
+        members.appendObject(to: &bytes)
+        self = bytes.withUnsafeBytes { PackedRest($0) }
     }
 }

@@ -4,8 +4,8 @@ import EventLog
 /// writes them.
 ///
 /// Says no of every other frame, also of one that is no JSON text: the decoder reads those. What it does say is what the
-/// decoder would say; nothing in the frame is left unchecked. No member that it knows may stand twice, no member that it
-/// does not know may stand at all.
+/// decoder would say; nothing in the frame is left unchecked. No member that it knows may stand twice. Members that no
+/// decoder knows, such as the ones of the server's next release, may stand anywhere; those of a message are noted.
 ///
 /// Each step takes a scanner and returns it behind what it read, `nil` where that was not plain: so the place reached stays
 /// in registers, where a scanner that is changed in place would be in memory.
@@ -59,21 +59,23 @@ enum PlainFrameScanner {
         repeat {
             scanner.skipSpace()
             guard scanner.current == UInt8(ascii: "\"") else { return false }
-            switch scanner.second {
-            case UInt8(ascii: "d"):
-                guard scanner.takeName("d"), seen.note(.d), let next = data(scanner, room, &seen) else { return false }
+            let member = scanner
+            if scanner.takeName("d") {
+                guard seen.note(.d), let next = data(scanner, room, &seen) else { return false }
                 scanner = next
-            case UInt8(ascii: "s"):
-                guard scanner.takeName("s"), seen.note(.s) else { return false }
+            } else if scanner.takeName("s") {
+                guard seen.note(.s) else { return false }
                 if scanner.takeNull() { continue }
                 counter = scanner.wholeNumber()
                 if counter == nil { return false }
-            case UInt8(ascii: "t"):
-                guard scanner.takeName("t"), seen.note(.t), let next = eventName(scanner, room) else { return false }
+            } else if scanner.takeName("t") {
+                guard seen.note(.t), let next = eventName(scanner, room) else { return false }
                 scanner = next
-            case UInt8(ascii: "o"):
-                guard scanner.takeName("op"), seen.note(.op), scanner.wholeNumber() == 0 else { return false }
-            default: return false
+            } else if scanner.takeName("op") {
+                guard seen.note(.op), scanner.wholeNumber() == 0 else { return false }
+            } else {
+                scanner = member
+                guard scanner.passName(), scanner.passValue() else { return false }
             }
         } while scanner.take(UInt8(ascii: ","))
         guard scanner.take(UInt8(ascii: "}")) else { return false }
@@ -106,16 +108,18 @@ enum PlainFrameScanner {
         case UInt8(ascii: "c"): return memberInC(scanner, room, &seen)
         case UInt8(ascii: "a"): return memberInA(scanner, room, &seen)
         case UInt8(ascii: "e"):
-            guard scanner.takeName("edited_at"), seen.note(.editedAt) else { return nil }
+            guard scanner.takeName("edited_at") else { break }
+            guard seen.note(.editedAt) else { return nil }
             return scanner.takeNull() ? scanner : time(scanner, into: &room.pointee.editedAt)
         case UInt8(ascii: "m"):
             if scanner.takeName("message_reference") { return seen.note(.reference) ? reference(scanner, room) : nil }
         case UInt8(ascii: "g"):
-            guard scanner.takeName("guild_id"), seen.note(.guild) else { return nil }
+            guard scanner.takeName("guild_id") else { break }
+            guard seen.note(.guild) else { return nil }
             return scanner.takeNull() ? scanner : id(scanner, into: &room.pointee.guild)
         default: break
         }
-        return nil
+        return unknown(start, room)
     }
 
     @inline(__always)
@@ -127,8 +131,8 @@ enum PlainFrameScanner {
         if scanner.takeName("channel_id") {
             return seen.note(.channel) ? id(scanner, into: &room.pointee.channel) : nil
         }
-        guard scanner.takeName("created_at"), seen.note(.createdAt) else { return nil }
-        return time(scanner, into: &room.pointee.createdAt)
+        guard scanner.takeName("created_at") else { return unknown(start, room) }
+        return seen.note(.createdAt) ? time(scanner, into: &room.pointee.createdAt) : nil
     }
 
     @inline(__always)
@@ -146,8 +150,26 @@ enum PlainFrameScanner {
             return scanner.takeNull() ? scanner : name(scanner, isShown: true, into: &room.pointee.authorName)
         }
         if scanner.takeName("author_avatar_hash") { return seen.note(.avatar) ? avatar(scanner) : nil }
-        if scanner.takeName("attachments") { return seen.note(.attachments) ? attachments(scanner) : nil }
-        return nil
+        if scanner.takeName("attachments") {
+            return seen.note(.attachments) ? attachments(scanner, of: start, room) : nil
+        }
+        return unknown(start, room)
+    }
+
+    /// A member that no decoder knows. The names by which Discord's gateway says what the known members say are known.
+    @inline(never)
+    private static func unknown(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+        var scanner = start
+        if scanner.takeName("author") || scanner.takeName("timestamp") || scanner.takeName("edited_timestamp") {
+            return nil
+        }
+        scanner = start
+        guard scanner.passName() else { return nil }
+        let isNull = scanner.takeNull()
+        guard isNull || scanner.passValue(), room.pointee.rest.add(scanner.bytes(from: start), isNull: isNull) else {
+            return nil
+        }
+        return scanner
     }
 }
 
@@ -210,11 +232,15 @@ extension PlainFrameScanner {
         return scanner
     }
 
-    /// Attachments have no place in a packed message.
-    private static func attachments(_ start: ByteScanner) -> ByteScanner? {
+    /// Attachments are kept as they stand.
+    private static func attachments(_ start: ByteScanner, of member: ByteScanner, _ room: Room) -> ByteScanner? {
         var scanner = start
         if scanner.takeNull() { return scanner }
-        return scanner.take(UInt8(ascii: "[")) && scanner.take(UInt8(ascii: "]")) ? scanner : nil
+        guard scanner.take(UInt8(ascii: "[")) else { return nil }
+        if scanner.take(UInt8(ascii: "]")) { return scanner }
+        scanner = start
+        guard scanner.passValue(), room.pointee.rest.add(scanner.bytes(from: member), isNull: false) else { return nil }
+        return scanner
     }
 
     /// The message that is answered; what else is said of it decides nothing.
@@ -234,7 +260,7 @@ extension PlainFrameScanner {
                 guard let next = id(scanner, into: &room.pointee.replyTo) else { return nil }
                 scanner = next
             } else {
-                guard scanner.passName(), scanner.takeNull() || scanner.id() != nil else { return nil }
+                guard scanner.passName(), scanner.passValue() else { return nil }
             }
         } while scanner.take(UInt8(ascii: ","))
         return scanner.take(UInt8(ascii: "}")) ? scanner : nil
