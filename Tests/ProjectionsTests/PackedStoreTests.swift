@@ -81,4 +81,51 @@ import Testing
         }
         #expect(!TextPool().holds(places[1]))
     }
+
+    /// Texts, and objects that go with them, read as one run and as three.
+    @Test(arguments: [#"{"n":1}"#, #"{"a":"}{","b" : [ ] , "c":null}"#])
+    func anObjectGoesWithAText(_ object: String) throws {
+        var pool = TextPool()
+        let texts = ["", "a", #"\"{"#, String(repeating: "b", count: 300_000)]
+        let bytes = Array(object.utf8)
+        try bytes.withUnsafeBytes { bytes in
+            let runs = MemberRuns(object: bytes)
+            for text in texts {
+                let place = Array(text.utf8).withUnsafeBytes {
+                    pool.add(JSONText(bytes: $0, hasEscapes: text.contains("\\")), runs)
+                }
+                #expect(pool.string(place) == text.replacing("\\\"", with: "\""))
+                #expect(pool.withObject(place) { String(decoding: $0, as: UTF8.self) } == object)
+                #expect(pool.withObject(place) { runs.isSame(as: $0) } && pool.holds(place))
+                let (position, count) = (place.position, UInt64(place.count))
+                let other = try #require(PooledText(position: position, count: count - 1, flags: place.flags))
+                #expect(!pool.holds(other), "an object's length where none was written")
+            }
+        }
+        #expect(pool.withObject(.empty) { $0.isEmpty })
+        #expect(pool.withObject(.empty) { MemberRuns.none.isSame(as: $0) })
+    }
+
+    @Test func membersStandInThreeRunsAtMost() {
+        let text = Array(#""a":1 , "b":null,"known":0,"c":2,"known":0,"d":3,"known":0,"e":4"#.utf8)
+        text.withUnsafeBytes { bytes in
+            var runs = MemberRuns.none
+            func add(_ member: String, isNull: Bool = false) -> Bool {
+                let name = Array("\"\(member)\":".utf8)
+                let start = (0..<bytes.count).first { bytes[$0...].starts(with: name) } ?? 0
+                let count = isNull ? 8 : 5
+                return runs.add(UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]), isNull: isNull)
+            }
+            #expect(add("b", isNull: true) && runs.isEmpty && runs.byteCount == 0)
+            runs = .none
+            #expect(add("a") && add("b", isNull: true) && add("c") && add("d") && !add("e"))
+            var object: [UInt8] = []
+            runs.appendObject(to: &object)
+            #expect(String(decoding: object, as: UTF8.self) == #"{"a":1 , "b":null,"c":2,"d":3}"#)
+            #expect(object.count == runs.byteCount)
+            for (other, isSame) in [(#"{"d":3,"c":2,"a":1}"#, true), (#"{"a":1,"c":2,"d":3.0}"#, false), ("{", false)] {
+                #expect(Array(other.utf8).withUnsafeBytes { runs.isSame(as: $0) } == isSame, "\(other)")
+            }
+        }
+    }
 }

@@ -91,7 +91,7 @@ struct PackedRest {
         )
     }
 
-    fileprivate init(_ members: MemberRuns) {
+    init(_ members: MemberRuns) {
         var bytes: [UInt8] = []
         members.appendObject(to: &bytes)
         self = bytes.withUnsafeBytes { PackedRest($0) }
