@@ -7,8 +7,8 @@ import Testing
 
 /// Which states are worth keeping.
 @Suite struct KeptStateCostTests {
-    /// A message with a member that the program does not know is a record, which takes longer to load than to fold.
-    @Test(arguments: [("", true), (#","nonce":"abc""#, false)])
+    /// A message with a member whose name has an escape is a record, which takes longer to load than to fold.
+    @Test(arguments: [("", true), (#","nonce":"abc""#, true), (#","n\u006fnce":"abc""#, false)])
     func aStateIsKeptWhereLoadingItIsFaster(unknown: String, isKept: Bool) throws {
         let directory = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: directory.path("L"))

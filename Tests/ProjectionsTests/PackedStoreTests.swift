@@ -82,7 +82,7 @@ import Testing
         #expect(!TextPool().holds(places[1]))
     }
 
-    /// Texts, and objects that go with them, read as one run and as three.
+    /// Texts, and objects that go with them, which are kept as they stand.
     @Test(arguments: [#"{"n":1}"#, #"{"a":"}{","b" : [ ] , "c":null}"#])
     func anObjectGoesWithAText(_ object: String) throws {
         var pool = TextPool()
@@ -106,8 +106,10 @@ import Testing
         #expect(pool.withObject(.empty) { MemberRuns.none.isSame(as: $0) })
     }
 
-    @Test func membersStandInThreeRunsAtMost() {
-        let text = Array(#""a":1 , "b":null,"known":0,"c":2,"known":0,"d":3,"known":0,"e":4"#.utf8)
+    @Test func membersStandInFiveRunsAtMost() {
+        let text = Array(
+            #""a":1 , "b":null,"known":0,"c":2,"known":0,"d":3,"known":0,"e":4,"known":0,"f":5,"known":0,"g":6"#.utf8
+        )
         text.withUnsafeBytes { bytes in
             var runs = MemberRuns.none
             func add(_ member: String, isNull: Bool = false) -> Bool {
@@ -118,12 +120,16 @@ import Testing
             }
             #expect(add("b", isNull: true) && runs.isEmpty && runs.byteCount == 0)
             runs = .none
-            #expect(add("a") && add("b", isNull: true) && add("c") && add("d") && !add("e"))
+            #expect(add("a") && add("b", isNull: true) && add("c") && add("d") && add("e") && add("f"))
+            #expect(!add("g"))
             var object: [UInt8] = []
             runs.appendObject(to: &object)
-            #expect(String(decoding: object, as: UTF8.self) == #"{"a":1 , "b":null,"c":2,"d":3}"#)
+            #expect(String(decoding: object, as: UTF8.self) == #"{"a":1 , "b":null,"c":2,"d":3,"e":4,"f":5}"#)
             #expect(object.count == runs.byteCount)
-            for (other, isSame) in [(#"{"d":3,"c":2,"a":1}"#, true), (#"{"a":1,"c":2,"d":3.0}"#, false), ("{", false)] {
+            for (other, isSame) in [
+                (#"{"f":5,"e":4,"d":3,"c":2,"a":1}"#, true), (#"{"a":1.0,"c":2,"d":3,"e":4,"f":5}"#, false),
+                ("{", false),
+            ] {
                 #expect(Array(other.utf8).withUnsafeBytes { runs.isSame(as: $0) } == isSame, "\(other)")
             }
         }

@@ -1,16 +1,21 @@
 import EventLog
 
-/// Members of one object as they stand in its text: up to three runs of neighbours. Borrows the text.
+/// Members of one object as they stand in its text: up to five runs of neighbours. Borrows the text.
 struct MemberRuns: BitwiseCopyable {
     /// One run: what stands between the name of its first member and the end of its last value.
     private struct Run: BitwiseCopyable {
+        /// From where the first run begins.
         var offset: UInt32 = 0
         var count: UInt32 = 0
+
+        var end: Int { Int(offset + count) }
     }
 
+    private static let runsMax = 5
+
     private var start: UnsafeRawPointer?
-    private var runs = (Run(), Run(), Run())
-    private var runCount: UInt8 = 0
+    private var runs = (Run(), Run(), Run(), Run(), Run())
+    private var runCount = 0
     /// Whether one of the members is not null.
     private var hasValue = false
 
@@ -33,41 +38,49 @@ struct MemberRuns: BitwiseCopyable {
     /// The bytes of an object that has these members; 0 where there is nothing to keep.
     var byteCount: Int {
         if isEmpty { return 0 }
-        return Int(runs.0.count) + Int(runs.1.count) + Int(runs.2.count) + Int(runCount) + 1
+        // Braces, and commas between the runs.
+        return (0..<runCount).reduce(runCount + 1) { $0 + Int(self[$1].count) }
     }
 
     /// Adds a member that stands behind those before, in the same text; false where there is no room for another run.
     mutating func add(_ member: UnsafeRawBufferPointer, isNull: Bool) -> Bool {
         guard let place = member.baseAddress, member.count < 1 << 24 else { return false }
         if !isNull { hasValue = true }
-        guard let start else {
-            self.start = place
-            runs.0 = Run(offset: 0, count: UInt32(member.count))
-            runCount = 1
-            return true
-        }
-        let offset = place - start
+        let first = start ?? place
+        let offset = place - first
         guard offset < 1 << 24 else { return false }
-        let last = lastRun
-        let end = Int(last.offset + last.count)
-        let gap = UnsafeRawBufferPointer(start: start + end, count: offset - end)
-        if gap.allSatisfy({ $0 <= 0x20 || $0 == UInt8(ascii: ",") }) {
-            lastRun.count = UInt32(offset + member.count) - last.offset
-            return true
+        start = first
+        if runCount > 0 {
+            let last = self[runCount - 1]
+            let gap = UnsafeRawBufferPointer(start: first + last.end, count: offset - last.end)
+            if gap.allSatisfy({ $0 <= 0x20 || $0 == UInt8(ascii: ",") }) {
+                self[runCount - 1].count = UInt32(offset + member.count) - last.offset
+                return true
+            }
         }
-        guard runCount < 3 else { return false }
+        guard runCount < Self.runsMax else { return false }
         runCount += 1
-        lastRun = Run(offset: UInt32(offset), count: UInt32(member.count))
+        self[runCount - 1] = Run(offset: UInt32(offset), count: UInt32(member.count))
         return true
     }
 
-    private var lastRun: Run {
-        get { runCount == 1 ? runs.0 : runCount == 2 ? runs.1 : runs.2 }
+    private subscript(place: Int) -> Run {
+        get {
+            switch place {
+            case 0: runs.0
+            case 1: runs.1
+            case 2: runs.2
+            case 3: runs.3
+            default: runs.4
+            }
+        }
         set {
-            switch runCount {
-            case 1: runs.0 = newValue
-            case 2: runs.1 = newValue
-            default: runs.2 = newValue
+            switch place {
+            case 0: runs.0 = newValue
+            case 1: runs.1 = newValue
+            case 2: runs.2 = newValue
+            case 3: runs.3 = newValue
+            default: runs.4 = newValue
             }
         }
     }
@@ -76,8 +89,9 @@ struct MemberRuns: BitwiseCopyable {
     func appendObject(to bytes: inout [UInt8]) {
         guard let start, !isEmpty else { return }
         bytes.append(UInt8(ascii: "{"))
-        for (index, run) in [runs.0, runs.1, runs.2].prefix(Int(runCount)).enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        for place in 0..<runCount {
+            if place > 0 { bytes.append(UInt8(ascii: ",")) }
+            let run = self[place]
             bytes.append(contentsOf: UnsafeRawBufferPointer(start: start + Int(run.offset), count: Int(run.count)))
         }
         bytes.append(UInt8(ascii: "}"))
