@@ -38,6 +38,7 @@ extension ItemFields {
 
     /// What the next version of an item changed, in a fixed order; see `Items`.
     func kinds(of next: ItemFields, isBumped: Bool) -> [String] {
+        if !isBumped, isSame(as: next) { return [] }
         var kinds = Sameness.areSame(text, next.text) ? [] : ["retitled"]
         kinds += statusKinds(of: next)
         if !Sameness.areSame(created, next.created) { kinds.append("updated") }

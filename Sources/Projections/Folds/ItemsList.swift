@@ -32,6 +32,9 @@ struct ItemList: Codable, Sendable {
 
     /// The list after a snapshot of it.
     func replaced(with incoming: [ItemFields], isWhole: Bool) -> ItemList {
+        if order.count == incoming.count, zip(order, incoming).allSatisfy({ $0 == $1.id }) {
+            return replaced(inPlaceBy: incoming)
+        }
         var after = ItemList()
         after.changedAt = changedAt
         for item in incoming where after.items[item.id] == nil {
@@ -44,6 +47,14 @@ struct ItemList: Codable, Sendable {
             after.carriedCount += 1
         }
         after.findPlaces()
+        return after
+    }
+
+    /// The list after a snapshot of the same items in the same order.
+    private func replaced(inPlaceBy incoming: [ItemFields]) -> ItemList {
+        var after = self
+        after.carriedCount = 0
+        for item in incoming where !isSame(items[item.id], item) { after.items[item.id] = item }
         return after
     }
 
@@ -79,6 +90,7 @@ struct ItemList: Codable, Sendable {
     /// The items that now stand before one that stood before them. Only items whose done, status and priority are the
     /// same are looked at (others move for that reason), and only pairs that one earlier snapshot put in order.
     func bumped(in after: ItemList) -> Set<EntityID> {
+        if order == after.order { return [] }
         let carriedBefore = carried
         var least = [Int.max, Int.max]
         var bumped: Set<EntityID> = []

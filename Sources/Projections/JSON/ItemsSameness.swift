@@ -29,6 +29,7 @@ extension JSONValue {
 
 extension JSONObject {
     fileprivate func hasSameJSON(as other: JSONObject) -> Bool {
+        if hasSameStorage(as: other) { return true }
         guard members.count == other.members.count else { return false }
         return zip(members, other.members).allSatisfy { mine, theirs in
             // Most objects that are compared have their members in one order.

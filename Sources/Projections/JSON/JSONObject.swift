@@ -49,6 +49,13 @@ public struct JSONObject: Codable, Sendable {
         }
     }
 
+    /// Whether both are copies of one object that nothing has changed since. False says nothing.
+    func hasSameStorage(as other: JSONObject) -> Bool {
+        members.withUnsafeBufferPointer { own in
+            other.members.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+        }
+    }
+
     private func place(of name: String) -> Int? {
         if let places { return places[ExactText(name)] }
         var name = name

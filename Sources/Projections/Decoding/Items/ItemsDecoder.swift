@@ -10,6 +10,10 @@ struct ItemsDecoder: EventDecoder {
     private var viewed: EntityID?
     /// Whether a connection was open before. Only the profile of a client that views another list after it uses it.
     private var hasConnected = false
+    /// No part of the state: without it everything is read as with it.
+    private var memo = TicketMemo()
+
+    private enum CodingKeys: CodingKey { case viewed, hasConnected }
 
     init() {}
 
@@ -28,10 +32,10 @@ struct ItemsDecoder: EventDecoder {
         case "sse.event/1":
             readEvent(payload, source: source, into: &changes, context: &context)
         default:
+            guard !readList(payload, source: source, into: &changes, context: &context) else { return }
             guard let value = try? JSONValue.parse(payload) else {
                 return context.issue("items message: not one JSON text")
             }
-            guard !readList(value, source: source, into: &changes, context: &context) else { return }
             if value["type"]?.string != "agent" { context.issue("items message: no snapshot of a list") }
         }
     }
@@ -47,7 +51,7 @@ struct ItemsDecoder: EventDecoder {
 
 extension ItemsDecoder {
     /// Several `data` lines that together are one JSON text are that text; else each line stands for itself.
-    private func readEvent(
+    private mutating func readEvent(
         _ payload: UnsafeRawBufferPointer,
         source: EntityID,
         into changes: inout [Change],
@@ -60,13 +64,8 @@ extension ItemsDecoder {
             return changes.append(.item(.snapshot(list: source, items: [], isWhole: true)))
         }
         let joined = Array(event.data.joined(separator: [0x0A]))
-        if let value = joined.withUnsafeBytes({ try? JSONValue.parse($0) }),
-            readList(value, source: source, into: &changes, context: &context)
-        {
-            return
-        }
-        let values = lines.map { line in line.withUnsafeBytes { try? JSONValue.parse($0) } }
-        readTickets(values, of: .stream, list: source, into: &changes, context: &context)
+        let isList = joined.withUnsafeBytes { readList($0, source: source, into: &changes, context: &context) }
+        if !isList { readTickets(lines, of: .stream, list: source, into: &changes, context: &context) }
     }
 
     private static func event(_ payload: UnsafeRawBufferPointer, _ rules: ReadingRules) -> ServerSentEvent {
@@ -74,20 +73,16 @@ extension ItemsDecoder {
         return ServerSentEvent.wholePieces(of: payload).withUnsafeBytes { ServerSentEvent($0, rules: rules) }
     }
 
-    /// Reads a value that states a list by itself; false where it does not.
-    private func readList(
-        _ value: JSONValue,
+    /// Reads a text that states a list by itself; false where it does not.
+    private mutating func readList(
+        _ text: UnsafeRawBufferPointer,
         source: EntityID,
         into changes: inout [Change],
         context: inout FoldContext
     ) -> Bool {
-        if let elements = value.array {
-            readTickets(elements, of: .array, list: source, into: &changes, context: &context)
-            return true
-        }
-        guard let project = value["project"]?.string, let elements = value["items"]?.array else { return false }
-        let list = viewed ?? context.names.id(project)
-        readTickets(elements, of: .array, list: list, into: &changes, context: &context)
+        guard let snapshot = try? ItemsText(text) else { return false }
+        let list = snapshot.project.map { viewed ?? context.names.id($0) } ?? source
+        readTickets(snapshot.elements, of: .array, list: list, into: &changes, context: &context)
         return true
     }
 
@@ -123,8 +118,9 @@ extension ItemsDecoder {
         case array = "element"
     }
 
-    private func readTickets(
-        _ values: [JSONValue?],
+    /// - Parameter texts: The parts of the snapshot; of a stream, a text may be no JSON.
+    private mutating func readTickets(
+        _ texts: [[UInt8]],
         of form: Form,
         list: EntityID,
         into changes: inout [Change],
@@ -134,8 +130,12 @@ extension ItemsDecoder {
         var seen: Set<EntityID> = []
         var isWhole = true
         var otherCount = 0
-        for (index, value) in values.enumerated() {
-            switch Ticket(value, rules: context.rules, names: &context.names) {
+        let tickets = memo.tickets(of: texts, in: list) { text in
+            let value = text.withUnsafeBytes { try? JSONValue.parse($0) }
+            return Ticket(value, rules: context.rules, names: &context.names)
+        }
+        for (index, ticket) in tickets.enumerated() {
+            switch ticket {
             case .item(let item):
                 if seen.insert(item.id).inserted { items.append(item); continue }
                 context.issue("items snapshot: \(form.rawValue) \(index + 1): the id stands twice; the first counts")

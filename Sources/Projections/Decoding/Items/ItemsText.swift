@@ -1,0 +1,54 @@
+import EventLog
+
+/// A JSON text that states a list: an array, or an object with `project` and `items`.
+struct ItemsText {
+    /// It states no list.
+    private struct NoList: Error {}
+
+    /// The list that it names; `nil` for an array.
+    private(set) var project: String?
+    /// The texts of the elements in order.
+    private(set) var elements: [[UInt8]] = []
+
+    /// - Throws: `JSONError` where the bytes are not one JSON text, another error where it states no list.
+    init(_ bytes: UnsafeRawBufferPointer) throws {
+        var reader = JSONReader(bytes)
+        switch try reader.kind() {
+        case .array: elements = try Self.elements(bytes, &reader)
+        case .object: try readObject(bytes, &reader)
+        default: throw NoList()
+        }
+        try reader.finish()
+    }
+
+    /// Of a name that stands again, the last value counts.
+    private mutating func readObject(_ bytes: UnsafeRawBufferPointer, _ reader: inout JSONReader) throws {
+        var items: [[UInt8]]?
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            if name == "project" {
+                project = try reader.kind() == .string ? try reader.string().string : nil
+                if project == nil { try reader.skip() }
+            } else if name == "items" {
+                items = try reader.kind() == .array ? try Self.elements(bytes, &reader) : nil
+                if items == nil { try reader.skip() }
+            } else {
+                try reader.skip()
+            }
+        }
+        guard project != nil, let items else { throw NoList() }
+        elements = items
+    }
+
+    private static func elements(_ bytes: UnsafeRawBufferPointer, _ reader: inout JSONReader) throws -> [[UInt8]] {
+        var elements: [[UInt8]] = []
+        try reader.enterArray()
+        while try reader.nextElement() {
+            _ = try reader.kind()
+            let start = reader.offset
+            try reader.skip()
+            elements.append(Array(bytes[start..<reader.offset]))
+        }
+        return elements
+    }
+}
