@@ -1,4 +1,5 @@
 import EventLog
+import TestSupport
 import Testing
 
 @testable import Projections
@@ -52,6 +53,53 @@ import Testing
             ]
         )
         #expect(source.issues.isEmpty)
+    }
+
+    /// What the decoder remembers of the last snapshots makes no difference: neither to items nor to issues.
+    @Test(arguments: 1...12 as ClosedRange<UInt64>)
+    func aSnapshotIsReadAsByADecoderThatReadsItsFirst(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var (known, fresh) = (SourceHarness(), SourceHarness())
+        var tickets = (0..<8).map { #"{"id":"t\#($0)","title":"A"}"# }
+        let others = [
+            #"{"type":"agent"}"#, #"{"id":7,"text":"B","done":true}"#, #"{"title":"no id"}"#, "[", "3",
+            #"{"type":"ticket","ticket":{"id":"t1","title":"C"}}"#, #"{ "id":"t2", "title":"A", "priority":1.0 }"#,
+        ]
+        for sequence in 1...120 as ClosedRange<UInt64> {
+            switch Int.random(in: 0...5, using: &random) {
+            case 0: tickets.shuffle(using: &random)
+            case 1: tickets.append(others.randomElement(using: &random) ?? "")
+            case 2 where tickets.count > 4: tickets.remove(at: .random(in: tickets.indices, using: &random))
+            case 3: tickets[0] = #"{"id":"t\#(sequence % 9)","title":"\#(sequence)"}"#
+            default: break
+            }
+            let list = "[\(tickets.joined(separator: " , "))]"
+            let event =
+                switch Int.random(in: 0...3, using: &random) {
+                case 0: try TestEvent.message(sequence, list)
+                case 1: try TestEvent.message(sequence, #"{"items":\#(list),"x":[{}],"project":"p\#(sequence % 3)"}"#)
+                default: try TestEvent.sse(sequence, tickets.map { "data: \($0)\n" }.joined() + "\n")
+                }
+            known.apply(event)
+            fresh.itemsDecoder = ItemsDecoder()
+            fresh.apply(event)
+            #expect(known.issues == fresh.issues)
+        }
+        #expect(known.snapshot() == fresh.snapshot() && known.touched == fresh.touched)
+        #expect(known.rows(in: .items).count > 3)
+    }
+
+    /// As a JSON reader understands it: of a name that stands again, the last value counts.
+    @Test(arguments: [
+        (#"{"project":"a","items":[],"project":"b","items":[{"id":"1"}]}"#, ["b/1"]),
+        (#"{"project":"a","items":[{"id":"1"}],"items":3}"#, []), (#"{"project":null,"items":[{"id":"1"}]}"#, []),
+        (#" [ {"id":"1"} , {"id":"2"} ] "#, ["app/1", "app/2"]), (#"[{"id":"1"}]]"#, []), (#"[{"id":"1"},]"#, []),
+    ])
+    func aListIsFoundInItsText(_ text: String, _ found: [String]) throws {
+        let source = decoded(try .message(1, text))
+        let rows = try source.rows(in: .items).map { try JSONValue.parse($0) }
+        #expect(rows.map { "\($0["list"]?.string ?? "")/\($0["id"]?.string ?? "")" } == found)
+        #expect(source.issues.isEmpty == !found.isEmpty)
     }
 
     @Test(arguments: ["id: 4\n\n", "id\n\n", "id: 4\ndata:\n\n"])
