@@ -1,29 +1,54 @@
 import EventLog
 
-/// The parts of each list's last snapshots, as they were read: nearly all parts of the next one are the same, byte for byte.
+/// The parts of each list's last snapshot, as they were read: nearly all parts of the next one are the same, byte for byte.
 struct TicketMemo: Sendable {
-    /// How many parts are kept beyond twice those of the last snapshot.
-    private static let countMin = 64
+    private struct Snapshot: Sendable {
+        let texts: [[UInt8]]
+        let tickets: [Ticket]
+    }
 
-    private var lists: [EntityID: [[UInt8]: Ticket]] = [:]
+    /// So many parts are read anew that stand elsewhere than before, until the others are looked for.
+    private static let readMax = 4
+
+    private var lists: [EntityID: Snapshot] = [:]
 
     init() {}
 
     /// Reads the parts of a snapshot; what was read before is what it was then.
     mutating func tickets(of texts: [[UInt8]], in list: EntityID, read: ([UInt8]) -> Ticket) -> [Ticket] {
-        // Taken out, for a second reference would have it copied.
-        var known = lists.removeValue(forKey: list) ?? [:]
-        if known.count > 2 * texts.count + Self.countMin {
-            let wanted = Set(texts)
-            known = known.filter { wanted.contains($0.key) }
+        guard let last = lists[list] else {
+            let tickets = texts.map(read)
+            lists[list] = Snapshot(texts: texts, tickets: tickets)
+            return tickets
         }
-        let tickets = texts.map { text in
-            if let ticket = known[text] { return ticket }
-            let ticket = read(text)
-            known[text] = ticket
-            return ticket
+        var readCount = 0
+        var places: [Part: Int]?
+        let tickets = texts.enumerated().map { place, text in
+            if place < last.texts.count, Part(text) == Part(last.texts[place]) { return last.tickets[place] }
+            readCount += 1
+            if readCount <= Self.readMax { return read(text) }
+            let known = places ?? Dictionary(last.texts.enumerated().map { (Part($0.element), $0.offset) }) { $1 }
+            places = known
+            return known[Part(text)].map { last.tickets[$0] } ?? read(text)
         }
-        lists[list] = known
+        lists[list] = Snapshot(texts: texts, tickets: tickets)
         return tickets
+    }
+}
+
+/// Bytes that are compared and hashed as one piece.
+private struct Part: Hashable {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    static func == (left: Part, right: Part) -> Bool {
+        left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { sameBytes(left, $0) } }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 }
