@@ -137,6 +137,7 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
             ],
             path: "Benchmarks/Sources/benchmark",
+            exclude: ["families.py"],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
         ),
         .testTarget(

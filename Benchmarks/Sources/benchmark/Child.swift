@@ -25,4 +25,30 @@ enum Child {
         while waitpid(child, &status, 0) < 0 {}
         return status
     }
+
+    /// What a program took.
+    struct Usage {
+        /// Of processor time.
+        let seconds: Double
+        /// The most memory that it held, pages of files included.
+        let megabytes: Double
+    }
+
+    /// Runs a program to its end; `nil` where it fails.
+    static func usage(_ program: String, _ arguments: [String], output: String) -> Usage? {
+        guard let child = start(program, arguments, output: output) else { return nil }
+        var (status, usage): (Int32, rusage) = (0, rusage())
+        while wait4(child, &status, 0, &usage) < 0 {}
+        guard status == 0 else { return nil }
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        #if os(Linux)
+        let unit = 1000.0
+        #else
+        let unit = 1_000_000.0
+        #endif
+        return Usage(
+            seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            megabytes: Double(usage.ru_maxrss) / unit
+        )
+    }
 }

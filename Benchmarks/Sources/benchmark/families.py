@@ -1,0 +1,27 @@
+"""The baseline of `benchmark families`: a state of dictionaries, made of a capture with Python's own JSON reader."""
+
+import json
+import sys
+
+
+def things(kind, line):
+    if kind == "status":
+        return [(line["path"], json.loads(line["raw"]))]
+    if kind == "sse":
+        lines = [json.loads(text[6:])["ticket"] for text in line["raw"].split("\n") if text.startswith("data: ")]
+        return [(ticket["id"], ticket) for ticket in lines]
+    payload = json.loads(line["raw"])
+    if kind == "realtime":
+        record = payload["payload"]["data"]["record"]
+        return [(record["id"], record)]
+    data = payload["d"]
+    return [(data.get("id") or data["message_id"], data)]
+
+
+kind, path = sys.argv[1:]
+state = {}
+with open(path, encoding="utf-8") as capture:
+    for text in capture:
+        for key, members in things(kind, json.loads(text)):
+            state.setdefault(key, {}).update(members)
+print(len(state))
