@@ -82,30 +82,30 @@ extension Items {
     ) {
         let before = lists[id] ?? ItemList()
         let after = before.replaced(with: incoming, isWhole: isWhole)
-        guard !after.isSame(as: before) else { return }
+        guard let changed = after.changes(since: before) else { return }
         let bumped = before.bumped(in: after)
-        for item in after.order {
+        for item in bumped.isEmpty ? changed : after.order {
             note(item, of: id, before: before, after: after, isBumped: bumped.contains(item), context: context)
         }
         for item in before.order where after.items[item] == nil {
             note(item, of: id, before: before, after: after, isBumped: false, context: context)
         }
-        settle(id, before: before, after: after, context: &context)
+        settle(id, before: before, after: after, changed: changed, context: &context)
     }
 
     private mutating func state(_ item: ItemFields, in list: EntityID, context: inout FoldContext) {
         let before = lists[list] ?? ItemList()
         let after = before.stating(item, names: context.names)
-        guard !after.isSame(as: before) else { return }
+        guard let changed = after.changes(since: before) else { return }
         note(item.id, of: list, before: before, after: after, isBumped: false, context: context)
-        settle(list, before: before, after: after, context: &context)
+        settle(list, before: before, after: after, changed: changed, context: &context)
     }
 
     private mutating func remove(_ id: EntityID, from list: EntityID, context: inout FoldContext) {
         guard let before = lists[list], before.items[id] != nil else { return }
         let after = before.removing(id)
         note(id, of: list, before: before, after: after, isBumped: false, context: context)
-        settle(list, before: before, after: after, context: &context)
+        settle(list, before: before, after: after, changed: [], context: &context)
     }
 
     /// Enters what an event changed of one item into its history.
@@ -135,13 +135,16 @@ extension Items {
         }
     }
 
+    /// - Parameter changed: The items of `after` that `before` lacks or has otherwise, in the order of `after`.
     private mutating func settle(
         _ id: EntityID,
         before: ItemList,
         after: ItemList,
+        changed: [EntityID],
         context: inout FoldContext
     ) {
-        for (position, item) in after.order.enumerated() where !after.holdsSame(item, at: position, as: before) {
+        for item in after.order == before.order ? changed : after.order
+        where after.places[item] != before.places[item] || !after.isSame(item, as: before) {
             context.touch(EntityKey(.items, id, item))
         }
         for item in before.order where after.items[item] == nil { context.touch(EntityKey(.items, id, item)) }

@@ -14,16 +14,15 @@ struct ItemList: Codable, Sendable {
 
     private var carried: Set<EntityID> { Set(order.suffix(carriedCount)) }
 
-    /// Whether both hold the same items in the same order.
-    func isSame(as other: ItemList) -> Bool {
-        order == other.order && carriedCount == other.carriedCount
-            && order.allSatisfy { isSame(items[$0], other.items[$0]) }
+    /// The items that an earlier list lacks or has otherwise, in order; `nil` where nothing at all differs.
+    func changes(since before: ItemList) -> [EntityID]? {
+        let changed = order.filter { !isSame($0, as: before) }
+        let isOrdered = order == before.order && carriedCount == before.carriedCount
+        return changed.isEmpty && isOrdered ? nil : changed
     }
 
-    /// Whether both hold the same item at one place.
-    func holdsSame(_ id: EntityID, at position: Int, as other: ItemList) -> Bool {
-        position < other.order.count && other.order[position] == id && isSame(items[id], other.items[id])
-    }
+    /// Whether both hold the same of an item.
+    func isSame(_ id: EntityID, as other: ItemList) -> Bool { isSame(items[id], other.items[id]) }
 
     private func isSame(_ left: ItemFields?, _ right: ItemFields?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }

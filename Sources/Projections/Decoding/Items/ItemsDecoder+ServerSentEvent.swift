@@ -54,11 +54,30 @@ struct ServerSentEvent {
 
     private static func nextLine(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
         if rest.isEmpty { return nil }
-        let line = rest.prefix { $0 != 0x0A && $0 != 0x0D }
-        rest = rest.dropFirst(line.count)
+        let end = rest.lineEnd
+        let line = rest[..<end]
+        rest = rest[end...]
         let endsWithReturn = rest.first == 0x0D
         rest = rest.dropFirst()
         if endsWithReturn, rest.first == 0x0A { rest = rest.dropFirst() }
         return line
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    /// Where the first LF or CR stands; the end where there is none. Eight bytes at a time: see `JSONReader`.
+    fileprivate var lineEnd: Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = startIndex
+        while endIndex - index >= 8 {
+            let word = base.word(index)
+            let (feeds, returns) = (word ^ ones &* 0x0A, word ^ ones &* 0x0D)
+            let marks = ((feeds &- ones) & ~feeds | (returns &- ones) & ~returns) & ones << 7
+            // Of the marks the lowest is always right.
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < endIndex, self[index] != 0x0A, self[index] != 0x0D { index += 1 }
+        return index
     }
 }
