@@ -41,7 +41,9 @@ async def serve(socket, path=None):
 
 async def main():
     global port
-    async with websockets.serve(serve, "127.0.0.1", 0, compression=None) as server:
+    # However slow the machine is, nothing is given up: a test ends it.
+    patience = {"open_timeout": 3600, "ping_interval": None, "close_timeout": 3600}
+    async with websockets.serve(serve, "127.0.0.1", 0, compression=None, **patience) as server:
         port = server.sockets[0].getsockname()[1]
         print(port, flush=True)
         # Ends with the test: its end of standard input closes.
