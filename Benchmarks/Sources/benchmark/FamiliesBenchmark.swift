@@ -246,7 +246,7 @@ private struct TrafficSource {
         let session = random.below(50)
         let state = ["idle", "working", "needs_input"][random.below(3)]
         let text =
-            "{\"state\":\"\(state)\",\"project\":\"p\(session)\",\"timestamp\":\"\(Self.time(number))\",\"pid\":\(session + 1)}\n"
+            "{\"state\":\"\(state)\",\"project\":\"p\(session)\",\"timestamp\":\"\(Self.time(number).prefix(19))Z\",\"pid\":\(session + 1)}\n"
         return
             "{\"t_ms\":\(1_767_225_600_000 + number * 50),\"path\":\"/tmp/vibestatus-\(session).json\",\"op\":\"write\","
             + "\"raw\":\(Self.quoted(text))}"
