@@ -1,3 +1,5 @@
+import EventLog
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -78,17 +80,14 @@ final class CaptureFile {
         IngestError(.io, operation: operation, object: name, reason: String(cString: strerror(errno)))
     }
 
-    /// Copies all bytes into a temporary file that has no name any more when this returns.
+    /// Copies all bytes into a temporary file without a name.
     private static func spool(
         _ input: Int32,
         _ name: String,
         _ operation: String
     ) throws -> (descriptor: Int32, size: Int) {
-        let template = FileManager.default.temporaryDirectory.appendingPathComponent("capture.XXXXXX").path
-        var path = Array(template.utf8CString)
-        let copy = mkstemp(&path)
+        let copy = UnnamedFile.make(in: FileManager.default.temporaryDirectory.path)
         guard copy >= 0 else { throw systemError(name, operation) }
-        unlink(path)
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         var size = 0
         while true {

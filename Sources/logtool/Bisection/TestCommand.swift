@@ -1,3 +1,5 @@
+import EventLog
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -110,12 +112,9 @@ struct TestCommand {
     }
 
     private static func unnamedFile(holding bytes: [UInt8]) throws -> Int32 {
-        var template = Array((FileManager.default.temporaryDirectory.path + "/logtool-state.XXXXXX").utf8CString)
-        let descriptor = mkstemp(&template)
+        let descriptor = UnnamedFile.make(in: FileManager.default.temporaryDirectory.path)
         let trouble = { Failure("keep a state for the test: \(String(cString: strerror(errno)))") }
         guard descriptor >= 0 else { throw trouble() }
-        unlink(template)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var done = 0
         while done < bytes.count {
             let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done) }
