@@ -89,7 +89,7 @@ private enum Traffic: String, CaseIterable {
     }
 
     func write(_ count: Int, to path: String) throws {
-        FileManager.default.createFile(atPath: path, contents: nil)
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
         let file = try FileHandle(forWritingTo: URL(filePath: path))
         var source = TrafficSource(self)
         var text = ""
