@@ -95,6 +95,19 @@ import Testing
         #expect(Self.isPlain(#"{"op":0,"d":{\#(data)},"s":1,"t":"MESSAGE_CREATE"}"#) == isPlain)
     }
 
+    /// As deep as the general way reads, less a level, which nobody writes.
+    @Test(arguments: [(509, true), (510, false), (600, false)])
+    func whatIsNestedDeeplyGoesTheLongWay(_ depth: Int, _ isPlain: Bool) throws {
+        let value = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        let frame =
+            ##"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"","##
+            + ##""created_at":"2026-03-01T12:00:00Z","new":\##(value)},"s":1,"t":"MESSAGE_CREATE"}"##
+        #expect(Self.isPlain(frame) == isPlain)
+        var scene = try TwoWays()
+        try scene.receive(frame, over: nil)
+        scene.expectSameStates()
+    }
+
     private static func isPlain(_ text: String) -> Bool {
         Array(text.utf8).withUnsafeBytes { PlainFrameScanner.frame($0) != nil }
     }

@@ -6,7 +6,7 @@ import EventLog
 /// only the place is. Numbers are variable-length (LEB128, signed ones zigzag) and, but for authors, differences to the
 /// entry before. Layout of an entry: a tag, the sequence; of frames then the time of receipt, the id, the guild if it is
 /// another one; of written ones the author, its name, createdAt, editedAt, the id answered, the content, and the object of
-/// the members that no decoder knows.
+/// the members that no decoder knows. A text is twice its length, plus one where it has escapes, and its bytes.
 struct JournalWriter {
     /// What an entry is: the lowest two bits of its tag; the others say what is there.
     enum Form: UInt8 {

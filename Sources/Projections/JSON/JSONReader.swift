@@ -30,8 +30,10 @@ struct JSONReader {
     /// Whether nothing of the innermost level has been read yet.
     private var isAtStart = true
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter levels: In how many levels of a larger text the bytes stand: they count for `depthMax`.
+    init(_ bytes: UnsafeRawBufferPointer, within levels: Int = 0) {
         self.bytes = bytes
+        depth = levels
     }
 
     /// What kind of value comes next, which stays.

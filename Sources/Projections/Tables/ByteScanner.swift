@@ -221,70 +221,18 @@ extension ByteScanner {
 // MARK: - Any values
 
 extension ByteScanner {
-    /// How deep a value may be nested that is passed.
-    private static let depthMax = 60
+    /// The most levels in which a value stands that is passed: of a frame, its `d`, an object in that.
+    private static let levelsAround = 3
 
-    /// Passes one value, whatever it is; false where it is malformed or nested too deep.
+    /// Passes one value, whatever it is; false where `JSONReader` would refuse it within the text.
     mutating func passValue() -> Bool {
-        // Of each open level, innermost in the lowest bit: whether it is an object.
-        var (levels, depth): (UInt64, Int) = (0, 0)
-        while true {
-            skipSpace()
-            let isObject = current == UInt8(ascii: "{")
-            if isObject || current == UInt8(ascii: "[") {
-                place += 1
-                (levels, depth) = (levels << 1 | (isObject ? 1 : 0), depth + 1)
-                guard depth <= Self.depthMax else { return false }
-                if take(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                    (levels, depth) = (levels >> 1, depth - 1)
-                } else {
-                    guard !isObject || passAnyName() else { return false }
-                    continue
-                }
-            } else if !passScalar() {
-                return false
-            }
-            while depth > 0, !take(UInt8(ascii: ",")) {
-                guard take(levels & 1 == 1 ? UInt8(ascii: "}") : UInt8(ascii: "]")) else { return false }
-                (levels, depth) = (levels >> 1, depth - 1)
-            }
-            if depth == 0 { return true }
-            if levels & 1 == 1, !passAnyName() { return false }
-        }
+        var reader = JSONReader(UnsafeRawBufferPointer(start: place, count: left), within: Self.levelsAround)
+        guard (try? reader.skip()) != nil else { return false }
+        place += reader.offset
+        return true
     }
 
-    private mutating func passAnyName() -> Bool { text() != nil && take(UInt8(ascii: ":")) }
-
-    private mutating func passScalar() -> Bool {
-        switch current {
-        case UInt8(ascii: "\""): text() != nil
-        case UInt8(ascii: "t"): takeLiteral("true")
-        case UInt8(ascii: "f"): takeLiteral("false")
-        case UInt8(ascii: "n"): takeLiteral("null")
-        default: passNumber()
-        }
-    }
-
-    private mutating func passNumber() -> Bool {
-        if current == UInt8(ascii: "-") { place += 1 }
-        if current == UInt8(ascii: "0") { place += 1 } else if !passDigits() { return false }
-        if current == UInt8(ascii: ".") {
-            place += 1
-            guard passDigits() else { return false }
-        }
-        guard current | 0x20 == UInt8(ascii: "e") else { return true }
-        place += 1
-        if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { place += 1 }
-        return passDigits()
-    }
-
-    private mutating func passDigits() -> Bool {
-        let start = place
-        while current &- 0x30 < 10 { place += 1 }
-        return place > start
-    }
-
-    /// What stands between an earlier place and the one reached.
+    /// The bytes from the place that another scanner of this text has reached to this one's.
     func bytes(from start: ByteScanner) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: start.place, count: place - start.place)
     }
