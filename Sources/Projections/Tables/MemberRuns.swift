@@ -97,21 +97,13 @@ struct MemberRuns: BitwiseCopyable {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Whether an object that has these members would have this text.
-    func isText(_ object: UnsafeRawBufferPointer) -> Bool {
-        guard byteCount == object.count else { return false }
+    /// Whether an object that has these members equals another one: neither the order of members nor null ones count.
+    func isSame(as object: UnsafeRawBufferPointer) -> Bool {
+        if isEmpty || object.isEmpty { return isEmpty == object.isEmpty }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
         appendObject(to: &bytes)
-        return bytes.withUnsafeBytes { sameBytes($0, object) }
-    }
-
-    /// Whether an object that has these members equals another one: the order of members does not count.
-    func isSame(as object: UnsafeRawBufferPointer) -> Bool {
-        if isEmpty || object.isEmpty { return isEmpty == object.isEmpty }
-        if isText(object) { return true }
-        var bytes: [UInt8] = []
-        appendObject(to: &bytes)
+        if bytes.withUnsafeBytes({ sameBytes($0, object) }) { return true }
         guard let own = try? JSONValue.parse(bytes), let other = try? JSONValue.parse(object) else { return false }
         return own.droppingNull == other.droppingNull
     }
