@@ -89,6 +89,29 @@ import Testing
         #expect(known.rows(in: .items).count > 3)
     }
 
+    /// Parts that stand where they stood are not read; others are, until a few were.
+    @Test func whatIsTheSameAsBeforeIsNotReadAgain() {
+        var memo = TicketMemo()
+        var readCount = 0
+        func read(_ texts: [String], in list: Int = 1) -> Int {
+            readCount = 0
+            let id = EntityID(saved: UInt64(list))
+            let tickets = memo.tickets(of: texts.map { Array($0.utf8) }, in: id) { text in
+                readCount += 1
+                return .fault(String(decoding: text, as: UTF8.self))
+            }
+            let found = tickets.map { if case .fault(let text) = $0 { text } else { "" } }
+            #expect(found == texts)
+            return readCount
+        }
+        let texts = (0..<100).map { "ticket \($0)" }
+        #expect(read(texts) == 100 && read(texts) == 0)
+        #expect(read(texts, in: 2) == 100, "another list")
+        #expect(read(texts.map { $0 == "ticket 7" ? "changed" : $0 }) == 1)
+        #expect(read(["new"] + texts) <= 6, "all stand elsewhere")
+        #expect(read([]) == 0 && read(texts) == 100)
+    }
+
     /// As a JSON reader understands it: of a name that stands again, the last value counts.
     @Test(arguments: [
         (#"{"project":"a","items":[],"project":"b","items":[{"id":"1"}]}"#, ["b/1"]),

@@ -14,15 +14,14 @@ struct ItemList: Codable, Sendable {
 
     private var carried: Set<EntityID> { Set(order.suffix(carriedCount)) }
 
-    /// The items that an earlier list lacks or has otherwise, in order; `nil` where nothing at all differs.
+    /// The items that an earlier list lacks, has otherwise or at another place, in order; `nil` where nothing at all differs.
     func changes(since before: ItemList) -> [EntityID]? {
-        let changed = order.filter { !isSame($0, as: before) }
-        let isOrdered = order == before.order && carriedCount == before.carriedCount
-        return changed.isEmpty && isOrdered ? nil : changed
+        let isOrdered = order == before.order
+        let changed = order.filter { id in
+            (!isOrdered && places[id] != before.places[id]) || !isSame(items[id], before.items[id])
+        }
+        return changed.isEmpty && isOrdered && carriedCount == before.carriedCount ? nil : changed
     }
-
-    /// Whether both hold the same of an item.
-    func isSame(_ id: EntityID, as other: ItemList) -> Bool { isSame(items[id], other.items[id]) }
 
     private func isSame(_ left: ItemFields?, _ right: ItemFields?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }

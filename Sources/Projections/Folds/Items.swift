@@ -105,7 +105,7 @@ extension Items {
         guard let before = lists[list], before.items[id] != nil else { return }
         let after = before.removing(id)
         note(id, of: list, before: before, after: after, isBumped: false, context: context)
-        settle(list, before: before, after: after, changed: [], context: &context)
+        settle(list, before: before, after: after, changed: after.changes(since: before) ?? [], context: &context)
     }
 
     /// Enters what an event changed of one item into its history.
@@ -135,7 +135,7 @@ extension Items {
         }
     }
 
-    /// - Parameter changed: The items of `after` that `before` lacks or has otherwise, in the order of `after`.
+    /// - Parameter changed: What `changes(since:)` says.
     private mutating func settle(
         _ id: EntityID,
         before: ItemList,
@@ -143,10 +143,7 @@ extension Items {
         changed: [EntityID],
         context: inout FoldContext
     ) {
-        for item in after.order == before.order ? changed : after.order
-        where after.places[item] != before.places[item] || !after.isSame(item, as: before) {
-            context.touch(EntityKey(.items, id, item))
-        }
+        for item in changed { context.touch(EntityKey(.items, id, item)) }
         for item in before.order where after.items[item] == nil { context.touch(EntityKey(.items, id, item)) }
         lists[id] = after
         lists[id]?.changedAt.append(context.event.sequence.rawValue)
