@@ -6,7 +6,7 @@ struct Corpus {
     /// Where each frame begins, and the end of the last: one more than there are frames.
     private(set) var offsets: [UInt64] = [0]
 
-    private var random: UInt64
+    private var random: SplitMix
     private var nextID: UInt64 = 153_833_649_995_911_168
     private var recent: [Message] = []
     private var frameNumber = 0
@@ -21,7 +21,7 @@ struct Corpus {
     var count: Int { offsets.count - 1 }
 
     init(seed: UInt64) {
-        random = seed
+        random = SplitMix(state: seed)
     }
 
     /// Forgets the frames made so far and makes the next ones.
@@ -104,14 +104,7 @@ struct Corpus {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// SplitMix64 (Steele, Lea and Flood 2014).
-    private mutating func roll(_ bound: Int) -> Int {
-        random &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = random
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
-    }
+    private mutating func roll(_ bound: Int) -> Int { random.below(bound) }
 
     static func channelID(_ channel: Int) -> UInt64 {
         135_653_857_706_512_384 + UInt64(channel) << 22

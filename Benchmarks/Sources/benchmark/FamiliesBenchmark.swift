@@ -50,7 +50,7 @@ struct FamiliesBenchmark {
     }
 }
 
-/// What is replayed.
+/// A kind of traffic: how it is made, and how fast its replay should be.
 private enum Traffic: String, CaseIterable {
     case known = "chat, known members"
     case unknown = "chat, a member more"
