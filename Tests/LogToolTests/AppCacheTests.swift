@@ -2,10 +2,11 @@ import EventLog
 import EventLogCache
 import Foundation
 import GRDB
-import Projections
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Projections
 
 /// An app embeds recorder, log and cache in one process.
 @Suite struct AppCacheTests {
@@ -143,6 +144,31 @@ import Testing
         #expect(try texts().count == 5, "the old cache stays until the new one is whole")
     }
 
+    /// A schema is told which rows need no look at what is there.
+    @Test func rowsOfANewCacheAreToldApart() async throws {
+        let seen = SeenChanges()
+        let cache = AppCache(of: log, in: pool, schema: WatchedSchema(seen: seen))
+        _ = try await cache.step()
+        #expect(seen.take() == ["added", "added", "added"])
+        try append(Self.message(4), Self.deletion(of: 1))
+        _ = try await cache.step()
+        #expect(Set(seen.take()) == ["row", "removed"])
+    }
+
+    /// A run of the app that keeps states leaves one that the next run begins from.
+    @Test func statesAreKeptWhereTheyAreWanted() async throws {
+        try folder.makeLog(messages: 700, isLarge: true)
+        var snapshots = SnapshotOptions(build: "app")
+        snapshots.eventsMin = 100
+        _ = try await AppCache(of: log, in: pool, schema: ChatCacheV1()).step()
+        #expect(try log.read { KeptStates(rules: [], build: "app").sequences(in: $0) }.isEmpty)
+        _ = try await AppCache(of: log, in: pool, schema: ChatCacheV2(), snapshots: snapshots).step()
+        #expect(try !log.read { KeptStates(rules: [], build: "app").sequences(in: $0) }.isEmpty)
+        let next = AppCache(of: log, in: pool, schema: ChatCacheV2(), snapshots: snapshots)
+        #expect(try await next.step() == nil, "the cache goes on from that state")
+        #expect(try texts().count == 700)
+    }
+
     /// A process that is killed while it builds leaves a file; one that still builds holds a lock.
     @Test func whatAKilledBuildLeftIsReplaced() async throws {
         try folder.write("not a database", to: "app.sqlite.next")
@@ -268,6 +294,39 @@ private final class Switch: Sendable {
     var isOn: Bool { state.withLock { $0 } }
 
     func set(_ isOn: Bool) { state.withLock { $0 = isOn } }
+}
+
+/// The names of the changes that a schema was given.
+private final class SeenChanges: Sendable {
+    private let names = Mutex<[String]>([])
+
+    func add(_ name: String) { names.withLock { $0.append(name) } }
+
+    func take() -> [String] {
+        names.withLock { names in
+            defer { names = [] }
+            return names
+        }
+    }
+}
+
+/// Version 1 that notes what it is given.
+private struct WatchedSchema: CacheSchema {
+    let version = 1
+    let seen: SeenChanges
+    var tables: [String: Set<StateList>] { ChatCacheV1().tables }
+
+    func create(in database: Database) throws { try ChatCacheV1().create(in: database) }
+
+    func apply(_ change: CacheChange, in database: Database) throws {
+        switch change {
+        case .added: seen.add("added")
+        case .row: seen.add("row")
+        case .removed: seen.add("removed")
+        case .cleared: seen.add("cleared")
+        }
+        try ChatCacheV1().apply(change, in: database)
+    }
 }
 
 /// Version 1 with an `apply` that can be made to fail at the last message.
