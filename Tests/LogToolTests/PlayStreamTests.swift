@@ -88,7 +88,7 @@ import Testing
             ("", "id: 00\ndata: 0\n\nid: 01\ndata: 1\n\nid: 02\ndata: 2\n\nid: 9\ndata: cut off"),
             ("00", "id: 01\ndata: 1\n\nid: 02\ndata: 2\n\nid: 9\ndata: cut off"),
             ("unheard of", "id: 00\ndata: 0\n\nid: 01\ndata: 1\n\nid: 02\ndata: 2\n\nid: 9\ndata: cut off"),
-            // What was cut off is no event, so this client has all.
+            // This client has every whole event: the last one was cut off.
             ("02", "id: 10\ndata: 0\n\nid: 11\ndata: 1\n\nid: 12\ndata: 2\n\nid: 9\ndata: cut off"),
             ("11", "id: 12\ndata: 2\n\nid: 9\ndata: cut off"),
         ]

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// What is asked of a replay.
+/// The options of a command that replays a log: up to where, in whose reading, which part.
 struct StateQuery: Sendable {
     var point: Point?
     var profile = Profile.canonical
