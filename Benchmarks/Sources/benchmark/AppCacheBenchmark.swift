@@ -83,21 +83,11 @@ struct AppCacheBenchmark {
         let start = ContinuousClock.now
         let store = try EventStore.open(at: log)
         let pool = try DatabasePool(path: cache)
-        if version == "1" {
-            try await AppCache(
-                of: store,
-                in: pool,
-                schema: ChatCacheV1(),
-                snapshots: SnapshotOptions(build: "benchmark")
-            ).step()
-        } else {
-            try await AppCache(
-                of: store,
-                in: pool,
-                schema: ChatCacheV3(),
-                snapshots: SnapshotOptions(build: "benchmark")
-            ).step()
+        func build(_ schema: some CacheSchema) async throws {
+            let cache = AppCache(of: store, in: pool, schema: schema, snapshots: SnapshotOptions(build: "benchmark"))
+            try await cache.step()
         }
+        if version == "1" { try await build(ChatCacheV1()) } else { try await build(ChatCacheV3()) }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         print(String(decoding: try JSONEncoder().encode(Built(seconds: seconds, megabytes: peak.end())), as: UTF8.self))
     }
