@@ -12,6 +12,8 @@ public struct LiveClock: Sendable {
     public let sleep: @Sendable (Duration) async throws -> Void
     /// Waits until the next look at whether something came; as `sleep`, but tests tell the two apart.
     var tick: @Sendable (Duration) async throws -> Void
+    /// How much faster than `elapsed` says `sleep` is over.
+    private(set) var speed = 1.0
 
     /// Makes a clock of its three parts.
     public init(
@@ -27,14 +29,17 @@ public struct LiveClock: Sendable {
 
     /// The machine's clock; only the wall clock comes from outside.
     ///
-    /// - Parameter speed: how much faster than the world all waiting goes: for tests against servers that run as fast.
+    /// - Parameter speed: how much faster than the world pauses are over: for tests against servers that run as fast.
+    ///   The time that a server has for its answers stays as it is, for a loaded machine is not faster.
     public static func machine(speed: Double = 1, now: @escaping @Sendable () -> Timestamp) -> LiveClock {
         let start = ContinuousClock.now
-        return LiveClock(
+        var clock = LiveClock(
             now: now,
-            elapsed: { (ContinuousClock.now - start) * speed },
+            elapsed: { ContinuousClock.now - start },
             sleep: { try await ContinuousClock().sleep(for: max($0, .zero) / speed) }
         )
+        clock.speed = speed
+        return clock
     }
 
     /// The same clock, whose wall clock stands still where the machine's steps back, until that has caught up.
@@ -45,6 +50,7 @@ public struct LiveClock: Sendable {
         let now = now
         var risen = LiveClock(now: { latest.take(now()) }, elapsed: elapsed, sleep: sleep)
         risen.tick = tick
+        risen.speed = speed
         return risen
     }
 

@@ -14,7 +14,8 @@ final class SocketDriver<Machine: SocketMachine> {
         case socket(attempt: Int, [WebSocketEvent])
         case workDone(Machine.Work, isComplete: Bool)
         case token(String)
-        case deadline
+        /// The machine's deadline came, this much earlier than by the clock.
+        case deadline(early: Duration)
     }
 
     private let configuration: SocketConfiguration<Machine.Work>
@@ -42,6 +43,8 @@ final class SocketDriver<Machine: SocketMachine> {
     private var isDone = false
     /// The span that the machine is told, while what came in at once is handled.
     private var elapsed: Duration?
+    /// How far the machine's time is ahead of the clock, because pauses were shorter than it asked for.
+    private var ahead = Duration.zero
 
     private struct PendingConnect {
         let url: String?
@@ -135,8 +138,9 @@ extension SocketDriver {
 
     private func handle(_ happening: Happening) throws {
         switch happening {
-        case .deadline:
+        case .deadline(let early):
             timer = nil
+            ahead += early
             try receive(.tick, at: recording.clock.now())
         case .workDone(let work, let isComplete):
             try receive(.workDone(work, isComplete: isComplete), at: recording.clock.now())
@@ -145,7 +149,7 @@ extension SocketDriver {
         case .token(let token): try receive(.token(token), at: recording.clock.now())
         case .socket(let attempt, let events):
             guard attempt == self.attempt else { return }
-            elapsed = recording.clock.elapsed()
+            elapsed = now
             for event in events where fatal == nil && !isDone { try handle(event) }
             elapsed = nil
         }
@@ -175,26 +179,31 @@ extension SocketDriver {
         }
     }
 
-    /// Wakes the loop when the machine's deadline comes.
+    /// Wakes the loop when the machine's deadline comes. Only a pause between two connections goes at the clock's speed: a
+    /// server has as long for its answers as it has without one.
     private func arm() {
         guard timer?.deadline != machine.deadline else { return }
         timer?.task.cancel()
         timer = machine.deadline.map { deadline in
-            let delay = max(.zero, deadline - recording.clock.elapsed())
+            let delay = max(.zero, deadline - now)
+            let speed = recording.clock.speed
+            let (sleep, early) = socket == nil ? (delay, delay - delay / speed) : (delay * speed, .zero)
             let task = Task { [recording, inbox] in
-                guard (try? await recording.clock.sleep(delay)) != nil, !Task.isCancelled else { return }
-                inbox.push(.deadline)
+                guard (try? await recording.clock.sleep(sleep)) != nil, !Task.isCancelled else { return }
+                inbox.push(.deadline(early: early))
             }
             return (deadline, task)
         }
     }
+
+    /// The machine's time.
+    private var now: Duration { elapsed ?? recording.clock.elapsed() + ahead }
 }
 
 // MARK: - Actions
 
 extension SocketDriver {
     private func receive(_ input: Machine.Input, at time: Timestamp) throws {
-        let now = elapsed ?? recording.clock.elapsed()
         for action in machine.receive(input, at: now) { try perform(action, at: time) }
     }
 

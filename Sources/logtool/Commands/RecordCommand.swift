@@ -23,7 +23,7 @@ struct RecordCommand: AsyncParsableCommand, ExplainedCommand {
     @Flag(help: "Only read the file and say what is wrong with it.")
     var check = false
 
-    @Option(help: ArgumentHelp("How much faster than the world all waiting goes, for tests.", visibility: .hidden))
+    @Option(help: ArgumentHelp("How much faster than the world pauses are over, for tests.", visibility: .hidden))
     var speed: Double = 1
 
     @OptionGroup(title: "Options of the logs") var write: WriteOptions
