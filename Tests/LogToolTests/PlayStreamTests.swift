@@ -182,6 +182,42 @@ import Testing
         #expect(try bench.commits("A").count == 6)
         #expect(try ToolRun.run(["play", "A", "--as", "git", "--to", "play.git"], in: bench.folder).exitCode == 4)
     }
+
+    @Test func whatALogSaysOfAFileIsNoCommandOfGit() async throws {
+        let command = #"\nreset refs/heads/evil\nfrom :1\n\n"#
+        let changes = [
+            #"{"path":"a","to":{"mode":"100644 inline a\ndata 1\nx\#(command)","blob":"\#(blob)"}}"#,
+            #"{"path":"b","to":{"mode":"160000","blob":"\#(blob) b\#(command)"}}"#,
+            #"{"path":"c\#(command)","to":{"mode":"100755","blob":"\#(blob)"}}"#,
+        ]
+        let person = #"{"name":"Ada\#(command)","email":"ada@x\#(command)","time":1767225600}"#
+        let document =
+            #"{"commit":"\#(blob)","parents":[{"changes":[\#(changes.joined(separator: ","))]}],"author":\#(person),"#
+            + #""committer":\#(person),"message":"m\#(command)","files":[{"path":"a","text":"t\#(command)"}]}"#
+        let draft = DraftEvent(
+            recordedAt: Timestamp(microseconds: 1_767_225_600_000_000),
+            source: try SourceName("vibe"),
+            kind: try EventKind("git.commit/1"),
+            key: try EventKey("1"),
+            payload: Array(document.utf8)
+        )
+        try bench.makeLog("A", [draft])
+        let words = ["play", "A", "--as", "git", "--to", "play.git", "--speed", "max"]
+        let run = try ToolRun.run(words, in: bench.folder)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(try git(["for-each-ref", "--format=%(refname)"]) == "refs/heads/vibechannel\n")
+        let files = #"100644 a|100644 b|100755 "c\nreset refs/heads/evil\nfrom :1\n\n"|"#
+        let listed = try git(["ls-tree", "-r", "--format=%(objectmode) %(path)", "vibechannel"])
+        #expect(listed.replacing("\n", with: "|") == files)
+    }
+
+    private let blob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
+    /// What git prints of the repository that was played.
+    private func git(_ arguments: [String]) throws -> String {
+        let words = ["git", "--git-dir=\(bench.folder.path("play.git"))"] + arguments
+        return try ToolRun.run(words, in: bench.folder, program: URL(filePath: "/usr/bin/env")).output
+    }
 }
 
 extension PlayBench {

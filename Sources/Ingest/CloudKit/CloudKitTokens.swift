@@ -1,6 +1,5 @@
 #if Recorders
 import EventLog
-import Foundation
 
 /// The two secrets of a CloudKit recorder. The second is used once: each answer gives the next one, which is kept in
 /// the file that the first came from, so that a restart goes on signed in.
@@ -18,7 +17,7 @@ struct CloudKitTokens {
     mutating func parameters() async throws -> String {
         let key = try await api.fresh()
         let token = if let next { next } else { try await web.fresh() }
-        return "ckAPIToken=\(Self.encoded(key))&ckWebAuthToken=\(Self.encoded(token))"
+        return "ckAPIToken=\(UTF8Text.percentEncoded(key))&ckWebAuthToken=\(UTF8Text.percentEncoded(token))"
     }
 
     /// Takes the token that an answer gave.
@@ -37,10 +36,6 @@ struct CloudKitTokens {
                 advice: "let the recorder write the file and its directory"
             )
         }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 }
 #endif

@@ -1,5 +1,10 @@
 #if Recorders
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// What is known of a gateway session, enough to RESUME it, also by another run of the recorder.
 struct GatewaySession: Equatable, Sendable {

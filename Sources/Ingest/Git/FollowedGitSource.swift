@@ -1,6 +1,6 @@
 #if Recorders
+import Dispatch
 public import EventLog
-import Foundation
 import Logging
 
 /// Records the commits of one branch of a git repository as somebody else pushes or fetches into it: looks again and

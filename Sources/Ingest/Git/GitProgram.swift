@@ -24,16 +24,7 @@ struct GitProgram: Sendable {
     ///
     /// - Throws: `IngestError` with code `gitMissing`.
     init(repository: String, environment: [String: String], children: GitChildren) throws(IngestError) {
-        guard let executable = Self.find("git", in: environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin") else {
-            throw IngestError(
-                .gitMissing,
-                operation: "ingest git",
-                object: repository,
-                reason: "the program git is not on the search path",
-                advice: "install git (apt install git, or the Xcode command line tools)"
-            )
-        }
-        self.executable = executable
+        executable = try Self.executable(in: environment, operation: "ingest git", object: repository)
         self.repository = repository
         self.children = children
         directory = try ClosedGitDirectory(for: repository)
@@ -66,6 +57,22 @@ struct GitProgram: Sendable {
         return text.hasSuffix("\n") ? String(text.dropLast()) : text
     }
 
+    /// Finds `git` on the search path of an environment.
+    ///
+    /// - Throws: `IngestError` with code `gitMissing`.
+    static func executable(in environment: [String: String], operation: String, object: String) throws(IngestError)
+        -> String
+    {
+        if let path = find("git", in: environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin") { return path }
+        throw IngestError(
+            .gitMissing,
+            operation: operation,
+            object: object,
+            reason: "the program git is not on the search path",
+            advice: "install git (apt install git, or the Xcode command line tools)"
+        )
+    }
+
     /// A folder that is named relative to where the user happens to be may be the repository itself.
     private static func find(_ name: String, in searchPath: String) -> String? {
         searchPath.split(separator: ":").lazy
@@ -75,7 +82,7 @@ struct GitProgram: Sendable {
     }
 
     /// The whole environment of git. Of the caller's own only that is passed on by which a program finds its libraries.
-    private static func closed(_ environment: [String: String], executable: String, directory: String) -> [String:
+    static func closed(_ environment: [String: String], executable: String, directory: String) -> [String:
         String]
     {
         let loader = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "DEVELOPER_DIR", "TMPDIR"]

@@ -1,7 +1,12 @@
 #if Recorders
 import EventLog
-import Foundation
 import Logging
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// One branch of a repository on GitHub, as far as it is recorded. Used by one task.
 final class GitHubBranch {
@@ -31,7 +36,7 @@ final class GitHubBranch {
     /// - Throws: as `GitHubClient.get`; `IngestError` with code `noSuchBranch` where this is to be the only look.
     func look(isOnlyLook: Bool) async throws {
         let name = try await branchName()
-        let target = "\(path)/git/ref/heads/\(Self.encoded(name))"
+        let target = "\(path)/git/ref/heads/\(UTF8Text.percentEncoded(name, keeping: "/"))"
         let asked = recording.clock.now()
         var read: String?
         let answer = try await client.get(target, etag: etag) { answer in
@@ -64,11 +69,6 @@ final class GitHubBranch {
         }
         branch = name
         return name
-    }
-
-    private static func encoded(_ text: String) -> String {
-        let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/")
-        return text.addingPercentEncoding(withAllowedCharacters: plain) ?? text
     }
 }
 

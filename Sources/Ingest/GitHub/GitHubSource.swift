@@ -1,6 +1,5 @@
 #if Recorders
 public import EventLog
-import Foundation
 
 /// Records the commits of one branch over GitHub's REST API: the same events, byte for byte, that `GitSource` makes of a
 /// clone, in the same order.

@@ -49,6 +49,20 @@ enum UTF8Text {
         }
     }
 
+    /// A text in which all bytes but the unreserved characters of RFC 3986, and those of `kept`, are written as `%XX`.
+    static func percentEncoded(_ text: String, keeping kept: String = "") -> String {
+        let plain = "-._~\(kept)".utf8
+        var encoded: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: encoded.append(byte)
+            case _ where plain.contains(byte): encoded.append(byte)
+            default: encoded += [0x25] + Hex.upperDigits(of: byte)
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
     /// The length of the well-formed sequence at an index (Unicode 15, table 3-7); 0 where none stands.
     private static func sequenceLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         let lead = bytes[index]

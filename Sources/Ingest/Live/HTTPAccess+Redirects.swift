@@ -1,5 +1,10 @@
 #if Recorders
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 extension HTTPAccess {
     /// The most redirects that one request follows.

@@ -1,5 +1,10 @@
 #if Recorders
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// An address of a server, as far as it may be shown: without what could be secret in it.
 struct HTTPAddress: Sendable {

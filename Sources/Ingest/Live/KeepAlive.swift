@@ -1,6 +1,11 @@
 #if Recorders
-import Foundation
 import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// How dead connections are found on which nothing is sent: an idle event stream is silent, and by the systems' own
 /// values its socket would say so after two hours.

@@ -1,6 +1,11 @@
 #if Recorders
 public import EventLog
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Records the rows of Supabase tables by Realtime's `postgres_changes`, and by REST after each interruption.
 public struct RealtimeSource: LiveSource {

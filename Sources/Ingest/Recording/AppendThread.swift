@@ -1,6 +1,6 @@
 #if Recorders
 import EventLog
-import Foundation
+import Synchronization
 
 /// The thread on which one recorder's events are appended: an append blocks until the disk has the events, which neither
 /// an event loop nor a task may do.
@@ -22,7 +22,7 @@ final class AppendThread: Sendable {
     ) async throws -> (AppendThread, RecordedHistory) {
         let ending = Ending()
         let history = try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread {
+            DetachedThread.start(stackBytes: 1 << 20) {
                 let recorder: Recorder
                 do {
                     recorder = try Recorder(store: store, source: source, progress: observer.progress)
@@ -32,9 +32,6 @@ final class AppendThread: Sendable {
                 }
                 ending.set(Result { try Self.appendAll(queue, recorder, observer) })
             }
-            thread.stackSize = 1 << 20
-            thread.name = "append"
-            thread.start()
         }
         return (AppendThread(queue: queue, ending: ending), history)
     }
@@ -114,24 +111,27 @@ final class AppendThread: Sendable {
 }
 
 /// What became of the thread's work; waited for by one task.
-private final class Ending: @unchecked Sendable {
-    private let lock = NSLock()
-    private var result: Result<IngestSummary, any Error>?
-    private var waiter: CheckedContinuation<Result<IngestSummary, any Error>, Never>?
+private final class Ending: Sendable {
+    private struct State {
+        var result: Result<IngestSummary, any Error>?
+        var waiter: CheckedContinuation<Result<IngestSummary, any Error>, Never>?
+    }
+
+    private let state = Mutex(State())
 
     func set(_ result: Result<IngestSummary, any Error>) {
-        let waiter = lock.withLock {
-            self.result = result
-            return self.waiter
+        let waiter = state.withLock { state in
+            state.result = result
+            return state.waiter
         }
         waiter?.resume(returning: result)
     }
 
     func value() async -> Result<IngestSummary, any Error> {
         await withCheckedContinuation { continuation in
-            let result = lock.withLock {
-                if self.result == nil { waiter = continuation }
-                return self.result
+            let result = state.withLock { state in
+                if state.result == nil { state.waiter = continuation }
+                return state.result
             }
             if let result { continuation.resume(returning: result) }
         }

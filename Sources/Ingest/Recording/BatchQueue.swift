@@ -1,12 +1,18 @@
 #if Recorders
-import EventLog
-import Foundation
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// What waits between the tasks that record and the thread that appends.
 ///
 /// Bounded by bytes and by number: who adds to a full queue waits until the disk has taken what was there, and so the
 /// remote is read no faster than the log is written. Memory is bounded by the limits and one more piece a task.
-final class BatchQueue: @unchecked Sendable {
+final class BatchQueue: Sendable {
     /// How many events may wait before who adds must wait too.
     static let itemsMax = 32_768
     /// The same in bytes of payload.
@@ -20,20 +26,52 @@ final class BatchQueue: @unchecked Sendable {
     /// back, and such a wait then lasts as long as the step.
     private static let lookMicroseconds: UInt32 = 2_000
 
-    private let condition = NSCondition()
-    // All guarded by `condition`.
-    private var waiting: [SourceBatch] = []
-    private var waitingCount = 0
-    private var waitingBytes = 0
-    private var firstCameAt = ContinuousClock.now
-    private var isFinished = false
-    private var failure: (any Error)?
-    private var accepted: UInt64 = 0
-    private var stored: UInt64 = 0
-    /// The bookmark that is valid once everything accepted is stored.
-    private var lastBookmark: [UInt8]?
-    private var producers: [CheckedContinuation<Void, Never>] = []
-    private var flushers: [(upTo: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+    private struct State {
+        var waiting: [SourceBatch] = []
+        var waitingCount = 0
+        var waitingBytes = 0
+        var firstCameAt = ContinuousClock.now
+        var isFinished = false
+        var failure: (any Error)?
+        var accepted: UInt64 = 0
+        var stored: UInt64 = 0
+        /// The bookmark that is valid once everything accepted is stored.
+        var lastBookmark: [UInt8]?
+        var producers: [CheckedContinuation<Void, Never>] = []
+        var flushers: [(upTo: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+        /// Whether the appending thread waits for `changed`.
+        var isAwaited = false
+
+        var isFull: Bool { waitingCount >= itemsMax || waitingBytes >= bytesMax }
+
+        /// Whether a batch should not wait for more.
+        var isDue: Bool {
+            isFinished || !flushers.isEmpty || waitingCount >= dueItems || waitingBytes >= dueBytes
+        }
+
+        mutating func add(_ pieces: SourceBatch) {
+            if waiting.isEmpty { firstCameAt = .now }
+            waiting.append(pieces)
+            waitingCount += pieces.count
+            waitingBytes += pieces.weight
+            accepted += UInt64(pieces.count)
+            lastBookmark = pieces.bookmark ?? lastBookmark
+        }
+
+        mutating func takeBatches() -> [SourceBatch] {
+            defer { (waiting, waitingCount, waitingBytes) = ([], 0, 0) }
+            return waiting
+        }
+
+        mutating func takeProducers() -> [CheckedContinuation<Void, Never>] {
+            defer { producers = [] }
+            return producers
+        }
+    }
+
+    private let state = Mutex(State())
+    /// Signalled once when there is something to do for the thread that waits for it.
+    private let changed = DispatchSemaphore(value: 0)
 
     /// Adds pieces in order, and returns when there is room for more.
     ///
@@ -43,9 +81,9 @@ final class BatchQueue: @unchecked Sendable {
     func append(_ pieces: SourceBatch) async throws {
         guard try add(pieces) else { return }
         await withCheckedContinuation { continuation in
-            let isReady = condition.withLock {
-                guard isFull, failure == nil else { return true }
-                producers.append(continuation)
+            let isReady = state.withLock { state in
+                guard state.isFull, state.failure == nil else { return true }
+                state.producers.append(continuation)
                 return false
             }
             if isReady { continuation.resume() }
@@ -58,10 +96,9 @@ final class BatchQueue: @unchecked Sendable {
     /// - Throws: what made an append fail.
     func flush() async throws {
         await withCheckedContinuation { continuation in
-            let isReady = condition.withLock {
-                guard stored < accepted, failure == nil else { return true }
-                flushers.append((accepted, continuation))
-                condition.signal()
+            let isReady = change { state in
+                guard state.stored < state.accepted, state.failure == nil else { return true }
+                state.flushers.append((state.accepted, continuation))
                 return false
             }
             if isReady { continuation.resume() }
@@ -71,53 +108,46 @@ final class BatchQueue: @unchecked Sendable {
 
     /// Says that nothing more comes.
     func finish() {
-        condition.withLock {
-            isFinished = true
-            condition.signal()
-        }
+        change { $0.isFinished = true }
     }
 
     /// Adds, and says whether the queue is full now.
     private func add(_ pieces: SourceBatch) throws -> Bool {
-        try condition.withLock {
-            if let failure { throw failure }
-            if waiting.isEmpty { firstCameAt = .now }
-            waiting.append(pieces)
-            waitingCount += pieces.count
-            waitingBytes += pieces.weight
-            accepted += UInt64(pieces.count)
-            lastBookmark = pieces.bookmark ?? lastBookmark
-            condition.signal()
-            return isFull
+        try change { state in
+            if let failure = state.failure { throw failure }
+            state.add(pieces)
+            return state.isFull
         }
     }
 
     /// The number of pieces that were ever added.
-    var acceptedCount: UInt64 { condition.withLock { accepted } }
+    var acceptedCount: UInt64 { state.withLock { $0.accepted } }
 
     /// Replaces the bookmark where everything is stored and nothing was added beyond a count: what was added meanwhile
     /// has a newer one.
     func renewBookmark(ifAccepted count: UInt64, _ renewed: ([UInt8]) -> [UInt8]?) {
-        condition.withLock {
-            guard failure == nil, waiting.isEmpty, accepted == count, stored == count,
-                let bookmark = lastBookmark.flatMap(renewed)
+        change { state in
+            guard state.failure == nil, state.waiting.isEmpty, state.accepted == count, state.stored == count,
+                let bookmark = state.lastBookmark.flatMap(renewed)
             else { return }
-            lastBookmark = bookmark
-            firstCameAt = .now
-            waiting.append(SourceBatch(bookmark: bookmark))
-            condition.signal()
+            state.add(SourceBatch(bookmark: bookmark))
         }
     }
 
     private func throwFailure() throws {
-        if let failure = condition.withLock({ failure }) { throw failure }
+        if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    private var isFull: Bool { waitingCount >= Self.itemsMax || waitingBytes >= Self.bytesMax }
-
-    /// Whether a batch should not wait for more.
-    private var isDue: Bool {
-        isFinished || !flushers.isEmpty || waitingCount >= Self.dueItems || waitingBytes >= Self.dueBytes
+    /// Changes the state, and wakes the appending thread where it waits.
+    @discardableResult
+    private func change<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
+        let (value, isAwaited) = try state.withLock { state in
+            let value = try body(&state)
+            defer { state.isAwaited = false }
+            return (value, state.isAwaited)
+        }
+        if isAwaited { changed.signal() }
+        return value
     }
 }
 
@@ -126,31 +156,26 @@ final class BatchQueue: @unchecked Sendable {
 extension BatchQueue {
     /// Everything that waits, as soon as that is much or old enough; `nil` at the end. Blocks the thread.
     func takeBatches() -> [SourceBatch]? {
-        let (batches, freed) = condition.withLock { () -> ([SourceBatch]?, [CheckedContinuation<Void, Never>]) in
-            while waiting.isEmpty, !isFinished { condition.wait() }
-            wait(until: firstCameAt + Self.lingerMax) { isDue }
-            guard !waiting.isEmpty else { return (nil, []) }
-            let batches = clear()
-            return (batches, takeProducers())
+        waitForOne()
+        let deadline = state.withLock { $0.firstCameAt } + Self.lingerMax
+        wait(until: deadline) { $0.isDue }
+        let (batches, freed) = state.withLock { state in
+            state.waiting.isEmpty ? (nil, []) : (state.takeBatches(), state.takeProducers())
         }
         for producer in freed { producer.resume() }
         return batches
     }
 
     /// Whether nothing waits.
-    var isEmpty: Bool { condition.withLock { waiting.isEmpty } }
-
-    private func clear() -> [SourceBatch] {
-        defer { (waiting, waitingCount, waitingBytes) = ([], 0, 0) }
-        return waiting
-    }
+    var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
     /// Says that so many more pieces are durable.
     func noteStored(_ count: Int) {
-        let reached = condition.withLock { () -> [CheckedContinuation<Void, Never>] in
-            stored += UInt64(count)
-            let reached = flushers.filter { $0.upTo <= stored }.map(\.continuation)
-            flushers.removeAll { $0.upTo <= stored }
+        let reached = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.stored += UInt64(count)
+            let stored = state.stored
+            let reached = state.flushers.filter { $0.upTo <= stored }.map(\.continuation)
+            state.flushers.removeAll { $0.upTo <= stored }
             return reached
         }
         for flusher in reached { flusher.resume() }
@@ -158,11 +183,11 @@ extension BatchQueue {
 
     /// Says that nothing more can be appended, and lets everyone who waits know.
     func fail(_ error: any Error) {
-        let all = condition.withLock { () -> [CheckedContinuation<Void, Never>] in
-            failure = error
-            _ = clear()
-            let all = takeProducers() + flushers.map(\.continuation)
-            flushers = []
+        let all = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            state.failure = error
+            _ = state.takeBatches()
+            let all = state.takeProducers() + state.flushers.map(\.continuation)
+            state.flushers = []
             return all
         }
         for continuation in all { continuation.resume() }
@@ -170,24 +195,25 @@ extension BatchQueue {
 
     /// Waits before an attempt is made again; false once the end was asked for.
     func pause(_ duration: Duration) -> Bool {
-        condition.withLock {
-            wait(until: .now + duration) { isFinished }
-            return !isFinished
+        wait(until: .now + duration) { $0.isFinished }
+        return state.withLock { !$0.isFinished }
+    }
+
+    /// Waits until something waits to be appended, or nothing more comes.
+    private func waitForOne() {
+        while true {
+            let isThere = state.withLock { state in
+                let isThere = !state.waiting.isEmpty || state.isFinished
+                state.isAwaited = !isThere
+                return isThere
+            }
+            if isThere { return }
+            changed.wait()
         }
     }
 
-    /// Waits, with `condition` held before and after.
-    private func wait(until deadline: ContinuousClock.Instant, orFor isOver: () -> Bool) {
-        while !isOver(), ContinuousClock.now < deadline {
-            condition.unlock()
-            usleep(Self.lookMicroseconds)
-            condition.lock()
-        }
-    }
-
-    private func takeProducers() -> [CheckedContinuation<Void, Never>] {
-        defer { producers = [] }
-        return producers
+    private func wait(until deadline: ContinuousClock.Instant, orFor isOver: (borrowing State) -> Bool) {
+        while !state.withLock({ isOver($0) }), ContinuousClock.now < deadline { usleep(Self.lookMicroseconds) }
     }
 }
 #endif

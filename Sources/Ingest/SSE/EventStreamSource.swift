@@ -1,7 +1,12 @@
 #if Recorders
 public import EventLog
-import Foundation
 import NIOCore
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Records Server-Sent Events: every event's bytes as they came, and when nobody was listening.
 ///

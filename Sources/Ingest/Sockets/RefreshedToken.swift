@@ -1,6 +1,11 @@
 #if Recorders
 import EventLog
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Access tokens made by a refresh URL as Retrocast has it: `{"refresh_token"}` in, a new pair out, each used once.
 ///

@@ -1,5 +1,10 @@
 #if Recorders
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Where a recorder's token comes from; read anew before each handshake, never kept in a log or a message.
 public struct TokenSource: Sendable {
@@ -47,8 +52,8 @@ public struct TokenSource: Sendable {
 
     /// A token goes into a header and a JSON text: what would break out of either is refused.
     static func checked(_ text: String, origin: String) throws -> String {
-        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard words.count == 1, let token = words.first, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw IngestError(
                 .invalidArgument,
                 operation: "read token",
@@ -56,7 +61,7 @@ public struct TokenSource: Sendable {
                 reason: "it is empty or holds something other than visible ASCII"
             )
         }
-        return token
+        return String(token)
     }
 }
 #endif

@@ -1,6 +1,17 @@
 #if Recorders
 import EventLog
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// A directory whose files are observed: knows what each was last, and says what is different now.
 ///

@@ -1,7 +1,13 @@
 #if Recorders
+import Dispatch
 import EventLog
-import Foundation
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Observes a directory on a thread of its own: looking at files blocks, and the sooner one is looked at after it was
 /// written, the more of its states are seen.
@@ -57,13 +63,10 @@ final class StatusWatcher: Sendable {
         #endif
         inbox.whenDrained { [room] in room.signal() }
         let box = Transfer(directory)
-        let thread = Thread { [self] in
+        DetachedThread.start(stackBytes: 1 << 20) { [self] in
             run(box.value, mode: mode, now: now)
             inbox.finish()
         }
-        thread.stackSize = 1 << 20
-        thread.name = "status"
-        thread.start()
     }
 
     /// Ends the thread soon; the inbox finishes then.

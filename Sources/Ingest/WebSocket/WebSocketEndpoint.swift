@@ -1,5 +1,10 @@
 #if Recorders
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
 
 /// Where a WebSocket is, taken from a URL (RFC 6455, section 3; `http` and `https` are taken as `ws` and `wss`).
 struct WebSocketEndpoint: Hashable, Sendable {

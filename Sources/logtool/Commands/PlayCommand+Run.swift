@@ -1,9 +1,14 @@
 #if Recorders
 import ArgumentParser
 import EventLog
-import Foundation
 import Projections
 import UnixSignals
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 extension PlayCommand {
     private enum End: Sendable {
@@ -85,7 +90,7 @@ extension PlayCommand {
     /// Each line on a terminal releases one event.
     private func readKeys(_ inbox: PlayInbox) {
         guard Terminal.isTerminal(0) else { return }
-        Thread.detachNewThread {
+        DetachedThread.start {
             while readLine() != nil { inbox.push(.stepped(1)) }
         }
     }

@@ -1,6 +1,5 @@
 #if Recorders
 import EventLog
-import Foundation
 
 #if canImport(Glibc)
 import Glibc
@@ -53,27 +52,9 @@ struct FilesPlay {
     static func name(of path: String, isEncoded: Bool) -> [UInt8]? {
         let last =
             path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Array.init) ?? []
-        let name = isEncoded ? decoded(last) : last
+        let name = isEncoded ? PercentEncoding.removed(from: last) : last
         let isName = !name.isEmpty && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
         return isName && name != Array(".".utf8) && name != Array("..".utf8) ? name : nil
-    }
-
-    /// Takes percent-encoding away.
-    static func decoded(_ text: [UInt8]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var place = 0
-        while place < text.count {
-            if text[place] == UInt8(ascii: "%"), place + 2 < text.count,
-                let byte = UInt8(String(decoding: text[(place + 1)...(place + 2)], as: UTF8.self), radix: 16)
-            {
-                bytes.append(byte)
-                place += 3
-            } else {
-                bytes.append(text[place])
-                place += 1
-            }
-        }
-        return bytes
     }
 
     private func put(_ bytes: [UInt8], as name: [UInt8]) throws {

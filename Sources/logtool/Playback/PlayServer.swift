@@ -1,5 +1,4 @@
 #if Recorders
-import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -16,8 +15,7 @@ struct PlayRequest: Sendable {
 
     /// The path without its query, percent-encoding taken away.
     var path: String {
-        let path = String(target.prefix { $0 != "?" })
-        return path.removingPercentEncoding ?? path
+        PercentEncoding.removed(from: String(target.prefix { $0 != "?" }))
     }
 
     /// A parameter of the query.
@@ -25,7 +23,7 @@ struct PlayRequest: Sendable {
         guard let mark = target.firstIndex(of: "?") else { return nil }
         let pairs = target[target.index(after: mark)...].split(separator: "&")
         return pairs.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
-            .map { $0.removingPercentEncoding ?? $0 }
+            .map { PercentEncoding.removed(from: $0) }
     }
 }
 
@@ -150,7 +148,7 @@ struct PlayGate: Sendable {
 
     func admits(origin: String) -> Bool {
         if origins.contains(origin) { return true }
-        guard let slashes = origin.range(of: "://") else { return false }
+        guard let slashes = origin.firstRange(of: "://") else { return false }
         return Self.isLocal(origin[slashes.upperBound...])
     }
 

@@ -1,6 +1,17 @@
 #if Recorders
 import EventLog
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
 import Foundation
+#endif
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Waits for the time or the release of an event, where there is no client to wait for.
 struct PlayTicker {
@@ -35,11 +46,10 @@ enum PlayDirectory {
     static func prepare(_ path: String, mayOverwrite: Bool) throws {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else {
-            do {
-                return try files.createDirectory(atPath: path, withIntermediateDirectories: false)
-            } catch {
-                throw Failure("play: \"\(path)\" cannot be made: \(error.localizedDescription)")
+            guard mkdir(path, 0o777) == 0 else {
+                throw Failure("play: \"\(path)\" cannot be made: \(String(cString: strerror(errno)))")
             }
+            return
         }
         guard let names = try? files.contentsOfDirectory(atPath: path) else {
             throw Failure("play: \"\(path)\" is no directory that can be read; name another with --to")

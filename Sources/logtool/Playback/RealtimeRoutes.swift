@@ -1,6 +1,5 @@
 #if Recorders
 import EventLog
-import Foundation
 import Projections
 
 /// Supabase's routes: PostgREST's reads of a table from the state, and signing in.
@@ -22,7 +21,7 @@ struct RealtimeRoutes: RemoteRoutes {
         let query = request.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1).map {
-                String($0).removingPercentEncoding ?? String($0)
+                PercentEncoding.removed(from: String($0))
             }
             guard parts.count == 2, let filter = PostgRESTFilter(column: parts[0], parts[1]) else { continue }
             records.removeAll { !filter.admits($0) }

@@ -1,8 +1,13 @@
 #if Recorders
 import EventLog
-import Foundation
 import Ingest
 import Projections
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// What `logtool record` is told by its file (docs/recording.md): logs, the sources of each, and whether metrics are
 /// given. It holds no token, only where tokens are.
@@ -114,8 +119,10 @@ struct ConfigurationReader {
     /// A path, relative to the file's folder; a leading `~` is the home.
     func path(_ mapping: JSONObject, _ name: String, place: String) throws -> String? {
         guard let text = try text(mapping, name, place: place) else { return nil }
-        let expanded = (text as NSString).expandingTildeInPath
-        return expanded.hasPrefix("/") ? expanded : folder.appendingPathComponent(expanded).path
+        if text == "~" || text.hasPrefix("~/") {
+            return FileManager.default.homeDirectoryForCurrentUser.path + text.dropFirst()
+        }
+        return text.hasPrefix("/") ? text : folder.appendingPathComponent(text).path
     }
 
     func mappings(_ mapping: JSONObject, _ name: String, place: String) throws -> [JSONObject] {
