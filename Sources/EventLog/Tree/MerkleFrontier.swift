@@ -1,13 +1,15 @@
-/// The complete subtrees at the right edge of a growing tree: O(log n) hashes that are all one needs to extend it.
+/// The roots of the complete subtrees at the right edge of a growing tree: O(log n) hashes, enough to extend it.
 public struct MerkleFrontier: Sendable {
-    /// The root of the subtree of 2^level leaves at each level, where `held` has that bit.
+    /// By level: the root of a subtree of 2^level leaves. Valid only if bit `level` of `held` is set.
     private var subtrees: [Hash256] = []
+    /// The number of leaves so far; its bits say which levels have a subtree.
     private var held: UInt64 = 0
 
     /// Begins a tree without leaves.
     public init() {}
 
-    /// Adds the next leaf, or the next complete subtree of 2^level leaves, which must lie on a multiple of its size.
+    /// Appends the next leaf, or the root of the next complete subtree of 2^level leaves. The number of leaves so far
+    /// must be a multiple of 2^level.
     public mutating func append(_ hash: Hash256, level: Int = 0) {
         var hash = hash
         var level = level
@@ -21,7 +23,8 @@ public struct MerkleFrontier: Sendable {
         held |= 1 << level
     }
 
-    /// Adds the subtrees of another frontier, whose first leaf must lie on a multiple of its greatest subtree.
+    /// Appends the subtrees of another frontier. The number of leaves so far must be a multiple of that frontier's
+    /// greatest subtree.
     mutating func append(_ other: MerkleFrontier) {
         for level in other.levels.reversed() { append(other.subtrees[level], level: level) }
     }

@@ -1,5 +1,8 @@
 extension MerkleTree {
-    /// Whether the proof leads from the leaf to the root (RFC 9162, section 2.1.3.2, which says it for this same tree).
+    /// Whether the inclusion proof leads from the leaf to the root. The algorithm is that of RFC 9162, section
+    /// 2.1.3.2, whose tree is the same.
+    ///
+    /// - Parameter leaf: the leaf's index, counted from 0.
     public static func isIncluded(
         leafHash: Hash256,
         at leaf: UInt64,
@@ -25,7 +28,7 @@ extension MerkleTree {
         return last == 0 && hash == root
     }
 
-    /// Whether the proof shows that the tree of the first size and root is a prefix of that of the second (RFC 9162,
+    /// Whether the proof shows that the tree of `first` leaves is a prefix of the tree of `second` leaves (RFC 9162,
     /// section 2.1.4.2).
     public static func isConsistent(
         from first: UInt64,
@@ -34,7 +37,7 @@ extension MerkleTree {
         root secondRoot: Hash256,
         proof: [Hash256]
     ) -> Bool {
-        // Every tree begins with the empty one: such a claim proves nothing, and is refused as by other verifiers.
+        // The empty tree is a prefix of every tree, so its proof proves nothing; other verifiers refuse it too.
         if first == 0 || first > second { return false }
         if first == second { return proof.isEmpty && firstRoot == secondRoot }
         let isPowerOfTwo = first & (first - 1) == 0
@@ -76,7 +79,7 @@ extension MerkleTree {
         return last == 0 ? roots : nil
     }
 
-    /// Passes over the levels where the node is the last and has no sibling.
+    /// Skips the levels where the node is the last one and has no sibling.
     private static func climbLeftEdge(_ place: inout UInt64, _ last: inout UInt64) {
         while place & 1 == 0 && place != 0 {
             place >>= 1

@@ -1,4 +1,4 @@
-/// The hash tree of RFC 6962, section 2.1, with SHA-256. Pure: leaves come as hashes, by whatever means.
+/// The hash tree of RFC 6962, section 2.1, with SHA-256. Pure functions over leaf hashes that the caller supplies.
 public enum MerkleTree {
     /// The root of a tree without leaves: SHA-256 of no bytes.
     public static let emptyRoot = Hasher256.hash([])
@@ -10,6 +10,7 @@ public enum MerkleTree {
 
     /// The hash of an inner node: SHA-256(01 ‖ left ‖ right).
     public static func parent(_ left: Hash256, _ right: Hash256) -> Hash256 {
+        // All 65 bytes are written before they are hashed, and the room is not used after the closure.
         withUnsafeTemporaryAllocation(byteCount: 65, alignment: 8) { room in
             room[0] = 1
             left.withBytes { UnsafeMutableRawBufferPointer(rebasing: room[1..<33]).copyMemory(from: $0) }
@@ -25,9 +26,13 @@ public enum MerkleTree {
         return frontier.root
     }
 
-    /// The hashes that prove that a leaf is in the tree of the given size, from the leaf upwards (section 2.1.1).
+    /// The inclusion proof of a leaf in the tree of `size` leaves: the audit path from the leaf upwards (section
+    /// 2.1.1).
     ///
-    /// - Parameter subtree: the root over a range of leaf indices, counted from 0.
+    /// - Parameters:
+    ///   - leaf: the leaf's index, counted from 0.
+    ///   - subtree: returns the root over a range of leaf indices.
+    /// - Throws: `EventLogError` with code `invalidArgument` if the tree has no such leaf; what `subtree` throws.
     public static func inclusionProof(
         leaf: UInt64,
         size: UInt64,
@@ -45,9 +50,11 @@ public enum MerkleTree {
         return proof.reversed()
     }
 
-    /// The hashes that prove that the tree of the first size is a prefix of that of the second (section 2.1.2).
+    /// The consistency proof that the tree of `first` leaves is a prefix of the tree of `second` leaves (section
+    /// 2.1.2).
     ///
-    /// - Parameter subtree: the root over a range of leaf indices, counted from 0.
+    /// - Parameter subtree: returns the root over a range of leaf indices, counted from 0.
+    /// - Throws: `EventLogError` with code `invalidArgument` unless 0 < `first` ≤ `second`; what `subtree` throws.
     public static func consistencyProof(
         from first: UInt64,
         to second: UInt64,
@@ -73,7 +80,7 @@ public enum MerkleTree {
         return proof.reversed()
     }
 
-    /// The greatest power of two below a number above one.
+    /// The greatest power of two less than `count`, which must exceed 1: where the RFC splits a tree.
     static func split(_ count: UInt64) -> UInt64 {
         1 << UInt64(63 - (count - 1).leadingZeroBitCount)
     }
