@@ -81,6 +81,7 @@ extension MerkleTree {
 
     /// Skips the levels where the node is the last one and has no sibling.
     private static func climbLeftEdge(_ place: inout UInt64, _ last: inout UInt64) {
+        assert(place <= last, "a node lies at or before the last node of its level")
         while place & 1 == 0 && place != 0 {
             place >>= 1
             last >>= 1

@@ -42,6 +42,7 @@ public enum MerkleTree {
         var proof: [Hash256] = []
         var range = 0..<size
         while range.upperBound - range.lowerBound > 1 {
+            assert(range.contains(leaf), "the subtree on the path contains the leaf")
             let middle = range.lowerBound + split(range.upperBound - range.lowerBound)
             let isLeft = leaf < middle
             proof.append(try subtree(isLeft ? middle..<range.upperBound : range.lowerBound..<middle))
@@ -66,6 +67,7 @@ public enum MerkleTree {
         var range = 0..<second
         var isPrefixWhole = true
         while first != range.upperBound {
+            assert(range.lowerBound < first && first < range.upperBound, "the prefix ends within the subtree")
             let middle = range.lowerBound + split(range.upperBound - range.lowerBound)
             if first <= middle {
                 proof.append(try subtree(middle..<range.upperBound))
@@ -82,7 +84,8 @@ public enum MerkleTree {
 
     /// The greatest power of two less than `count`, which must exceed 1: where the RFC splits a tree.
     static func split(_ count: UInt64) -> UInt64 {
-        1 << UInt64(63 - (count - 1).leadingZeroBitCount)
+        assert(count > 1, "a tree of fewer than two leaves has no split")
+        return 1 << UInt64(63 - (count - 1).leadingZeroBitCount)
     }
 
     private static func outside(_ operation: String, _ place: UInt64, _ size: UInt64) -> EventLogError {
