@@ -1,4 +1,5 @@
-/// One page of an LMDB data file, behind the meta pages (`mdb.c`, `MDB_page` and `MDB_node`), where it lies in memory.
+/// One page of an LMDB data file after the meta pages (`mdb.c`, `MDB_page` and `MDB_node`). It borrows its bytes and
+/// copies none.
 struct DataPage {
     static let headerBytes = 16
     private static let nodeHeaderBytes = 8
@@ -9,15 +10,15 @@ struct DataPage {
     /// One entry of a page.
     struct Node {
         let key: UnsafeRawBufferPointer
-        /// The page below, of a branch page's entry.
+        /// The child page, in a branch page; otherwise 0.
         let child: UInt64
-        /// The value's length, wherever it lies.
+        /// The value's length, in the page or in overflow pages.
         let byteCount: Int
-        /// The value, where it lies in the page.
+        /// The value if it lies in the page; otherwise empty.
         let value: UnsafeRawBufferPointer
-        /// The first page of a value that has pages of its own.
+        /// The first overflow page, if the value has any.
         let overflowPage: UInt64?
-        /// The header of a table, where the value is one.
+        /// The header of a table, if the value is one.
         let table: TreeHeader?
     }
 
@@ -25,7 +26,7 @@ struct DataPage {
     var isBranch: Bool { flags == 1 }
     var isLeaf: Bool { flags == 2 }
     var isOverflow: Bool { flags == 4 }
-    /// How many pages a large value takes.
+    /// How many pages the large value takes that begins here.
     var overflowPages: UInt64 { UInt64(word(UInt32.self, 12)) }
 
     private var flags: UInt16 { word(UInt16.self, 10) }
@@ -35,9 +36,10 @@ struct DataPage {
         bytes.loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
-    /// Lends the entries in key order. That they fill the page as LMDB fills it is known once the last was lent.
+    /// Passes the entries to `body` in the order of the page. Only after the last one is it certain that they fill the
+    /// page without overlap.
     ///
-    /// - Throws: `PageCheck.Damage` where one of them leaves the page, or they do not fill it; what `body` throws.
+    /// - Throws: `PageCheck.Damage` if an entry leaves the page or the entries do not fill it; what `body` throws.
     func forEachNode(_ body: (_ index: Int, Node) throws -> Void) throws {
         let (lower, upper) = (Int(word(UInt16.self, 12)), Int(word(UInt16.self, 14)))
         guard word(UInt16.self, 8) == 0, lower >= Self.headerBytes, lower.isMultiple(of: 2), lower <= upper,
@@ -56,7 +58,7 @@ struct DataPage {
         guard used == bytes.count - upper else { throw damaged("its entries overlap or leave room") }
     }
 
-    /// The entries in key order.
+    /// The entries in the order of the page.
     ///
     /// - Throws: as `forEachNode`.
     func nodes() throws -> [Node] {

@@ -1,6 +1,8 @@
-/// Reads the pages of an LMDB data file past LMDB, which maps them without looking: metas, trees and free list (I7).
+/// Checks the pages of an LMDB data file without LMDB, which maps them without validating them: meta pages, trees and
+/// free list (I7, I24).
 ///
-/// Layout as in `mdb.c` of LMDB 0.9 on a 64-bit machine. What it accepts, LMDB can walk over without leaving the file.
+/// The layout is that of `mdb.c` in LMDB 0.9 on a 64-bit machine. LMDB can walk over any state that the check accepts
+/// without leaving the file.
 struct PageCheck {
     /// What is wrong with the file, and where.
     struct Damage: Error, Equatable {
@@ -8,33 +10,37 @@ struct PageCheck {
         let reason: String
     }
 
-    /// Is lent the entries of a table in key order; they are valid until it returns.
+    /// Receives the entries of a table in key order. Key and value are borrowed until it returns.
     typealias Visit = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> Void
 
-    /// Is told how many bytes have been looked at, and of how many.
+    /// Receives the number of bytes checked so far and the total.
     typealias Progress = @Sendable (_ done: UInt64, _ total: UInt64) -> Void
 
-    /// So many pages are looked at between two reports: a power of two.
+    /// How many pages are checked between two reports: a power of two, for the mask in `claim`.
     private static let pagesBetweenReports: UInt64 = 1 << 13
 
     private let reader: PageReader
     private let meta: MetaPage
-    /// How many pages the file has. The newest ones of a state may be free ones that were never written.
+    /// How many whole pages the file has. It may lack the last pages of a state if they are free: LMDB never wrote
+    /// them.
     private let filePages: UInt64
+    /// Whether nothing was ever removed from a table: then a branch page's key equals the first key of its child.
     private let isGrown: Bool
+    /// Every page that was claimed, and the two meta pages.
     private var seen = PageSet()
+    /// How many pages were claimed, without the two meta pages.
     private var claimed: UInt64 = 0
-    /// Gets the number of bytes that the check has passed, and of all.
+    /// Receives the number of bytes checked so far and the total.
     var progress: Progress?
-    /// The table that comes last, and the page that names it, once that is known.
+    /// The table to check last. `tree` and `page`, the page that names it, are set once the main tree has been walked.
     private var deferred: (name: String, tree: TreeHeader?, page: UInt64)?
 
     /// Checks the newest state of a file.
     ///
     /// - Parameters:
-    ///   - isGrown: Whether nothing was ever removed from a table. Then what a branch page says of a page below is exactly
-    ///     its first key.
-    ///   - name: A table that is not looked at.
+    ///   - isGrown: Whether nothing was ever removed from a table. Then a branch page's key must equal the first key of
+    ///     its child.
+    ///   - name: A table to skip. Missing pages are then not found.
     /// - Throws: `Damage`.
     static func run(_ file: DataFile, isGrown: Bool = false, omitting name: String? = nil) throws {
         var check = try PageCheck(file, isGrown: isGrown)
@@ -42,7 +48,7 @@ struct PageCheck {
         if name == nil { try check.finish { _, _ in } }
     }
 
-    /// Checks the state of one transaction, which must stay as it is meanwhile.
+    /// Checks the state of one transaction, whose pages must not be reused meanwhile.
     ///
     /// - Throws: `Damage`.
     static func run(_ file: DataFile, transaction: UInt64, isGrown: Bool, progress: Progress? = nil) throws {
@@ -52,30 +58,30 @@ struct PageCheck {
         try check.finish { _, _ in }
     }
 
-    /// Looks at what LMDB believes as it opens a file: the meta pages, and whether the file is as long as they say. A file
-    /// that was cut off would end this process by SIGBUS.
+    /// Checks what LMDB trusts when it opens a file: the meta pages, and that the file is as long as they claim.
+    /// Reading the map of a truncated file would end the process with SIGBUS.
     ///
-    /// - Throws: `Damage`; `LMDBError` where the file cannot be read.
+    /// - Throws: `Damage`; `LMDBError` if the file cannot be read.
     static func checkBeforeOpening(_ file: DataFile) throws {
         for attempt in 0..<20 {
             do {
                 let metas = try checkedMetas(file)
                 try checkLastFreed(file, metas)
                 let newest = metas.0.transaction > metas.1.transaction ? metas.0 : metas.1
-                // The last pages may be free ones that were never written; else something is lost.
+                // A file may lack its last pages only if they are free, which the full check finds out.
                 if try file.byteCount() < (newest.lastPage + 1) * newest.pageSize { try run(file) }
                 return
             } catch let damage as Damage {
-                // Another process may commit between the reading of the two pages.
+                // Another process may commit between the reads of the two meta pages.
                 guard attempt < 19 else { throw damage }
                 pause(milliseconds: 1)
             }
         }
     }
 
-    /// Begins to check the newest state of a file, or the state of one transaction.
+    /// Prepares the check of the newest state, or of one transaction's state.
     ///
-    /// - Throws: `Damage` of the meta pages.
+    /// - Throws: `Damage` of the meta pages; `LMDBError` if the file cannot be read.
     init(_ file: DataFile, transaction: UInt64? = nil, isGrown: Bool) throws {
         let metas = try Self.checkedMetas(file)
         let wanted = transaction ?? max(metas.0.transaction, metas.1.transaction)
@@ -93,7 +99,7 @@ struct PageCheck {
         self.isGrown = isGrown
     }
 
-    /// Checks everything but one table, which `finish` comes to: by then all the others may be read through LMDB.
+    /// Checks everything but the table `name`, which `finish` checks. Afterwards LMDB may read all other tables.
     ///
     /// - Throws: `Damage`.
     mutating func begin(deferring name: String?) throws {
@@ -105,7 +111,7 @@ struct PageCheck {
         try walk(tree: meta.freeTree, role: .free, from: 0) { _, _ in }
     }
 
-    /// Checks the table that was deferred, lending its entries, and that no page is missing.
+    /// Checks the deferred table, passing its entries to `visit`, then that the file lacks no page in use.
     ///
     /// - Throws: `Damage`; what `visit` throws.
     mutating func finish(_ visit: Visit) throws {
@@ -119,8 +125,10 @@ struct PageCheck {
         progress?(byteCount, byteCount)
     }
 
-    /// Whether each meta page has the transaction that wrote it: a commit notes the pages that it frees under its own
-    /// number. By this a number is found that was altered to one that would fit as well.
+    /// Checks the transaction number of each meta page against its free list: a commit records the pages that it frees
+    /// under its own number. This finds a number that was altered to another plausible one.
+    ///
+    /// - Throws: `Damage`.
     static func checkLastFreed(_ file: DataFile, _ metas: (MetaPage, MetaPage)) throws {
         for meta in [metas.0, metas.1] where meta.transaction > 1 {
             let check = PageCheck(file, meta, filePages: 0, isGrown: false)
@@ -130,9 +138,10 @@ struct PageCheck {
         }
     }
 
-    /// The greatest transaction number in the list of free pages.
+    /// The greatest transaction number in the free list; `nil` if the list is empty or malformed.
     private func lastFreed() throws -> UInt64? {
         var number = meta.freeTree.root
+        // Bounded, since a damaged branch page may lead in a circle.
         for _ in 0..<64 {
             let page = try read(number)
             guard let last = try page.nodes().last else { return nil }
@@ -142,7 +151,9 @@ struct PageCheck {
         return nil
     }
 
-    /// The two meta pages, where they fit each other: LMDB takes whichever has the greater transaction number.
+    /// The two meta pages, checked against each other. LMDB uses the one with the greater transaction number.
+    ///
+    /// - Throws: `Damage`.
     static func checkedMetas(_ file: DataFile) throws -> (MetaPage, MetaPage) {
         let metas = file.metaPages()
         guard let first = metas[0] else { throw Damage(page: 0, reason: "it is no meta page") }
@@ -165,13 +176,14 @@ struct PageCheck {
 
 extension PageCheck {
     private enum Role {
-        /// The tree that names the tables, one of these, the one whose entries are lent, and the list of free pages.
+        /// `main` names the tables; `table` is one of them; `deferred` is the one whose entries are visited; `free` is
+        /// the free list.
         case main, table, deferred, free
 
         var isTable: Bool { self == .table || self == .deferred }
     }
 
-    /// What a walk over one tree has counted.
+    /// Pages and entries met in the walk over one tree; they must equal those in its header.
     private struct Count {
         var branches: UInt64 = 0
         var leaves: UInt64 = 0
@@ -179,7 +191,7 @@ extension PageCheck {
         var entries: UInt64 = 0
     }
 
-    /// Between which keys a page's entries lie: from `low` on, below `high`.
+    /// The key range of a page: from `low`, inclusive, to `high`, exclusive; `nil` means unbounded.
     private struct Bounds {
         var low: [UInt8]?
         var high: [UInt8]?
@@ -212,7 +224,7 @@ extension PageCheck {
         let page = try read(number)
         guard page.isBranch == (levelsLeft > 1) else { throw Damage(page: number, reason: "it is on a wrong level") }
         if page.isLeaf && role.isTable { return try walk(leaf: page, role, bounds, &count, visit) }
-        // Other pages are read while this one is looked at, which takes the place of what was lent.
+        // Copied, because reading child pages reuses the borrowed buffer.
         let copy = Array(page.bytes)
         try copy.withUnsafeBytes { bytes in
             let page = DataPage(bytes: bytes, number: number)
@@ -248,7 +260,7 @@ extension PageCheck {
         count.branches += 1
         let nodes = try page.nodes()
         var order = KeyOrder(bounds.low, isNumeric: role == .free, beginsAtLow: false)
-        // The first key of a branch page is not looked at: what lies below begins where the page begins.
+        // The first key of a branch page has no meaning: its child begins where the page itself begins.
         guard nodes.dropFirst().allSatisfy({ order.accepts($0.key) }), order.endsBefore(bounds.high) else {
             throw Damage(page: page.number, reason: "a key is out of order")
         }
@@ -262,7 +274,8 @@ extension PageCheck {
     }
 }
 
-/// Whether the keys of a page ascend, from a lowest one on. They lie in the page, which must stay meanwhile.
+/// Checks that the keys of a page ascend from a lower bound. Keeps a pointer to the last key, so the page must outlive
+/// it.
 private struct KeyOrder {
     private let low: [UInt8]?
     private let isNumeric: Bool
@@ -275,7 +288,7 @@ private struct KeyOrder {
         self.beginsAtLow = beginsAtLow
     }
 
-    /// Whether a key may come next.
+    /// Whether `key` may come next; if so, it becomes the last key.
     mutating func accepts(_ key: UnsafeRawBufferPointer) -> Bool {
         guard (1...511).contains(key.count) else { return false }
         if let last {
@@ -287,13 +300,13 @@ private struct KeyOrder {
         return true
     }
 
-    /// Whether the last key lies below one, where there is one.
+    /// Whether the last key is below `high`; true if either is missing.
     func endsBefore(_ high: [UInt8]?) -> Bool {
         guard let last, let high else { return true }
         return high.withUnsafeBytes { ascends(last, $0) }
     }
 
-    /// The free list's keys are numbers in the machine's own byte order.
+    /// Compares bytes; the keys of the free list are numbers in native byte order.
     private func ascends(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
         if isNumeric, left.count == 8, right.count == 8 {
             return left.loadUnaligned(as: UInt64.self) < right.loadUnaligned(as: UInt64.self)
@@ -338,7 +351,8 @@ extension PageCheck {
         try value(of: node).withUnsafeBytes { try visit(node.key, $0) }
     }
 
-    /// Free pages: a count and page numbers that descend, in the machine's own byte order.
+    /// Checks one entry of the free list and claims its pages. The key is the transaction that freed them; the value is
+    /// a count and that many page numbers, descending. All are in native byte order.
     private mutating func lookAtFreePages(_ node: DataPage.Node, _ number: UInt64) throws {
         let freed = node.key.count == 8 ? node.key.loadUnaligned(as: UInt64.self) : .max
         guard freed <= meta.transaction else {
@@ -368,6 +382,7 @@ extension PageCheck {
     }
 
     private mutating func claimOverflow(_ first: UInt64, byteCount: Int, below number: UInt64) throws -> UInt64 {
+        // `OVPAGES` of `mdb.c`: the page header's 16 bytes and the value, rounded up to pages.
         let pages = (15 + UInt64(byteCount)) / meta.pageSize + 1
         guard first < filePages, pages <= filePages - first, first + pages <= meta.lastPage + 1 else {
             throw Damage(page: number, reason: "a large value lies behind the last page")
@@ -381,6 +396,7 @@ extension PageCheck {
 // MARK: - Pages
 
 extension PageCheck {
+    /// Records that one thing refers to a page; a second claim is damage.
     private mutating func claim(_ number: UInt64) throws {
         guard number >= 2, number <= meta.lastPage else {
             throw Damage(page: number, reason: "something refers to it, but there are pages 2 to \(meta.lastPage)")
@@ -392,7 +408,7 @@ extension PageCheck {
         guard seen.insert(number) else { throw Damage(page: number, reason: "it is in use twice, or free and in use") }
     }
 
-    /// A branch or leaf page, valid until the next one is read.
+    /// A branch or leaf page. Its bytes are borrowed until the next page is read.
     private func read(_ number: UInt64) throws -> DataPage {
         guard number <= meta.lastPage else { throw Damage(page: number, reason: "there is no such page") }
         guard let bytes = reader.page(number) else {
@@ -421,12 +437,11 @@ extension PageCheck {
     }
 }
 
-/// A set of page numbers, one bit each, in words of which only those in use take room: a file may have terabytes of
-/// holes.
+/// A set of page numbers, one bit each. Words lie in a dictionary, because a file may have terabytes of holes.
 private struct PageSet {
     private var words: [UInt64: UInt64] = [:]
 
-    /// False where it was in the set already.
+    /// Inserts a number; false if the set contained it.
     mutating func insert(_ number: UInt64) -> Bool {
         let bit: UInt64 = 1 << (number & 63)
         let former = words[number / 64, default: 0]

@@ -1,18 +1,19 @@
-/// Reads pages of an LMDB data file; several at once where they are asked for one behind the other.
+/// Reads pages of an LMDB data file, several at once if they are requested in ascending order.
 ///
-/// By calls of the system, not by a map: a place of the disk that cannot be read is then an answer, and not the end of
-/// the process.
+/// It uses read calls instead of a map, so that an unreadable disk block is an error and does not kill the process. Not
+/// thread-safe.
 final class PageReader {
-    /// How many pages are read at once at most, and how far ahead a page may lie to be the next one.
+    /// The most pages of one read, and how far ahead of the last read a page may lie to count as the next one.
     private static let pagesMax: UInt64 = 32
     private static let stepMax: UInt64 = 8
 
     private let file: DataFile
     private let pageBytes: UInt64
+    /// Owned by this object, which lends parts of it until the next read.
     private let room: UnsafeMutableRawBufferPointer
-    /// Which pages are there.
+    /// The pages that `room` holds, from its beginning.
     private var held: Range<UInt64> = 0..<0
-    /// How many pages the next reading takes.
+    /// How many pages the last read requested.
     private var step: UInt64 = 1
 
     init(_ file: DataFile, pageBytes: UInt64) {
@@ -25,7 +26,8 @@ final class PageReader {
         room.deallocate()
     }
 
-    /// A page's bytes, valid until the next page is asked for; `nil` behind the end of the file or where it cannot be read.
+    /// A page's bytes, borrowed until the next call of `page`; `nil` past the end of the file or if the disk cannot be
+    /// read.
     func page(_ number: UInt64) -> UnsafeRawBufferPointer? {
         if !held.contains(number) { read(from: number) }
         guard held.contains(number) else { return nil }
@@ -33,13 +35,13 @@ final class PageReader {
         return UnsafeRawBufferPointer(rebasing: room[start..<start + Int(pageBytes)])
     }
 
-    /// The first bytes of a page, copied; what `page` has lent stays valid.
+    /// The header of a page, copied. Bytes that `page` has lent stay valid.
     func header(of number: UInt64) -> [UInt8]? {
         if held.contains(number), let page = page(number) { return Array(page.prefix(DataPage.headerBytes)) }
         return bytes(DataPage.headerBytes, at: number * pageBytes)
     }
 
-    /// Bytes from a place in the file, copied; what `page` has lent stays valid.
+    /// Bytes of the file from `offset` on, copied; `nil` if the file has fewer. Bytes that `page` has lent stay valid.
     func bytes(_ count: Int, at offset: UInt64) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { room, filled in
             filled = file.readSome(UnsafeMutableRawBufferPointer(room), at: offset)

@@ -1,5 +1,5 @@
 extension StoreWork.Activity {
-    /// Makes reports of this kind of work out of counts; `nil` where nobody listens.
+    /// Turns counts into reports of this activity; `nil` without a reporter.
     func reporter(to report: StoreWorkReporter?) -> PageCheck.Progress? {
         guard let report else { return nil }
         return { report(StoreWork(activity: self, done: $0, total: $1)) }
