@@ -68,6 +68,7 @@ struct DataPage {
     }
 
     private func node(at offset: Int, _ used: inout Int) throws -> Node {
+        assert(offset + Self.nodeHeaderBytes <= bytes.count, "an entry's header lies within the page")
         let (low, high) = (word(UInt16.self, offset), word(UInt16.self, offset + 2))
         let (flags, keyCount) = (word(UInt16.self, offset + 4), Int(word(UInt16.self, offset + 6)))
         let keyStart = offset + Self.nodeHeaderBytes

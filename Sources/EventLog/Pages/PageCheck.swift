@@ -121,6 +121,7 @@ struct PageCheck {
         guard meta.lastPage < filePages || claimed + 2 == meta.lastPage + 1 else {
             throw Damage(page: filePages, reason: "the file ends before it, and nothing says that it is free")
         }
+        assert(claimed < meta.lastPage, "each page from 2 to the last is claimed at most once")
         let byteCount = (meta.lastPage + 1) * meta.pageSize
         progress?(byteCount, byteCount)
     }
@@ -257,6 +258,7 @@ extension PageCheck {
         _ count: inout Count,
         _ visit: Visit
     ) throws {
+        assert(levelsLeft > 1, "a branch page has a level below it")
         count.branches += 1
         let nodes = try page.nodes()
         var order = KeyOrder(bounds.low, isNumeric: role == .free, beginsAtLow: false)

@@ -54,6 +54,7 @@ final class PageReader {
         step = isNext ? min(step * 2, Self.pagesMax) : 1
         let part = UnsafeMutableRawBufferPointer(rebasing: room[..<Int(step * pageBytes)])
         let pages = UInt64(file.readSome(part, at: number * pageBytes)) / pageBytes
+        precondition(pages <= Self.pagesMax, "the room holds every page that was read")
         held = number..<number + pages
     }
 }
