@@ -1,10 +1,12 @@
-/// One held event, lent from the map for the length of a call.
+/// One held event, borrowed from the map for the length of a call.
 public struct EventView: ~Copyable {
     /// The event's place in the log.
     public let sequence: SequenceNumber
     let record: Record
-    /// Kept alive by the session that lends the view, so that nothing is counted per event.
+    /// Unmanaged, so that an event costs no reference counting. The maker of the view keeps the lane alive: through the
+    /// generation's `LaneTable`, which drops none, or with `withExtendedLifetime`.
     private let laneReference: Unmanaged<Lane>
+    /// Lies in the map or in bytes that the maker of the view holds; valid as long as the view.
     @usableFromInline let payload: UnsafeRawBufferPointer
 
     @inline(__always)
@@ -17,23 +19,24 @@ public struct EventView: ~Copyable {
 
     var lane: Lane { laneReference.takeUnretainedValue() }
 
-    /// What the recorder's clock said.
+    /// The time of receipt, by the recorder's clock.
     public var recordedAt: Timestamp { Timestamp(microseconds: record.recordedAt) }
-    /// The number of the event's lane: what events of one source, kind and attributes share within one session.
+    /// The number of the event's lane. Within one session, events with the same number have the same source, kind and
+    /// attributes.
     package var laneNumber: UInt32 { record.laneNumber }
     /// Which recorder the event came from.
     public var source: SourceName { lane.source }
     /// What the payload is.
     public var kind: EventKind { lane.kind }
-    /// What identifies the change for ever within its source.
+    /// What identifies the change for ever within its source; `nil` if nothing does.
     public var key: EventKey? {
         record.key.flatMap { try? EventKey(String(decoding: $0, as: UTF8.self)) }
     }
-    /// What the bytes cannot say.
+    /// Facts about the event that its payload does not contain.
     public var attributes: Attributes { lane.attributes }
     /// Whether the payload is the original or a substitute.
     public var holding: EventHolding { record.holding }
-    /// Whether the event is an act, and no remote change (I1).
+    /// Whether the event is an act, not a remote change (I1).
     public var isAct: Bool { lane.isAct }
     /// The RFC 6962 leaf hash, as stored.
     public var leafHash: Hash256 { record.leafHash }

@@ -1,9 +1,12 @@
-/// Whether every event that is not whole is named by an act (I7).
+/// Checks that acts name every event that is not whole (I7).
 struct GapExplanation {
+    /// By rewrite: the hash of the sequences that it dropped, so far.
     private var dropped: [UInt32: Hasher256] = [:]
     private var redacted: [(sequence: UInt64, substituteHash: Hash256)] = []
+    /// The payloads of acts, by sequence.
     private var acts: [UInt64: [UInt8]] = [:]
 
+    /// Adds a run of dropped events. Runs must come in the order of their sequences.
     mutating func add(_ run: GapRun) {
         var hasher = dropped[run.rewrite] ?? Hasher256()
         for sequence in run.first...run.last {
@@ -20,7 +23,7 @@ struct GapExplanation {
         acts[sequence] = payload
     }
 
-    /// - Throws: `EventLogError` with code `damaged` where an act is missing or names other events.
+    /// - Throws: `EventLogError` with code `damaged` if an act is missing or names other events.
     func check(_ reader: LogReader) throws {
         let sequences = try reader.acts()
         for (rewrite, hasher) in dropped.sorted(by: { $0.key < $1.key }) {
@@ -40,7 +43,7 @@ struct GapExplanation {
         }
     }
 
-    /// The acts that a part lists are acts that it holds, and name all of its substitutes.
+    /// Checks that a part holds every act that it lists, and that these acts name all of its substitutes.
     ///
     /// - Throws: `EventLogError` with code `damaged`.
     func checkActs(of reader: LogReader) throws {
@@ -56,7 +59,7 @@ struct GapExplanation {
         }
     }
 
-    /// The last act of a rewrite that dropped, redacted or stored something.
+    /// The last rewrite's act, found by the members that only such an act has; `nil` without one.
     var lastRewrite: (sequence: UInt64, payload: [UInt8])? {
         let names = ["\"remains\":{", "\"droppedHash\":\"", "\"substituteHash\":\""].map { Array($0.utf8) }
         return acts.sorted { $0.key > $1.key }.first { act in names.contains { act.value.contains($0) } }

@@ -1,7 +1,7 @@
 import CLMDB
 import Synchronization
 
-/// One generation of a log: an LMDB environment that holds all of it, until a rewrite makes the next.
+/// One generation of a log: an LMDB environment that holds the whole log until a rewrite replaces it.
 final class Generation: Sendable {
     let number: UInt32
     let directory: LogDirectory
@@ -9,9 +9,9 @@ final class Generation: Sendable {
     let environment: Environment
     let lanes: LaneTable
     let isWritable: Bool
-    /// What is derived from it, once somebody has looked for it.
+    /// Its derived data; `nil` before the first use, and while none exists.
     let derived = Mutex<DerivedStore?>(nil)
-    /// The upper levels of its hash tree, as far as somebody has needed them.
+    /// The upper levels of its hash tree, filled on demand.
     let upperTree = UpperTree()
 
     var tables: LogTables { LogTables(environment.tables) }
@@ -39,9 +39,9 @@ final class Generation: Sendable {
         if case .readOnly = access { isWritable = false } else { isWritable = true }
     }
 
-    /// Opens for writing where that is allowed, else for reading.
+    /// Opens a generation for writing if the files allow it, otherwise for reading.
     ///
-    /// - Throws: `LMDBError`, not found, where the data file is missing; `EventLogError` with code `damaged`.
+    /// - Throws: `LMDBError`, not found, if the data file is missing; `EventLogError` with code `damaged`.
     static func open(
         directory: LogDirectory,
         number: UInt32,
@@ -49,7 +49,7 @@ final class Generation: Sendable {
         mapBytes: Int = Environment.mapBytesInitial,
         pages: PageTrust = PageTrust()
     ) throws -> Generation {
-        // LMDB would make a file that is missing; a log's files are made only at its birth and by a rewrite (I5).
+        // LMDB would create a missing file; only a log's birth and a rewrite may do so (I5).
         let data = try DataFile(in: folder(directory, number))
         guard try data.byteCount() > 0 else { throw directory.isEmpty(number) }
         return try directory.naming(number) {
@@ -80,10 +80,11 @@ final class Generation: Sendable {
         throw LMDBError(notFoundErrno, "open \(directory.folder.path(of: LogDirectory.generationName(number)))")
     }
 
-    /// Reads the newest prefix.
+    /// Runs `body` on the newest committed state. The reader must not leave `body`.
     func read<Result>(_ body: (LogReader) throws -> Result) throws -> Result {
         let transaction = try environment.beginRead()
         let result = try body(LogReader(transaction.view, of: self))
+        // Keeps the transaction open until here.
         _ = transaction.view
         return result
     }

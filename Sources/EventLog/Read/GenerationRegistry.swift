@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The generations of one log that are open in this process, each once.
+/// Opens each generation of one log at most once in this process (I6).
 final class GenerationRegistry: Sendable {
     private struct Weak {
         weak var generation: Generation?
@@ -19,7 +19,8 @@ final class GenerationRegistry: Sendable {
         self.pages = pages
     }
 
-    /// A generation by its number; made in its empty directory where `creates` says so.
+    /// The generation with a number, opened if it is not open. With `creates`, its empty directory exists and gets an
+    /// environment.
     func generation(_ number: UInt32, creates: Bool = false) throws -> Generation {
         try open.withLock { open in
             if let generation = open[number]?.generation { return generation }
@@ -46,9 +47,9 @@ final class GenerationRegistry: Sendable {
         }
     }
 
-    /// The first generation that lies there, or the last of its successors.
+    /// The newest generation: begins with the lowest number and follows the successors.
     ///
-    /// - Throws: `EventLogError` with code `damaged` where one is missing.
+    /// - Throws: `EventLogError` with code `damaged` if a generation is missing.
     func newest() throws -> Generation {
         for _ in 0..<50 {
             do {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Gives each lane one object in this process, so that equal lanes are the same object.
+/// Interns the lanes of one log: equal lanes become the same object, so that identity tells lanes apart. Keeps every
+/// lane.
 final class LaneInterner: Sendable {
     private let known = Mutex<[[UInt8]: Lane]>([:])
 
@@ -18,9 +19,9 @@ final class LaneInterner: Sendable {
     }
 }
 
-/// The lanes of one generation by their numbers, decoded once.
+/// The lanes of one generation by number, each decoded once.
 ///
-/// Lanes are only ever added, so what was read in one transaction holds in every later one.
+/// Lanes are only added, so those read in one transaction are valid in every later one.
 final class LaneTable: Sendable {
     private struct State {
         var lanes: [Lane] = []
@@ -40,14 +41,14 @@ final class LaneTable: Sendable {
     /// How many lanes are known.
     var count: UInt32 { state.withLock { UInt32(clamping: $0.lanes.count) } }
 
-    /// The number of a lane that is committed and known, or `nil`.
+    /// The number of an interned lane; `nil` if it is not known to be committed.
     func number(of lane: Lane) -> UInt32? {
         state.withLock { $0.numbers[ObjectIdentifier(lane)] }
     }
 
-    /// Takes up the lanes that are in the table and not known yet.
+    /// Reads the lanes of the table that are not known yet.
     ///
-    /// - Throws: `EventLogError` with code `damaged` where a value is no lane or a number is left out.
+    /// - Throws: `EventLogError` with code `damaged` if a value is not a lane or a number is missing.
     func load(from reader: LogReader) throws {
         var next = count
         var loaded: [Lane] = []
@@ -66,7 +67,7 @@ final class LaneTable: Sendable {
 
     private func accept(_ loaded: [Lane], before end: UInt32) {
         state.withLock { state in
-            // Another thread may have taken up the same lanes meanwhile, or more.
+            // Another thread may have added the same lanes meanwhile, or more.
             let missing = Int(end) - state.lanes.count
             for lane in loaded.suffix(max(0, missing)) {
                 state.numbers[ObjectIdentifier(lane)] = UInt32(state.lanes.count)
@@ -76,7 +77,7 @@ final class LaneTable: Sendable {
     }
 }
 
-/// Finds the lanes of events that are walked over: mostly the same few again and again.
+/// Looks up lanes by number during a walk over events, which mostly have the same few lanes.
 struct LaneLookup {
     private let reader: LogReader
     private var known: [Lane]
@@ -93,7 +94,7 @@ struct LaneLookup {
         try reference(number).takeUnretainedValue()
     }
 
-    /// A lane that is not counted: the log's table of lanes keeps it.
+    /// The lane, without a reference count: the generation's `LaneTable` keeps it alive.
     @inline(__always)
     mutating func reference(_ number: UInt32) throws -> Unmanaged<Lane> {
         if number == lastNumber, let last { return last }

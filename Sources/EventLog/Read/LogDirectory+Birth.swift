@@ -1,8 +1,8 @@
 extension LogDirectory {
-    /// Gives birth to a log, or ends a birth that a crash cut short; where there is a log already, does nothing.
+    /// Makes a log, or completes one whose birth a crash interrupted. Does nothing if the log exists.
     ///
-    /// FORMAT is made last: until then there is no log (I8). The environment is made under another name and renamed
-    /// when it is complete, so that a generation without FORMAT is whole and only lacks that file.
+    /// FORMAT is written last: until then no log exists (I8). The environment is made under another name and renamed
+    /// when complete, so a generation without FORMAT is whole and lacks only that file.
     static func giveBirth(at path: String, wait: Duration) throws {
         try Directory.makeWithParents(path)
         try LogDirectory(Folder(at: path)).giveBirth(wait: wait)
@@ -21,12 +21,12 @@ extension LogDirectory {
         try write(LogFormat(identity: identity))
     }
 
-    /// Makes FORMAT, the last file of a log's birth.
+    /// Writes FORMAT, the last file of a log's birth.
     func write(_ format: LogFormat) throws {
         try folder.replaceFile(LogFormat.fileName, with: format.bytes)
     }
 
-    /// The log's FORMAT, or `nil` where there is no log.
+    /// The log's FORMAT; `nil` if no log exists.
     func format() throws -> LogFormat? {
         try folder.bytes(of: LogFormat.fileName).map { try LogFormat($0, path: path) }
     }
@@ -45,7 +45,7 @@ extension LogDirectory {
         return identity
     }
 
-    /// Makes a generation that holds what the closure writes; it appears under its name as a whole, and synced.
+    /// Makes a generation with what `fill` writes. It appears under its name complete and synced, or not at all.
     func makeGeneration(
         _ number: UInt32,
         fill: (borrowing WriteTransaction, LogTables) throws -> Void
@@ -93,6 +93,7 @@ extension WriteTransaction {
     /// Stores a value with its checksum.
     func putSealed(_ value: [UInt8], at key: [UInt8], in table: Table) throws(LMDBError) {
         let sealed = key.withUnsafeBytes { Checksum.sealed(value, table: table.name, key: $0) }
+        // `withUnsafeBytes` forgets the type of the error; `put` throws nothing but `LMDBError`.
         do {
             try key.withUnsafeBytes { key in try sealed.withUnsafeBytes { try put($0, at: key, in: table) } }
         } catch let error as LMDBError {

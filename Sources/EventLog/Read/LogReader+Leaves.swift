@@ -1,12 +1,13 @@
-/// A leaf hash in its place, as an event or as part of a run of dropped ones; of a part also the root of leaves that it lacks.
+/// The leaf hash of one event, held or dropped; in a part also the root of a subtree of leaves that it lacks.
 struct Leaf {
     let sequence: UInt64
     let hash: Hash256
-    /// 0, or that of an aligned subtree which begins at the sequence.
+    /// 0 for a single leaf; otherwise `hash` is the root of an aligned subtree of 2^level leaves.
     var level = 0
-    /// The last sequence of the subtree, or of what was asked for of it.
+    /// The last sequence that the hash covers, but none beyond the requested range.
     var last: UInt64
-    /// recordedAt of a remote change; of a dropped one the clock of its run, known at the run's end; else `Clock.none`.
+    /// In microseconds: `recordedAt` of a held remote change; for the last event of a dropped run, the run's clock;
+    /// otherwise `Clock.none`.
     let clock: Int64
 
     init(sequence: UInt64, hash: Hash256, clock: Int64) {
@@ -16,12 +17,12 @@ struct Leaf {
 }
 
 extension LogReader {
-    /// Walks over all leaves of a range in order.
+    /// Passes all leaves of a range to `body` in order.
     ///
-    /// - Parameter cutsSubtrees: Whether of a subtree that a part lacks, and of which only some leaves are asked for, the root
-    ///   of all is handed out.
-    /// - Throws: `EventLogError` with code `damaged` where a sequence is neither held nor dropped, or is both; with `notFound`
-    ///   where a subtree would be cut.
+    /// - Parameter cutsSubtrees: What happens where the range cuts a subtree that a part lacks: true passes the root of
+    ///   the whole subtree, false throws.
+    /// - Throws: `EventLogError` with code `damaged` if a sequence is neither held nor dropped, or both; `notFound` if
+    ///   a subtree would be cut.
     func forEachLeaf(
         in range: ClosedRange<UInt64>,
         cutsSubtrees: Bool = false,
@@ -54,7 +55,7 @@ extension LogReader {
         }
     }
 
-    /// Hands out the leaves of a run from a sequence on and answers with the first sequence behind them.
+    /// Passes the leaves of a run from `sequence` on to `body`. Returns the sequence after the last of them.
     private func walk(
         _ run: GapRun,
         from sequence: UInt64,
@@ -95,9 +96,11 @@ extension LogReader {
         return found
     }
 
-    /// The root over the leaves of a range of indices, counted from 0, which begins on a multiple of its subtrees.
+    /// The root over a range of leaf indices, counted from 0. The range must begin at a multiple of each subtree that
+    /// it is made of.
     ///
-    /// Not for what this transaction has written itself. Cost: 255 leaves, and the first time all nodes.
+    /// Not for leaves that this transaction has written: `upperTree` may hold committed nodes only. Cost: at most 255
+    /// leaves, and at the first call every node before the end of the range.
     func root(over range: Range<UInt64>) throws -> Hash256 {
         var frontier = MerkleFrontier()
         var index = range.lowerBound
@@ -112,8 +115,8 @@ extension LogReader {
         return frontier.root
     }
 
-    /// A hash of all that the root over the first events covers, and of the clocks: what is derived from these events is
-    /// bound to it. The roots and clocks of full nodes, then the leaf hashes behind them; a tenth of the cost of the root.
+    /// A hash of the first `last` events that binds derived data to them: SHA-256 over the root and clock of each full
+    /// node, then over the leaf hashes after them. Costs a tenth of the root.
     func prefixHash(through last: UInt64) throws -> Hash256 {
         var hasher = Hasher256()
         let nodes = last / TreeNode.leafCount
@@ -131,7 +134,8 @@ extension LogReader {
         return hasher.finalize()
     }
 
-    /// The greatest recordedAt of the remote changes up to a sequence; `Clock.none` where there is none.
+    /// The greatest `recordedAt` of the remote changes up to a sequence, in microseconds; `Clock.none` if there are
+    /// none.
     func clock(at sequence: UInt64) throws -> Int64 {
         let nodes = sequence / TreeNode.leafCount
         var clock = nodes > 0 ? try node(nodes - 1)?.clock ?? Clock.none : Clock.none
@@ -142,8 +146,9 @@ extension LogReader {
         return clock
     }
 
-    /// How many of the first events have, together, a clock at or before an instant.
+    /// The length of the longest prefix whose clock is at or before `limit`, in microseconds.
     func prefix(clockAtMost limit: Int64, head: UInt64) throws -> UInt64 {
+        // The clocks of nodes never fall: binary search for the first node that is too late.
         var low: UInt64 = 0
         var high = head / TreeNode.leafCount
         while low < high {

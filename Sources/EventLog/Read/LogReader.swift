@@ -1,4 +1,5 @@
-/// Reads one generation within one transaction, checking whatever it reads: the bytes may be damaged.
+/// Reads one generation within one transaction. It checks every value that it reads, since the bytes may be damaged. It
+/// must not outlive the transaction.
 struct LogReader {
     let view: TransactionView
     let tables: LogTables
@@ -6,7 +7,8 @@ struct LogReader {
     let logPath: String
     private let generation: Generation
 
-    /// The upper levels of the tree, for readers: what a write transaction adds may come to nothing.
+    /// The upper levels of the tree. Readers share them, so that a write transaction must not add nodes: it may be
+    /// aborted.
     var upperTree: UpperTree { generation.upperTree }
 
     init(_ view: TransactionView, of generation: Generation) {
@@ -17,7 +19,7 @@ struct LogReader {
         self.generation = generation
     }
 
-    /// An error that says what of this log is not as it was written.
+    /// An error with code `damaged` that names this log.
     func damaged(_ reason: String) -> EventLogError {
         EventLogError(
             .damaged,
@@ -32,7 +34,9 @@ struct LogReader {
 // MARK: - Small values
 
 extension LogReader {
-    /// A value of a table whose values end with a checksum, without it.
+    /// The value under `key` in a table with checksums, copied without its checksum; `nil` without one.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` if the checksum does not fit.
     func sealedValue(of key: [UInt8], in table: Table) throws -> [UInt8]? {
         try key.withUnsafeBytes { key in
             guard let stored = try view.value(of: key, in: table) else { return nil }
@@ -43,26 +47,26 @@ extension LogReader {
         }
     }
 
-    /// A value of `meta`.
+    /// The value under `name` in the table `meta`.
     func meta(_ name: String) throws -> [UInt8]? {
         try sealedValue(of: Array(name.utf8), in: tables.meta)
     }
 
-    /// The number of the generation that took this one's place, or `nil`.
+    /// The number of the generation that replaced this one; `nil` in the newest.
     func successor() throws -> UInt32? {
         try meta(MetaName.successor).flatMap { bytes in bytes.withUnsafeBytes { $0.bigEndian(as: UInt32.self) } }
     }
 
-    /// The head at the moment when the last compaction was decided; zero before the first.
+    /// The head when the last compaction was decided; zero before the first.
     func decidedAt() throws -> SequenceNumber {
         let bytes = try meta(MetaName.decidedAt) ?? []
         return SequenceNumber(bytes.withUnsafeBytes { $0.bigEndian(as: UInt64.self) } ?? 0)
     }
 
-    /// Whether the log is a part of another one, and lacks some of its events.
+    /// Whether the log is a part: it lacks some events of another log.
     func isPart() throws -> Bool { try meta(MetaName.part) != nil }
 
-    /// The sequences of the acts of the rewrites that dropped or redacted events, in their order.
+    /// The sequence of each rewrite's act, in the order of the rewrites.
     func acts() throws -> [UInt64] {
         let bytes = try meta(MetaName.acts) ?? []
         return bytes.withUnsafeBytes { raw in
@@ -81,7 +85,7 @@ extension LogReader {
         return try gapRun(at: gap)?.last ?? event
     }
 
-    /// The record of a held event, or `nil` where the sequence is not held.
+    /// The record of a held event, borrowed from the map; `nil` if the sequence is not held.
     func record(at sequence: UInt64) throws -> Record? {
         let bytes = try withKey(sequence) { try view.value(of: $0, in: tables.events) }
         guard let bytes else { return nil }
@@ -89,7 +93,7 @@ extension LogReader {
         return record
     }
 
-    /// What the events of a lane share.
+    /// The lane with a number. Reads lanes that were added since the last call.
     func lane(_ number: UInt32) throws -> Lane {
         var known = lanes.known
         if number >= known.count {
@@ -100,7 +104,7 @@ extension LogReader {
         return known[Int(number)]
     }
 
-    /// The run of dropped events that a sequence lies in, or `nil`.
+    /// The run of dropped or missing events that contains a sequence, or `nil`.
     func gapRun(at sequence: UInt64) throws -> GapRun? {
         var cursor = try Cursor(view, tables.gaps)
         guard try cursor.seek(atMost: sequence) else { return nil }
@@ -116,7 +120,7 @@ extension LogReader {
         return run
     }
 
-    /// Tree node k, or `nil` where the log does not reach that far.
+    /// Tree node `number`, counted from 0; `nil` if the table has none.
     func node(_ number: UInt64) throws -> TreeNode? {
         try withKey(number) { key in
             guard let stored = try view.value(of: key, in: tables.nodes) else { return nil }
@@ -127,7 +131,8 @@ extension LogReader {
         }
     }
 
-    /// Walks over the held events of a closed range in order; `body` returns false to stop.
+    /// Passes the held events of a closed range to `body` in order; `body` returns false to stop. Prefetches the next
+    /// events (`docs/decisions/0015-walks-ask-for-bytes-early.md`).
     @inline(__always)
     func forEachRecord(
         in range: ClosedRange<UInt64>,
@@ -150,7 +155,8 @@ extension LogReader {
         }
     }
 
-    /// Walks over the runs of dropped events that begin in a closed range.
+    /// Passes the runs of dropped or missing events that begin in a closed range to `body`, which returns false to
+    /// stop.
     func forEachGapRun(in range: ClosedRange<UInt64>, _ body: (GapRun) throws -> Bool) throws {
         var cursor = try Cursor(view, tables.gaps)
         var found = try cursor.seek(atLeast: range.lowerBound)

@@ -12,7 +12,7 @@ struct LogTables {
     let facts: Table
     let bookmarks: Table
 
-    /// Names the tables of an environment that was opened with `names`.
+    /// Takes the tables of an environment that was opened with `names`, in their order.
     init(_ tables: [Table]) {
         precondition(tables.count == Self.names.count, "an environment of a log has \(Self.names.count) tables")
         meta = tables[0]
@@ -32,12 +32,12 @@ enum MetaName {
 
     /// The log's sixteen bytes, as in FORMAT.
     static let identity = "identity"
-    /// u32: the number of the generation that took this one's place. Absent in the newest.
+    /// u32: the number of the generation that replaced this one. Absent in the newest.
     static let successor = "successor"
-    /// u64: the head at the moment when the last compaction was decided. Absent before the first.
+    /// u64: the head when the last compaction was decided. Absent before the first.
     static let decidedAt = "decidedAt"
-    /// u64 …: the sequence of the act of each rewrite that dropped or redacted events, by its number less one.
+    /// u64 …: the sequence of each rewrite's act. That of rewrite n, counted from 1, is at index n − 1.
     static let acts = "acts"
-    /// One byte, 1: the log is a part of another one and lacks some of its events. Absent in a whole log.
+    /// One byte, 1: the log is a part, which lacks some events of another log. Absent in a whole log.
     static let part = "part"
 }

@@ -1,19 +1,19 @@
-/// Why the pages of a log's data file may be read through LMDB, which maps them without looking (I24).
+/// Why LMDB may read the pages of a log's data file, which it maps without validating them (I24).
 struct PageTrust: Sendable {
     enum Reason {
-        /// The mark beside the file covers them, or else a check of all of them finds nothing.
+        /// The mark beside the file covers them; otherwise all of them are checked at opening.
         case checked
-        /// The caller looks at each page before LMDB reads it.
+        /// The caller checks each page before LMDB reads it.
         case believed
-        /// This process wrote the file just now.
+        /// This process has just written the file.
         case own
     }
 
     var reason = Reason.checked
-    /// Is told how many bytes have been looked at, and of how many.
+    /// Receives the number of bytes checked so far and the total.
     var progress: PageCheck.Progress?
 
-    /// The same, in terms of the environment.
+    /// The reason as `Environment` takes it, with the check that it has to run.
     var inEnvironment: Environment.Pages {
         switch reason {
         case .own: .own
@@ -27,12 +27,12 @@ struct PageTrust: Sendable {
 }
 
 extension LogDirectory {
-    /// A generation's data file, as people are told of it.
+    /// The name of a generation's data file in messages.
     func dataName(_ number: UInt32) -> String {
         "gen-\(Self.padded(number))/data.mdb"
     }
 
-    /// An error that says what of the log's files is not as it was written.
+    /// An error with code `damaged` about the log's files.
     func damaged(
         _ reason: String,
         advice: String = "see: logtool verify; logtool salvage keeps what is whole"
@@ -40,17 +40,17 @@ extension LogDirectory {
         EventLogError(.damaged, operation: "open log at", object: path, reason: reason, advice: advice)
     }
 
-    /// The error of a data file that is missing.
+    /// The error for a missing data file.
     func isMissing(_ number: UInt32) -> EventLogError {
         damaged("the data file \(dataName(number)) is missing", advice: "restore a backup")
     }
 
-    /// The error of a data file without a byte.
+    /// The error for an empty data file.
     func isEmpty(_ number: UInt32) -> EventLogError {
         damaged("the data file \(dataName(number)) is empty", advice: "restore a backup")
     }
 
-    /// Runs a body and says of which data file damage is that it finds.
+    /// Runs `body`, and turns page damage that it throws into an error that names the data file.
     func naming<Result>(_ number: UInt32, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

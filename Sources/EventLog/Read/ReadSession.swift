@@ -1,13 +1,13 @@
-/// One prefix of a log, unchanged while the session lasts, whatever is appended or compacted meanwhile (I6).
+/// A view of one prefix of a log. Appends and compactions do not change it while the session lasts (I6).
 public struct ReadSession: ~Copyable {
     private let transaction: ReadTransaction
     let generation: Generation
     let reader: LogReader
-    /// The last sequence assigned when the session began, also where its event is dropped; zero for an empty log.
+    /// The last sequence assigned when the session began, even if its event is dropped; zero for an empty log.
     public let head: SequenceNumber
-    /// The head at the moment when the last compaction was decided, or zero.
+    /// The head when the last compaction was decided; zero before the first.
     public let decidedAt: SequenceNumber
-    /// Whether an act names the facts; not in a rewrite that has not come to its act.
+    /// Whether an act names the facts. False in the session that a rewrite's proof gets: the act comes after it.
     private let hasAct: Bool
 
     init(
@@ -34,12 +34,14 @@ public struct ReadSession: ~Copyable {
     /// Which generation is read; it rises with every rewrite.
     var generationNumber: UInt32 { generation.number }
 
-    /// The event at a sequence; `nil` where it is dropped. Copies its bytes.
+    /// The event at a sequence, copied; `nil` if it is dropped.
     ///
-    /// - Throws: `EventLogError` with code `notFound` for zero and beyond the head.
+    /// - Throws: `EventLogError` with code `notFound` for zero and beyond the head, `damaged` if the sequence is
+    ///   neither held nor dropped.
     public func event(at sequence: SequenceNumber) throws -> RecordedEvent? {
         try checkPlace(sequence)
         guard let record = try reader.record(at: sequence.rawValue) else {
+            // `leafHash(at:)` throws where no run covers the sequence.
             if try reader.gapRun(at: sequence.rawValue) == nil { _ = try reader.leafHash(at: sequence.rawValue) }
             return nil
         }
@@ -49,7 +51,7 @@ public struct ReadSession: ~Copyable {
         }
     }
 
-    /// Lends the held events of a closed range in sequence order; `body` returns false to stop.
+    /// Passes the held events of a closed range to `body` in sequence order; `body` returns false to stop.
     ///
     /// Nothing is copied or allocated per event: payloads are borrowed from the map.
     public func forEachEvent(
@@ -74,36 +76,37 @@ public struct ReadSession: ~Copyable {
         return try reader.leafHash(at: sequence.rawValue)
     }
 
-    /// A hash of all events up to a sequence, for what is derived from them: in a log in which any of them has another leaf
-    /// hash, or the clock is another, it is another. No part of the format.
+    /// A hash of all events up to a sequence, to bind derived data to them. It differs if any leaf hash or any stored
+    /// clock up to there differs. Cost: reads one tree node per 256 events, and up to 255 leaf hashes.
     public func prefixHash(through sequence: SequenceNumber) throws -> Hash256 {
         if sequence != .zero { try checkPlace(sequence) }
         return try reader.prefixHash(through: sequence.rawValue)
     }
 
-    /// The greatest recordedAt of the remote changes up to a sequence, dropped ones included; `nil` where there is none.
+    /// The greatest `recordedAt` of the remote changes up to a sequence, dropped ones included; `nil` if there are
+    /// none.
     ///
-    /// Of events that were dropped together only the greatest is left, at their end: within them the answer may be that of
-    /// an earlier event.
+    /// A run of dropped events keeps only its greatest time, which counts at its last event. Within such a run, the
+    /// result may be that of an earlier event.
     public func clock(at sequence: SequenceNumber) throws -> Timestamp? {
         if sequence != .zero { try checkPlace(sequence) }
         let clock = try reader.clock(at: sequence.rawValue)
         return clock == Clock.none ? nil : Timestamp(microseconds: clock)
     }
 
-    /// The end of the longest prefix whose clock is at or before an instant; zero where there is none.
+    /// The last sequence of the longest prefix whose clock is at or before `limit`; zero if there is none.
     public func lastSequence(clockAtMost limit: Timestamp) throws -> SequenceNumber {
         SequenceNumber(try reader.prefix(clockAtMost: limit.microseconds, head: head.rawValue))
     }
 
-    /// What the recorder of a source stored to resume from.
+    /// The bookmark that the recorder of a source stored to resume from; `nil` without one.
     public func bookmark(of source: SourceName) throws -> [UInt8]? {
         try reader.sealedValue(of: Array(source.rawValue.utf8), in: reader.tables.bookmarks)
     }
 
-    /// What a rewrite stored beside the events under a name.
+    /// The value that a rewrite stored beside the events under `name`; `nil` without one, and always in a part.
     ///
-    /// - Throws: `EventLogError` with code `damaged` where the facts are not those that the act of the rewrite names.
+    /// - Throws: `EventLogError` with code `damaged` if the facts are not those that the rewrite's act names (I25).
     public func fact(_ name: String) throws -> [UInt8]? {
         if try name.isEmpty || isPart() { return nil }
         if hasAct { try reader.checkFacts() }
@@ -130,14 +133,14 @@ extension ReadSession {
         return try reader.root(over: 0..<size)
     }
 
-    /// The hashes that prove that an event is in the tree of a size.
+    /// The inclusion proof of an event in the tree over the first `size` events (RFC 6962).
     public func inclusionProof(of sequence: SequenceNumber, size: UInt64) throws -> [Hash256] {
         try checkPlace(sequence)
         try checkSize(size)
         return try MerkleTree.inclusionProof(leaf: sequence.rawValue - 1, size: size) { try reader.root(over: $0) }
     }
 
-    /// The hashes that prove that the tree of the first size is a prefix of that of the second.
+    /// The consistency proof that the tree of `first` events is a prefix of the tree of `second` events (RFC 6962).
     public func consistencyProof(from first: UInt64, to second: UInt64) throws -> [Hash256] {
         try checkSize(second)
         return try MerkleTree.consistencyProof(from: first, to: second) { try reader.root(over: $0) }

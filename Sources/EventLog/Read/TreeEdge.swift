@@ -1,4 +1,4 @@
-/// The right edge of the log: where the next event goes, and what is needed to extend the tree and the clock.
+/// The right edge of the log: the next sequence, and what extends the tree and the clock.
 struct TreeEdge {
     /// The last sequence assigned.
     private(set) var head: UInt64 = 0
@@ -10,7 +10,7 @@ struct TreeEdge {
     /// An empty log's edge.
     init() {}
 
-    /// The edge of the log that a reader reads, at the last complete node; the leaves behind it are still to be added.
+    /// The edge of a reader's log at its last complete node. The caller appends the leaves after that node.
     init(lastNodeOf reader: LogReader, head: UInt64) throws {
         let nodes = head / TreeNode.leafCount
         guard nodes > 0 else { return }
@@ -19,7 +19,8 @@ struct TreeEdge {
         clock = node.clock
     }
 
-    /// Adds the next leaf, or the next subtree of 2^level leaves within a node; answers with the node that it completes.
+    /// Appends the next leaf, or the root of the next subtree of 2^level leaves, which lies within one node. Returns
+    /// the node that this completes, if any.
     mutating func append(_ hash: Hash256, level: Int = 0, clock leafClock: Int64) -> TreeNode? {
         head += 1 << UInt64(level)
         clock = max(clock, leafClock)

@@ -2,14 +2,14 @@ import Synchronization
 
 /// The roots of all complete, aligned subtrees above the stored nodes (256 leaves each), in memory.
 ///
-/// Nodes are only ever added to a generation and never change, so what was read in one session holds in every later one.
-/// 64 bytes a node, 2.5 MB for ten million events; made by the first proof, extended by later ones.
+/// Nodes are only added to a generation and never change, so those read in one session are valid in every later one.
+/// Takes 64 bytes a node, 2.5 MB for ten million events. The first proof fills it, later ones extend it.
 final class UpperTree: Sendable {
-    /// The subtrees of each level, from that of the nodes upwards, from the left.
+    /// `levels[0]` has the roots of the stored nodes, `levels[n]` the roots of 2^n nodes each, from left to right.
     private let levels = Mutex<[[Hash256]]>([[]])
 
-    /// Adds the subtrees that a range of nodes is made of, from the left, the greatest that fit, to a frontier that ends
-    /// where the range begins.
+    /// Appends a range of nodes to a frontier that ends where the range begins: from left to right, at each place the
+    /// greatest subtree that fits.
     func append(_ range: Range<UInt64>, to frontier: inout MerkleFrontier, _ reader: LogReader) throws {
         try levels.withLock { levels in
             try Self.load(&levels, upTo: range.upperBound, reader)
@@ -22,7 +22,7 @@ final class UpperTree: Sendable {
         }
     }
 
-    /// The greatest level whose subtree begins at a node and ends within the room.
+    /// The greatest level whose subtree begins at node `index` and spans at most `room` nodes.
     private static func level(at index: UInt64, room: UInt64) -> Int {
         min(index == 0 ? 63 : index.trailingZeroBitCount, 63 - room.leadingZeroBitCount)
     }
