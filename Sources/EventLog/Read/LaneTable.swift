@@ -69,6 +69,7 @@ final class LaneTable: Sendable {
         state.withLock { state in
             // Another thread may have added the same lanes meanwhile, or more.
             let missing = Int(end) - state.lanes.count
+            assert(missing <= loaded.count, "lanes are only added")
             for lane in loaded.suffix(max(0, missing)) {
                 state.numbers[ObjectIdentifier(lane)] = UInt32(state.lanes.count)
                 state.lanes.append(lane)
@@ -107,6 +108,7 @@ struct LaneLookup {
             _ = try reader.lane(number)
             known = reader.lanes.known
         }
+        assert(Int(number) < known.count, "a lane that was found is known")
         let reference = Unmanaged.passUnretained(known[Int(number)])
         lastNumber = number
         last = reference

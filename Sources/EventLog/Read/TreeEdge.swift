@@ -22,6 +22,8 @@ struct TreeEdge {
     /// Appends the next leaf, or the root of the next subtree of 2^level leaves, which lies within one node. Returns
     /// the node that this completes, if any.
     mutating func append(_ hash: Hash256, level: Int = 0, clock leafClock: Int64) -> TreeNode? {
+        assert(level <= TreeNode.level, "a subtree lies within one node")
+        assert(head.isMultiple(of: 1 << UInt64(level)), "a subtree begins at a multiple of its size")
         head += 1 << UInt64(level)
         clock = max(clock, leafClock)
         frontier.append(hash, level: level)

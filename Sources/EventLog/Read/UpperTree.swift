@@ -24,7 +24,8 @@ final class UpperTree: Sendable {
 
     /// The greatest level whose subtree begins at node `index` and spans at most `room` nodes.
     private static func level(at index: UInt64, room: UInt64) -> Int {
-        min(index == 0 ? 63 : index.trailingZeroBitCount, 63 - room.leadingZeroBitCount)
+        assert(room > 0, "a subtree spans at least one node")
+        return min(index == 0 ? 63 : index.trailingZeroBitCount, 63 - room.leadingZeroBitCount)
     }
 
     private static func load(_ levels: inout [[Hash256]], upTo end: UInt64, _ reader: LogReader) throws {
@@ -43,6 +44,7 @@ final class UpperTree: Sendable {
             level += 1
             if level == levels.count { levels.append([]) }
             levels[level].append(parent)
+            assert(levels[level].count * 2 == levels[level - 1].count, "each pair of subtrees has one parent")
         }
     }
 }
