@@ -1,11 +1,12 @@
 extension EventStore {
-    /// Copies the log as it is at one moment, while appends and rewrites go on, and checks the copy.
+    /// Copies the log as of one moment and verifies the copy. Appends and rewrites continue meanwhile.
     ///
-    /// The copy appears at its place whole and verified, or not at all. It is the same log: identity, sequences, root.
+    /// The copy appears at `path` whole and verified, or not at all. It is the same log: its identity, sequences and
+    /// root are equal.
     ///
-    /// - Throws: `EventLogError` with code `invalidArgument` where something stands at the path already, `damaged` where
-    ///   the log, and so its copy, is not as it was written; `io`.
-    /// - Returns: what the check of the copy found.
+    /// - Throws: `EventLogError` with code `invalidArgument` if anything exists at `path`, `damaged` if the log, and so
+    ///   its copy, is damaged; `io`.
+    /// - Returns: the report on the copy.
     public func backup(to path: String) throws -> VerifyReport {
         let (parentPath, name) = Directory.split(path)
         try Directory.makeWithParents(parentPath)
@@ -41,7 +42,7 @@ extension EventStore {
                 lanes: LaneInterner(),
                 pages: PageTrust(reason: .own)
             )
-            // A rewrite may have taken the generation's place just before it was copied.
+            // A rewrite may have replaced the generation just before it was copied.
             if try copy.read({ try $0.successor() }) == nil { return try finish(draft, copy) }
             try draft.folder.removeFolder(name)
         }
@@ -81,7 +82,7 @@ extension Folder {
             try sync()
             return result
         } catch {
-            // What cannot be removed either is under a name that says what it is.
+            // A folder that cannot be removed keeps its name as a partial one, so nothing takes it for a log.
             try? removeFolder(Partial.name(for: name), depth: LogDirectory.depth)
             throw error
         }

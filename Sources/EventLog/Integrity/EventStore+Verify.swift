@@ -1,17 +1,17 @@
 extension EventStore {
-    /// Reads the whole newest generation and checks all of it: pages, order, hashes, gaps, sums and counts (I7). Then what is
-    /// derived from it; of that, what is damaged is removed.
+    /// Checks the whole newest generation: pages, order, hashes, gaps, checksums and counts (I7). Then checks its
+    /// derived data, and removes it if it is damaged (I17).
     ///
-    /// Cost: every byte is read and hashed. Appends and reads go on meanwhile.
+    /// Cost: every byte is read and hashed. Appends and reads continue meanwhile.
     ///
-    /// - Throws: `EventLogError` where the log cannot be read at all; damage within it is what the report says.
+    /// - Throws: `EventLogError` if the log cannot be read at all. The report names damage within it.
     public func verify() throws -> VerifyReport {
         try EventLogError.wrapping("verify log at", path) {
             let generation = try newestGeneration()
             let file = try DataFile(in: generation.folder)
             for attempt in 0..<10 {
                 let report = try generation.read { reader in
-                    // While others commit, the two meta pages may have moved on before they are read here.
+                    // Other processes may commit, and replace both meta pages before they are read here.
                     let isSettled = file.metaPages().contains { $0?.transaction == reader.view.transaction }
                     guard isSettled || attempt == 9 else { return nil as VerifyReport? }
                     let progress = StoreWork.Activity.verifying.reporter(to: options.progress)
@@ -31,10 +31,10 @@ extension EventStore {
         }
     }
 
-    /// Checks the pages of a log's files that opening looks at before anything is opened, then all of the log as `verify()`
-    /// does.
+    /// Verifies a log that may be too damaged to open: checks the pages that opening relies on, then does what
+    /// `verify()` does.
     ///
-    /// - Throws: `EventLogError` with code `noLog`, `newerFormat` or `io`; damage is what the report says.
+    /// - Throws: `EventLogError` with code `noLog`, `newerFormat` or `io`. The report names damage.
     public static func verify(at path: String, options: Options = .init()) throws -> VerifyReport {
         guard let directory = try LogDirectory(existingAt: Directory.resolved(path) ?? path),
             try directory.format() != nil
@@ -57,12 +57,12 @@ extension EventStore {
 }
 
 extension LogDirectory {
-    /// Checks a generation's pages but for its events, which nobody looks at before they are verified.
+    /// Checks a generation's pages except those of its events, which nothing reads before `verify()` checks them.
     ///
-    /// Where another process commits meanwhile, pages may be used again while they are read here; only a state that stays
-    /// the newest counts. Where all is in motion, nothing is said.
+    /// A commit of another process may reuse pages during the check. So damage counts if the meta pages stayed the
+    /// same, or in the fifth attempt.
     ///
-    /// - Throws: `PageCheck.Damage`; `LMDBError` where the file cannot be read.
+    /// - Throws: `PageCheck.Damage`; `LMDBError` if the file cannot be read.
     fileprivate func checkPages(of number: UInt32) throws {
         for attempt in 0..<5 {
             guard let folder = try generation(number), try folder.kind(of: Folder.dataFileName) != .nothing else {

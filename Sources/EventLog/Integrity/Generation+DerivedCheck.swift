@@ -1,10 +1,11 @@
 import Synchronization
 
 extension Generation {
-    /// Checks all of what is derived from the generation: pages, owner, and the sum of every value. Removes what is not as
-    /// it was written.
+    /// Checks the generation's derived data: pages, owner, and the checksum of every value. Removes it if anything is
+    /// wrong (I17).
     ///
-    /// - Returns: What was wrong; `nil` where nothing was, nothing is there, or it is not for this process to judge.
+    /// - Returns: What was wrong; `nil` if nothing was, if there is no derived data, or if this process may not write
+    ///   to it.
     func checkDerivedData() -> String? {
         let name = LogDirectory.cacheName(number)
         do {
@@ -40,7 +41,7 @@ extension Generation {
 }
 
 extension DerivedStore {
-    /// - Throws: `EventLogError` with code `damaged` where a value does not fit its sum.
+    /// - Throws: `EventLogError` with code `damaged` if a value does not fit its checksum.
     fileprivate func checkValues() throws {
         try read { view in
             let (tables, values) = (environment.tables[0], environment.tables[1])

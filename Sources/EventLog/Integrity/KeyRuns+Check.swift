@@ -1,11 +1,11 @@
 extension EventStore {
-    /// Compares the runs of keys in the derived data with the keys of the events themselves. Removes the derived data where they
-    /// differ.
+    /// Compares the runs of keys in the derived data with the keys of the events. Removes the derived data if they
+    /// differ (I17).
     ///
     /// Cost: every event's key is hashed.
     ///
-    /// - Returns: how many keys were compared, and what was wrong.
-    /// - Throws: `EventLogError` where the log itself cannot be read.
+    /// - Returns: how many keys were compared, and what was wrong; `nil` if nothing was.
+    /// - Throws: `EventLogError` if the log itself cannot be read.
     package func checkDerivedKeys() throws -> (count: UInt64, damage: String?) {
         try EventLogError.wrapping("check derived data of", path) {
             let generation = try newestGeneration()
@@ -21,8 +21,8 @@ extension EventStore {
 }
 
 extension KeyRuns {
-    /// Whether each key of a held event up to where the runs reach stands in them once, nothing else does, and no key is above
-    /// the greatest ones.
+    /// Whether the runs contain each key of the held events up to `covered` once, nothing else, and no key exceeds the
+    /// stored maxima.
     fileprivate func compare(_ reader: LogReader) throws -> (count: UInt64, isRight: Bool) {
         var found = KeySum()
         guard let list = try? sum(into: &found) else { return (found.count, false) }
@@ -44,7 +44,7 @@ extension KeyRuns {
         return (expected.count, isBelow && expected == found)
     }
 
-    /// Adds up all entries of the runs that count.
+    /// Adds the entries of all listed runs to `sum`. Returns the list.
     private func sum(into sum: inout KeySum) throws -> KeyRunList {
         let list = try list()
         try forEachEntry { sum.add($0) }
@@ -52,8 +52,8 @@ extension KeyRuns {
     }
 }
 
-/// A sum over entries that says whether two lists of them are the same, in whatever order: nobody can aim at it, for its hash
-/// is seeded by this process.
+/// A sum that tells whether two lists have the same entries, in any order. `Hasher` has a seed of this process, so no
+/// log can aim at equal sums.
 private struct KeySum: Equatable {
     private(set) var count: UInt64 = 0
     private var sums: [UInt64] = [0, 0]

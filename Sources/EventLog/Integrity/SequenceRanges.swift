@@ -1,8 +1,8 @@
-/// A set of sequences that is filled in ascending order: 16 bytes for each run of consecutive ones.
+/// A set of sequences that is filled in ascending order. Takes 16 bytes for each run of consecutive ones.
 struct SequenceRanges {
     private var ranges: [ClosedRange<UInt64>] = []
 
-    /// Adds a range that lies behind all that were added before.
+    /// Adds a range, which must begin after the end of all earlier ones.
     mutating func append(_ range: ClosedRange<UInt64>) {
         if let last = ranges.last, last.upperBound == range.lowerBound - 1 {
             ranges[ranges.count - 1] = last.lowerBound...range.upperBound
@@ -11,7 +11,7 @@ struct SequenceRanges {
         }
     }
 
-    /// Cost: O(log ranges).
+    /// Whether a range contains the sequence. Cost: O(log ranges).
     func contains(_ sequence: UInt64) -> Bool {
         var (low, high) = (0, ranges.count)
         while low < high {

@@ -4,7 +4,7 @@ public struct StoreStatistics: Hashable, Sendable {
     public let head: SequenceNumber
     /// Events whose envelope and payload, original or substitute, are held.
     public let held: UInt64
-    /// Events of which only the leaf hash is held.
+    /// Events that are not held: dropped, or missing in a part.
     public let dropped: UInt64
     /// How many different triples of source, kind and attributes there are.
     public let lanes: UInt64
@@ -12,17 +12,17 @@ public struct StoreStatistics: Hashable, Sendable {
     public let generation: UInt32
     /// Bytes that the data file occupies on disk.
     public let bytesOnDisk: UInt64
-    /// Bytes that derived data occupies beside it: indexes and kept states, which are computed anew where they are gone.
+    /// Bytes that derived data occupies on disk: indexes and kept states, which are computed again if they are gone.
     public let bytesOfCaches: UInt64
     /// Bytes of the data file that the newest state needs; the rest is free for later appends.
     public let bytesUsed: UInt64
-    /// The most bytes that the file can grow to before its map is enlarged.
+    /// The size in bytes to which the file can grow before its map is enlarged.
     public let bytesMax: UInt64
     /// Slots of readers in use, in all processes.
     public let readers: Int
     /// How many commits the oldest reader is behind; while it reads, the space of replaced pages is not used again.
     public let oldestReaderLag: UInt64
-    /// The process of that reader; `nil` where nobody reads.
+    /// The process of that reader; `nil` without readers.
     public let oldestReaderProcess: Int32?
 }
 
@@ -57,7 +57,7 @@ extension EventStore {
         }
     }
 
-    /// The generation that nothing has replaced, to read.
+    /// The newest generation, for reading.
     func newestGeneration() throws -> Generation {
         var generation = core.current
         while try generation.read({ try $0.successor() }) != nil {
@@ -79,7 +79,8 @@ extension LogDirectory {
 }
 
 extension LogReader {
-    /// Bytes of all pages that this state reaches, the two meta pages and those of table headers included.
+    /// Bytes of all pages that this state reaches: those of the tables, the two meta pages and one page of table
+    /// headers.
     fileprivate func usedBytes() throws -> UInt64 {
         let all = [
             tables.meta, tables.events, tables.gaps, tables.nodes, tables.lanes, tables.keys, tables.facts,

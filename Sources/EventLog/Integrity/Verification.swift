@@ -2,13 +2,16 @@
 struct Verification {
     private let reader: LogReader
     private(set) var report = VerifyReport()
+    /// The complete nodes so far.
     private var frontier = MerkleFrontier()
+    /// The leaves since the last complete node.
     private var nodeFrontier = MerkleFrontier()
     private var clock = Clock.none
-    /// Whether the clock of the leaves since the last node is known for each of them.
+    /// Whether the time of each leaf since the last node is known. A run of dropped events has only its greatest.
     private var isClockExact = true
     private var gaps = GapExplanation()
     private var dropped = SequenceRanges()
+    /// The next sequence to check.
     private var expected: UInt64 = 1
     private var isAmongEvents = false
 
@@ -58,7 +61,7 @@ struct Verification {
         return report
     }
 
-    /// The event that is looked at, while events are.
+    /// The sequence that is being checked; `nil` outside the pass over events.
     private var placeOfEvents: SequenceNumber? { isAmongEvents ? SequenceNumber(expected) : nil }
 
     private func stop(_ reason: String, at sequence: UInt64? = nil) -> Stop {
@@ -69,8 +72,9 @@ struct Verification {
 // MARK: - Events and gaps
 
 extension Verification {
-    /// Checks the events out of the pages as these are checked: what is hashed is what was read past LMDB. A page that is
-    /// damaged is told before an event that is, wherever it lies; until all have been looked at, LMDB may not read any.
+    /// Checks the events in one pass with their pages, so that the bytes that are hashed are those that were checked,
+    /// read without LMDB (`docs/decisions/0016-verify-reads-events-once.md`). A damaged page is reported rather than a
+    /// damaged event, wherever it lies: until all pages are checked, LMDB must not read the table.
     private mutating func checkEvents(in pages: inout PageCheck) throws {
         var lanes = LaneLookup(reader)
         var firstDamage: (any Error)?
@@ -121,7 +125,7 @@ extension Verification {
         try add(hash, clock: lane.isAct ? Clock.none : record.recordedAt)
     }
 
-    /// Takes the runs of dropped events that lie before a sequence.
+    /// Adds the runs of dropped or missing events before `sequence`.
     private mutating func passGaps(before sequence: UInt64) throws {
         while expected < sequence, let run = try reader.gapRun(at: expected) {
             guard run.first == expected, run.last < sequence else {
@@ -141,7 +145,7 @@ extension Verification {
         }
     }
 
-    /// Takes the root of leaves that a part lacks.
+    /// Adds the root of a subtree of leaves that a part lacks.
     private mutating func passMissing(_ run: GapRun) throws {
         guard try reader.isPart(), run.isWellFormedMissing else {
             throw stop("events are missing, and the log is no part that lacks them", at: expected)
@@ -150,7 +154,7 @@ extension Verification {
         try add(run.hashes[0], level: Int(run.level), clock: Clock.none)
     }
 
-    /// What a rewrite leaves beside the events is proved by all of them, so a part has nothing of it.
+    /// Checks that a part has nothing beside its events: only the whole log proves what a rewrite leaves there (I25).
     private func checkNothingBesideAPart() throws {
         let counts = try [reader.tables.facts, reader.tables.keys].map { try reader.view.count(of: $0) }
         guard try reader.decidedAt() == .zero, counts == [0, 0], report.dropped == 0 else {
@@ -204,7 +208,7 @@ extension Verification {
         }
     }
 
-    /// A second reading of the table: what was read before may have been kept from an earlier time.
+    /// Compares the table with the lanes in memory, which may have been read at an earlier time.
     private func checkLanes() throws {
         let known = reader.lanes.known
         var cursor = try Cursor(reader.view, reader.tables.lanes)
@@ -219,7 +223,7 @@ extension Verification {
         guard Int(number) == known.count else { throw stop("lane \(number) is missing") }
     }
 
-    /// The keys of dropped events ascend and belong to dropped events.
+    /// Checks that the keys of dropped events ascend and belong to dropped events.
     private func checkKeys() throws {
         var cursor = try Cursor(reader.view, reader.tables.keys)
         var last: DroppedKeys.Entry?

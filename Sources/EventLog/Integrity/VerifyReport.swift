@@ -1,8 +1,8 @@
 /// What a check of a log found.
 public struct VerifyReport: Hashable, Sendable {
-    /// The first place that is not as it was written.
+    /// The first place where the log is not as it was written.
     public struct Damage: Hashable, Sendable, CustomStringConvertible {
-        /// The event it concerns, where it concerns one.
+        /// The event that is damaged; `nil` if the damage is elsewhere.
         public let sequence: SequenceNumber?
         /// What is wrong.
         public let reason: String
@@ -22,7 +22,7 @@ public struct VerifyReport: Hashable, Sendable {
         }
     }
 
-    /// The first damaged place; `nil` where everything is as it was written.
+    /// The first damaged place; `nil` if everything is as it was written.
     public var damage: Damage?
     /// The last sequence ever assigned.
     public var head = SequenceNumber.zero
@@ -34,20 +34,20 @@ public struct VerifyReport: Hashable, Sendable {
     public var dropped: UInt64 = 0
     /// Events that a part of a log lacks.
     public var missing: UInt64 = 0
-    /// The root over all events; of nothing, where something is damaged before it is known.
+    /// The root over all events; the root of an empty tree if the check stopped before it was known.
     public var root = MerkleTree.emptyRoot
     /// The number of the generation that was checked.
     public var generation: UInt32 = 0
 
-    /// What was wrong with the data derived from the log, where something was. It has been removed and is computed anew when
-    /// it is needed; the log itself is none the worse for it (I17).
+    /// What was wrong with the derived data; `nil` if nothing was. The damaged data has been removed and is computed
+    /// again when needed; the log itself is unharmed (I17).
     public var derivedDamage: String?
 
-    /// Whether acts name by hash what compactions left beside the events (facts, keys of dropped events, runs, clocks); false
-    /// where the last one is of a version that did not, so that only sums cover it.
+    /// Whether the last rewrite's act names by hash what compactions left beside the events: facts, keys of dropped
+    /// events, runs, clocks (I25). False if an earlier program version wrote that act: then only checksums cover them.
     public var provesRemains = true
 
-    /// Whether the damage may be a commit that came between the reading of the two meta pages.
+    /// Whether the damage is in a meta page: then a commit between the reads of the two may be the reason.
     var isDamageOfMetaPages = false
 
     /// Whether nothing is damaged.
