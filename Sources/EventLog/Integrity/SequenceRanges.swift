@@ -4,6 +4,7 @@ struct SequenceRanges {
 
     /// Adds a range, which must begin after the end of all earlier ones.
     mutating func append(_ range: ClosedRange<UInt64>) {
+        assert(ranges.last.map { $0.upperBound < range.lowerBound } ?? true, "ranges are added in ascending order")
         if let last = ranges.last, last.upperBound == range.lowerBound - 1 {
             ranges[ranges.count - 1] = last.lowerBound...range.upperBound
         } else {

@@ -165,6 +165,8 @@ extension Verification {
 
     private mutating func add(_ hash: Hash256, level: Int = 0, clock leafClock: Int64) throws {
         clock = max(clock, leafClock)
+        assert(level <= TreeNode.level, "a subtree lies within one node")
+        assert((expected - 1).isMultiple(of: 1 << UInt64(level)), "a subtree begins at a multiple of its size")
         nodeFrontier.append(hash, level: level)
         expected += 1 << UInt64(level)
         let last = expected - 1
