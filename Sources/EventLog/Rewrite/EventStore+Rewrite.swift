@@ -1,12 +1,13 @@
 extension EventStore {
-    /// Rewrites the log into a new generation, and switches to it in one commit (I9).
+    /// Rewrites the log into a new generation and switches to it in one commit (I9).
     ///
-    /// Appends go on while the log is copied; they wait only for the last of it. Readers go on in what they read. A
-    /// crash at any point leaves the old log or the new one.
+    /// Appends continue while the log is copied; they wait only while the last events are copied. Open sessions keep
+    /// reading the old generation. A crash at any point leaves the old log or the new one.
     ///
-    /// - Parameter proof: gets a session on the new generation before the switch, without the act and perhaps without
-    ///   the newest events (`head` says where it ends). If it throws, the log stays as it is.
-    /// - Throws: what `proof` throws; `EventLogError` with code `invalidArgument` where the plan does not fit the log.
+    /// - Parameter proof: receives a session on the new generation before the switch. The session lacks the act and may
+    ///   lack the newest events (see its `head`). If `proof` throws, the log stays unchanged.
+    /// - Throws: what `proof` throws; `EventLogError` with code `invalidArgument` if the plan does not fit the log or
+    ///   the log is a part.
     public func rewrite(
         _ plan: RewritePlan,
         proof: (borrowing ReadSession) throws -> Void = { _ in }
@@ -25,7 +26,7 @@ extension EventStore {
             do {
                 return try rewrite(plan, from: old, to: number, proof: proof)
             } catch {
-                // Nothing refers to the new generation yet; what cannot be removed now goes with the next rewrite.
+                // Nothing refers to the new generation yet. If it cannot be removed now, the next rewrite removes it.
                 if core.current.number == old.number { try? core.directory.discard(number) }
                 throw error
             }
@@ -44,7 +45,7 @@ extension EventStore {
         return try switchOver(plan, copy, from: old, to: target)
     }
 
-    /// A rewrite into another folder, without a lock and without a change to the log.
+    /// Runs a dry run into the folder `scratch`, without a lock and without a change to the log.
     private func rehearse(
         _ plan: RewritePlan,
         in scratch: String,
@@ -72,7 +73,7 @@ extension EventStore {
         }
     }
 
-    /// A copy of the log in a new generation up to nearly its head.
+    /// Copies the log into the new generation, up to nearly its head.
     private func decidedCopy(
         _ plan: RewritePlan,
         from old: Generation,
@@ -118,7 +119,8 @@ extension EventStore {
         )
     }
 
-    /// Copies what has been appended meanwhile, until the rest is short enough to let writers wait for it.
+    /// Copies events that were appended meanwhile, until fewer than 1,000 are left, for which writers can wait, or for
+    /// 20 rounds.
     private func catchUp(_ copy: GenerationCopy, _ old: Generation) throws {
         for _ in 0..<20 {
             let head = try old.read { reader in
@@ -152,12 +154,13 @@ extension EventStore {
             core.adopt(target)
             return result
         }
-        // What nothing refers to any more is removed now or by the next rewrite.
+        // Nothing refers to this generation any more. If it cannot be removed now, the next rewrite removes it.
         try? core.directory.discard(plan.isDryRun || result.isRefused ? target.number : old.number)
         return result
     }
 
-    /// Appends the act to the new generation and checks that the two have the same tree; answers with its sequence.
+    /// Checks that both generations have the same root, then appends the act to the new one. Returns the act's
+    /// sequence.
     private func finish(
         _ plan: RewritePlan,
         _ copy: GenerationCopy,
@@ -172,7 +175,7 @@ extension EventStore {
         guard roots.0 == roots.1 else { throw reader.damaged("the copy has another root than the log") }
         let transaction = try target.environment.beginWrite()
         let targetReader = LogReader(transaction.view, of: target)
-        // The generation may never come to be: nothing is stored beside it yet.
+        // The switch may still fail, so no derived data is stored for the new generation.
         var state = try WriterState(targetReader, generation: target, keysInMemory: nil)
         try state.catchUp(targetReader)
         let acts = try reader.acts() + [head + 1]
@@ -191,8 +194,8 @@ extension EventStore {
         return head + 1
     }
 
-    /// The newest generation, looked up in write transactions: a reader may be behind what a process committed that was
-    /// killed then, and a generation that something refers to must not be taken for a leftover.
+    /// The newest generation, found in write transactions. A read transaction may miss the last commit of a process
+    /// that was killed, and a generation that something refers to must not be removed as a leftover.
     func certainNewest() throws -> Generation {
         while true {
             let generation = try core.newestForWriting()
@@ -218,12 +221,13 @@ extension EventStore {
 }
 
 extension LogDirectory {
-    /// Bytes that a generation's data file occupies.
+    /// Bytes that a generation's data file occupies on disk; 0 if it is missing.
     func dataBytes(_ number: UInt32) -> UInt64 {
         ((try? generation(number)) ?? nil)?.allocatedBytes(of: Folder.dataFileName) ?? 0
     }
 
-    /// Removes a generation that nobody may open any more. Whoever reads it goes on.
+    /// Removes a generation and its derived data. Renames it first, so that nothing opens half of it. Open sessions
+    /// keep reading it.
     func discard(_ number: UInt32) throws {
         try removeCache(Self.cacheName(number))
         try generation(number)?.checkRemovable()
@@ -232,7 +236,8 @@ extension LogDirectory {
         try folder.sync()
     }
 
-    /// Removes what rewrites left that were cut short: a generation that nothing refers to, or one that was replaced.
+    /// Removes leftovers of interrupted rewrites and births: every generation but `current`, derived data of others,
+    /// and half-made folders. The caller holds the rewrite lock.
     func removeLeftovers(except current: UInt32) throws {
         for number in try generations() where number != current { try discard(number) }
         for name in try folder.names() where name.hasPrefix("cache-") && name != Self.cacheName(current) {

@@ -1,15 +1,19 @@
-/// Copies a generation into a new one, leaving out and replacing what a plan says.
+/// Copies a generation into a new one, dropping and redacting events as a plan says.
 ///
-/// Everything else is copied byte for byte: sequences, lane numbers, leaf hashes, tree nodes and older gaps stay.
+/// Everything else is copied byte for byte: sequences, lane numbers, leaf hashes, tree nodes and older gaps stay (I1,
+/// I2).
 final class GenerationCopy {
     private let plan: RewritePlan
     private let target: Generation
-    /// Counts the rewrites that dropped or redacted events, this one included.
+    /// The number of this rewrite, counted from 1.
     private let rewrite: UInt32
-    /// Gets the number of sequences copied, and of all.
+    /// Receives the number of sequences copied so far and the total.
     private let progress: PageCheck.Progress?
+    /// The last sequence copied, dropped ones included.
     private(set) var copiedHead: UInt64 = 0
+    /// The index in `plan.dropped` of the next event to drop.
     private var nextDropped = 0
+    /// The run that dropped events are added to; not stored yet.
     private var openRun: GapRun?
     private var droppedKeys: [DroppedKeys.Entry] = []
     private var copiedLanes: UInt32 = 0
@@ -26,7 +30,8 @@ final class GenerationCopy {
         self.progress = progress
     }
 
-    /// Copies everything up to the plan's decision: what is not in the plan may still change.
+    /// Copies metadata, events up to the reader's head, runs, keys and facts: with that, the plan is carried out. Later
+    /// events follow by `copyTail`, bookmarks by `copyBookmarks`.
     func copyDecided(_ reader: LogReader) throws {
         try copyMeta(reader)
         try copyTail(reader)
@@ -41,7 +46,7 @@ final class GenerationCopy {
         }
     }
 
-    /// Copies lanes, events and tree nodes from where the copy ends to the reader's head.
+    /// Copies lanes, events and tree nodes after `copiedHead`, up to the reader's head.
     func copyTail(_ reader: LogReader) throws {
         let head = try reader.head()
         while copiedHead < head {
@@ -54,7 +59,7 @@ final class GenerationCopy {
         }
     }
 
-    /// Copies what may change until the last moment.
+    /// Copies the bookmarks, last of all, since every append may change them.
     func copyBookmarks(_ reader: LogReader, _ transaction: borrowing WriteTransaction) throws {
         try copyAll(reader, reader.tables.bookmarks, transaction, target.tables.bookmarks)
     }
@@ -93,6 +98,8 @@ extension GenerationCopy {
             room = (room.events - 1, room.bytes - record.bytes.count)
             found = try cursor.advance()
         }
+        // Only a full batch ends early. Otherwise the copy has reached the head, also where the last events are
+        // dropped.
         copiedHead = found && last < head && (room.events == 0 || room.bytes <= 0) ? last : head
     }
 
@@ -183,7 +190,7 @@ extension GenerationCopy {
         }
     }
 
-    /// The nodes up to the last copied event.
+    /// Copies the nodes whose leaves are all copied.
     private func copyNodes(
         _ reader: LogReader,
         _ transaction: borrowing WriteTransaction,

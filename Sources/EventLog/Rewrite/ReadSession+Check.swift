@@ -1,17 +1,16 @@
 // MARK: - Whether events are as they were appended
 
 extension ReadSession {
-    /// Checks that an event's bytes fit its leaf hash and, where they are a substitute, that an act names it.
+    /// Checks that an event's bytes fit its leaf hash and, if the payload is a substitute, that an act names it (I7).
     ///
-    /// Two hashes an event. What is printed of a log is checked so; that the leaf hashes are those of the tree, `verify` and
-    /// `checkTree` say.
+    /// Does not compare the leaf hash with the tree; `verify` and `checkTree` do. Cost: two hashes an event.
     ///
     /// - Throws: `EventLogError` with code `damaged`, naming the sequence.
     public func check(_ event: borrowing EventView) throws {
         try reader.check(event.record, at: event.sequence.rawValue, in: event.lane)
     }
 
-    /// Checks the event at a sequence; of a dropped one there is nothing to check.
+    /// Checks the event at a sequence. A dropped event always passes.
     ///
     /// - Throws: as `check(_:)`; `notFound` for zero and beyond the head.
     public func checkEvent(at sequence: SequenceNumber) throws {
@@ -20,14 +19,14 @@ extension ReadSession {
         try reader.check(record, at: sequence.rawValue, in: try reader.lane(record.laneNumber))
     }
 
-    /// The act that names the substitute of a redacted event; `nil` where the event is not redacted, or no act does.
+    /// The act that names the substitute of a redacted event; `nil` if the event is not redacted or no act names it.
     public func actRedacting(_ sequence: SequenceNumber) throws -> SequenceNumber? {
         _ = try holding(at: sequence)
         guard let record = try reader.record(at: sequence.rawValue), record.holding == .redacted else { return nil }
         return try reader.act(naming: record, at: sequence.rawValue).map { SequenceNumber($0) }
     }
 
-    /// Checks the tree up to a sequence: the root of each full block of 256 leaf hashes is the one that is stored.
+    /// Checks the leaf hashes up to a sequence: the root of each full block of 256 must equal the stored node.
     ///
     /// - Returns: the root over all of them.
     /// - Throws: `EventLogError` with code `damaged`.
@@ -50,7 +49,7 @@ extension ReadSession {
 }
 
 extension RewritePlan {
-    /// How an act's payload names the substitute of an event.
+    /// The members by which an act's payload names the substitute of an event.
     public static func name(ofSubstitute payload: [UInt8], for sequence: SequenceNumber) -> String {
         "\"sequence\":\"\(sequence)\",\"substituteHash\":\"\(Hasher256.hash(payload).hex)\""
     }

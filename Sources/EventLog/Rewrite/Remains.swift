@@ -1,21 +1,21 @@
-/// What rewrites have left beside the events, by its hashes (I25): the deciding sequence, facts, keys of dropped
-/// events, and what is known of the runs of dropped events and of the clocks.
+/// Hashes of everything that rewrites have left beside the events (I25): the deciding sequence, facts, keys of dropped
+/// events, runs of dropped events, and clocks.
 ///
-/// The act of a rewrite names them as they are once it has taken effect, and nothing of them changes until the next one. So
-/// the last act that a rewrite left proves all of it, for the tree covers the act.
+/// A rewrite's act names them as they are once the rewrite has taken effect; they stay the same until the next rewrite.
+/// The tree covers the act, so the last rewrite's act proves all of them.
 struct Remains: Equatable {
     let decidedAt: UInt64
-    /// SHA-256 over `str name ‖ u64 length ‖ value` of each fact, by the bytes of the names.
+    /// SHA-256 over `str name ‖ u64 length ‖ value` of each fact, in the order of the names' bytes.
     let factsHash: Hash256
     /// SHA-256 over all entries of the table `keys`, ascending.
     let keysHash: Hash256
     /// SHA-256 over acts, runs and clocks: see `docs/format.md`.
     let runsHash: Hash256
 
-    /// Reads all of it.
+    /// Computes the hashes. Cost: reads all facts, keys, runs and nodes.
     ///
     /// - Parameters:
-    ///   - acts: the acts of all rewrites, that of the last one included.
+    ///   - acts: the acts of all rewrites, including the last one.
     ///   - head: the last event before the last act.
     init(_ reader: LogReader, acts: [UInt64], head: UInt64) throws {
         decidedAt = try reader.decidedAt().rawValue
@@ -24,16 +24,16 @@ struct Remains: Equatable {
         runsHash = try Self.runsHash(reader, acts, head)
     }
 
-    /// What the act's payload, a JSON object, has as its last member.
+    /// The last member of the act's payload, which is a JSON object.
     var text: String {
         "\(Self.opening(decidedAt)),\"factsHash\":\"\(factsHash.hex)\",\"keysHash\":\"\(keysHash.hex)\","
             + "\"runsHash\":\"\(runsHash.hex)\"}"
     }
 
-    /// How the member begins.
+    /// The beginning of the member.
     static func opening(_ decidedAt: UInt64) -> String { "\"remains\":{\"decidedAt\":\"\(decidedAt)\"" }
 
-    /// How the member says which facts there are.
+    /// The part of the member that names the facts.
     static func naming(facts hash: Hash256) -> String { "\"factsHash\":\"\(hash.hex)\"" }
 
     static func factsHash(_ reader: LogReader) throws -> Hash256 {
@@ -63,8 +63,8 @@ struct Remains: Equatable {
         return hasher.finalize()
     }
 
-    /// `u64 count ‖ u64 act …`, then of each run `u64 first ‖ u64 count ‖ u32 rewrite ‖ i64 clock`, a `u64` zero, and the clock
-    /// of each node that was full before the act.
+    /// SHA-256 over `u64 count ‖ u64 act …`, then `u64 first ‖ u64 count ‖ u32 rewrite ‖ i64 clock` of each run, a
+    /// `u64` zero, and the clock of each node that was full before the act.
     private static func runsHash(_ reader: LogReader, _ acts: [UInt64], _ head: UInt64) throws -> Hash256 {
         var hasher = Hasher256()
         hasher.update(number: UInt64(acts.count))
@@ -92,7 +92,7 @@ extension Hasher256 {
 }
 
 extension RewritePlan {
-    /// The act with what the rewrite leaves as its last member.
+    /// The act with `remains` as the last member of its payload.
     func act(naming remains: Remains) -> DraftEvent {
         var named = act
         named.payload.removeLast()
@@ -101,10 +101,10 @@ extension RewritePlan {
         return named
     }
 
-    /// Room that `act(naming:)` needs in the payload.
+    /// The most bytes that `act(naming:)` adds to the payload.
     static let remainsBytesMax = 320
 
-    /// Whether the act's payload is an object that a member can be added to.
+    /// Whether the act's payload looks like a JSON object, so that a member can be added.
     var isActOpen: Bool {
         act.payload.count >= 2 && act.payload.first == UInt8(ascii: "{") && act.payload.last == UInt8(ascii: "}")
     }
@@ -113,10 +113,11 @@ extension RewritePlan {
 // MARK: - Checking
 
 extension GapExplanation {
-    /// Whether what lies beside the events is what the last act of a rewrite names.
+    /// Compares what lies beside the events with what the last rewrite's act names (I25).
     ///
-    /// - Returns: false where the rewrite is one of an earlier version, whose acts do not name it.
-    /// - Throws: `EventLogError` with code `damaged` where it is not.
+    /// - Returns: false if an earlier program version wrote that act, which does not name it; true otherwise, also
+    ///   without any rewrite.
+    /// - Throws: `EventLogError` with code `damaged` if they differ.
     func checkRemains(_ reader: LogReader, head: UInt64) throws -> Bool {
         let decidedAt = try reader.decidedAt().rawValue
         guard decidedAt <= head else {
@@ -141,7 +142,7 @@ extension GapExplanation {
         return true
     }
 
-    /// Acts of earlier versions say of all that only when a compaction was decided.
+    /// Checks an act of an earlier version, which names at most when the compaction was decided. Returns false.
     private func isUnnamedPossible(
         _ act: UInt64,
         _ payload: [UInt8],
@@ -159,7 +160,7 @@ extension GapExplanation {
 }
 
 extension Remains {
-    /// Which parts an act names otherwise.
+    /// The names of the parts that differ from those in an act.
     fileprivate func difference(_ payload: [UInt8]) -> String {
         let parts = [
             ("the deciding sequence", Self.opening(decidedAt)), ("facts", Self.naming(facts: factsHash)),
@@ -171,9 +172,9 @@ extension Remains {
 }
 
 extension LogReader {
-    /// Checks the facts against the act that the log says was the last one of a rewrite.
+    /// Compares the facts with the act that `meta` lists as the last rewrite's.
     ///
-    /// Cheap enough for whoever uses them; `verify` looks for that act among the events themselves.
+    /// Cost: reads one event and all facts. `verify` finds that act among the events instead of trusting `meta`.
     ///
     /// - Throws: `EventLogError` with code `damaged`.
     func checkFacts() throws {

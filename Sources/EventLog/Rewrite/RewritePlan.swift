@@ -1,7 +1,7 @@
-/// What a rewrite does to a log: which events it drops or redacts, and what it stores beside those that stay
-/// (I9). Compact, redact, seal, restore and migrate are one mechanism.
+/// What a rewrite does to a log: which events it drops or redacts, and what it stores beside the events (I9). Compact,
+/// redact, seal, restore and migrate are one mechanism.
 public struct RewritePlan: Sendable {
-    /// Held events to drop, ascending; no acts, none behind `decidedAt`.
+    /// Held events to drop, ascending: no acts, and none after `decidedAt`.
     public var dropped: [SequenceNumber]
     /// The head when the plan was made.
     public var decidedAt: SequenceNumber
@@ -11,15 +11,15 @@ public struct RewritePlan: Sendable {
     /// and each substitute by `"sequence":"N","substituteHash":"HEX"`. The payload is a JSON object; the rewrite adds what it
     /// leaves beside the events as the member `remains`.
     public var act: DraftEvent
-    /// Values stored beside the events by name (1 … 255 bytes); those of other names stay as they are.
+    /// Values to store beside the events, by name (1 to 255 bytes). Facts under other names stay unchanged.
     public var facts: [String: [UInt8]]
-    /// Payloads that take the place of originals, which are removed for ever.
+    /// Payloads that replace the originals, which are removed for ever.
     public var substitutes: [SequenceNumber: [UInt8]]
-    /// Whether to leave the log as it is: everything is done but the switch, and the new generation is thrown away.
+    /// Whether to leave the log unchanged: the rewrite does everything but the switch, and removes the new generation.
     public var isDryRun = false
-    /// Of a dry run, an empty folder where the new generation is made; the log's own needs no write permission then.
+    /// For a dry run: an empty folder for the new generation, so that the log's own folder needs no write permission.
     public var scratch: String?
-    /// Whether to leave the log as it is where the new generation would take more bytes.
+    /// Whether to leave the log unchanged if the new generation would take more bytes.
     public var mustShrink = false
 
     /// Makes a plan.
@@ -37,7 +37,8 @@ public struct RewritePlan: Sendable {
         self.substitutes = substitutes
     }
 
-    /// What an act names dropped events by: SHA-256 of their sequences in order, each in eight bytes, big-endian.
+    /// The hash by which an act names dropped events: SHA-256 of their sequences in order, eight bytes each,
+    /// big-endian.
     public static func droppedHash(of sequences: some Sequence<SequenceNumber>) -> Hash256 {
         var hasher = Hasher256()
         for sequence in sequences {
@@ -46,7 +47,7 @@ public struct RewritePlan: Sendable {
         return hasher.finalize()
     }
 
-    /// Checks what can be checked without the log.
+    /// Checks everything that does not need the log.
     ///
     /// - Throws: `EventLogError` with code `invalidArgument`.
     func check(path: String) throws {
@@ -74,18 +75,18 @@ public struct RewritePlan: Sendable {
 
 /// What a rewrite did.
 public struct RewriteResult: Hashable, Sendable {
-    /// Where the act stands.
+    /// The sequence of the act.
     public let act: SequenceNumber
     /// The number of the new generation.
     public let generation: UInt32
-    /// Held events before, and after it without the act.
+    /// Held events before the rewrite.
     public let heldBefore: UInt64
-    /// Held events after it, the act of this rewrite not counted.
+    /// Held events after the rewrite, without its act.
     public let heldAfter: UInt64
-    /// Bytes of the data file on disk before.
+    /// Bytes on disk of the old data file.
     public let bytesBefore: UInt64
-    /// Bytes of the data file on disk after.
+    /// Bytes on disk of the new data file.
     public let bytesAfter: UInt64
-    /// Whether the log was left as it is because it would have grown.
+    /// Whether the log was left unchanged because it would have grown.
     public let isRefused: Bool
 }
