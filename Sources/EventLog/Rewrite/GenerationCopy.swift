@@ -50,11 +50,13 @@ final class GenerationCopy {
     func copyTail(_ reader: LogReader) throws {
         let head = try reader.head()
         while copiedHead < head {
+            let before = copiedHead
             try write { transaction, tables in
                 try copyLanes(reader, transaction, tables)
                 try copyEvents(reader, head: head, transaction, tables)
                 try copyNodes(reader, transaction, tables)
             }
+            assert(before < copiedHead && copiedHead <= head, "each batch copies something, and nothing after the head")
             progress?(copiedHead, head)
         }
     }

@@ -94,10 +94,12 @@ extension Hasher256 {
 extension RewritePlan {
     /// The act with `remains` as the last member of its payload.
     func act(naming remains: Remains) -> DraftEvent {
+        assert(isActOpen, "`check` refuses a plan whose act is no JSON object")
         var named = act
         named.payload.removeLast()
         if named.payload.count > 1 { named.payload.append(UInt8(ascii: ",")) }
         named.payload += Array(remains.text.utf8) + [UInt8(ascii: "}")]
+        assert(named.payload.count <= act.payload.count + Self.remainsBytesMax, "the limit on acts leaves room for it")
         return named
     }
 
