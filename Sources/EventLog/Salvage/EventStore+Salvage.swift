@@ -1,16 +1,16 @@
 extension EventStore {
-    /// Makes a log of every event of a damaged one that still hashes right. The damaged one is read past LMDB and left as
-    /// it is.
+    /// Makes a new log of every event of a damaged log that still fits its leaf hash (I20). Reads the damaged log
+    /// without LMDB, and does not change it.
     ///
-    /// Memory: the whole of what is found.
+    /// Memory: everything that is found.
     ///
     /// - Parameters:
     ///   - path: The damaged log.
-    ///   - target: Where the new one goes; nothing may be there.
-    ///   - now: When the act is recorded that names what is lost.
-    ///   - progress: Gets reports of the reading of a data file.
-    /// - Throws: `EventLogError` with code `noLog` where no generation is, `io` where the files cannot be read,
-    ///   `invalidArgument` where something is at the target.
+    ///   - target: Where the new log goes; nothing may exist there.
+    ///   - now: The `recordedAt` of the act that names what is lost.
+    ///   - progress: Receives reports while a data file is read.
+    /// - Throws: `EventLogError` with code `noLog` if no generation exists, `io` if the files cannot be read,
+    ///   `invalidArgument` if anything exists at the target.
     public static func salvage(
         _ path: String,
         to target: String,
@@ -56,8 +56,8 @@ extension EventStore {
         }
     }
 
-    /// Where nothing is lost of the events, what lies beside them may be: then the acts that are there name other facts than
-    /// those that were found, and an act of the salvage says so.
+    /// Writes the new log. Even if no event is lost, facts or keys may be. Then they do not fit the existing acts, the
+    /// import refuses them, and the log is written again with an act of the salvage.
     private static func write(_ salvage: inout Salvage, to target: String) throws {
         let identity = systemRandomBytes(16)
         if !salvage.needsAct {

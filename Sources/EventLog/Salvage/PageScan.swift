@@ -1,5 +1,5 @@
-/// Walks over all pages of an LMDB data file in their order, passing over the trees: whatever lies in a leaf page and can
-/// still be taken for an entry is handed out, also from pages that no tree leads to any more.
+/// Scans all pages of an LMDB data file in the order of the file, ignoring the trees. Finds everything in leaf pages
+/// that can still be an entry, also in pages that no tree reaches any more.
 struct PageScan {
     private static let headerBytes = 16
     private static let nodeHeaderBytes = 8
@@ -14,9 +14,10 @@ struct PageScan {
         fileBytes = try file.byteCount()
     }
 
-    /// Hands out every entry. Whether it is one, and what of, is for the caller to find out.
+    /// Passes everything that may be an entry to `body`. The caller decides whether it is one, and of which table.
     ///
-    /// - Parameter progress: Gets now and then, and at the end, the number of bytes that the scan has passed, and of all.
+    /// - Parameter progress: Receives the number of bytes scanned so far and the total, about every 4,096 pages and at
+    ///   the end.
     func forEachEntry(
         progress: (_ done: UInt64, _ total: UInt64) -> Void,
         _ body: (_ key: [UInt8], _ value: [UInt8]) -> Void
@@ -25,7 +26,7 @@ struct PageScan {
         forEachPage { number in
             if number.isMultiple(of: Self.pagesBetweenReports) { progress(number * UInt64(pageBytes), fileBytes) }
             guard page.withUnsafeMutableBytes({ file.read($0, at: number * UInt64(pageBytes)) }) else { return false }
-            // A leaf page; of a damaged header nothing else is asked.
+            // Only leaf pages. No other field of the header is required: it may be damaged.
             guard word(page, 10) == 2 else { return true }
             let lower = Int(word(page, 12))
             let end = (Self.headerBytes...pageBytes).contains(lower) ? lower : Self.headerBytes
@@ -37,7 +38,7 @@ struct PageScan {
         progress(fileBytes, fileBytes)
     }
 
-    /// The numbers of the pages that are not all hole, until the closure says that it is enough.
+    /// Passes the numbers of the pages that contain data to `body`, without holes, until `body` returns false.
     private func forEachPage(_ body: (UInt64) -> Bool) {
         let (size, end) = (UInt64(pageBytes), fileBytes / UInt64(pageBytes))
         var number: UInt64 = 2
@@ -66,7 +67,7 @@ struct PageScan {
         return largeValue(at: number, size).map { (key, $0) }
     }
 
-    /// A value with pages of its own.
+    /// A value in overflow pages; `nil` if it does not lie within the file or cannot be read.
     private func largeValue(at number: UInt64, _ size: Int) -> [UInt8]? {
         let (start, overflow) = number.multipliedReportingOverflow(by: UInt64(pageBytes))
         guard !overflow, start < fileBytes, fileBytes - start >= UInt64(size + Self.headerBytes) else { return nil }

@@ -1,16 +1,19 @@
-/// Makes the pieces of a log from the parts that are left of one.
+/// Makes the pieces of a new log from the parts that are left of a damaged one (I20).
 ///
-/// Every sequence keeps its place. A lost event becomes a dropped one, under the leaf hash that its block of 256 proves,
-/// else under zeros; an act names all events that are not held, so that the new log is whole again and says what it lacks.
+/// Every event keeps its sequence. A lost event becomes a dropped one: with its leaf hash if its block of 256 proves
+/// that, otherwise with zeros. An act names all events that are not held, so that the new log verifies and lists what
+/// it lacks.
 struct Salvage {
     private let parts: SalvagedParts
     private let identity: [UInt8]
     private let now: Timestamp
     private var head: UInt64 = 0
     private(set) var report = SalvageReport()
+    /// By sequence − 1; zeros where the hash is unknown or unproved.
     private var leafHashes: [Hash256] = []
     /// The held events' records, by sequence − 1; `nil` for all others.
     private var records: [[UInt8]?] = []
+    /// Whether a rewrite had dropped the event already, by sequence − 1.
     private var isDropped: [Bool] = []
 
     init(_ parts: SalvagedParts, identity: [UInt8], now: Timestamp) {
@@ -34,7 +37,7 @@ struct Salvage {
             }
         }
         for (sequence, found) in parts.events where !isDropped[Int(sequence) - 1] {
-            // Of two different ones at one place neither is believed, unless the block says which.
+            // If two different whole events have one sequence, neither counts unless its block proves it (`settle`).
             let right = found.filter { $0.record != nil }
             guard let event = right.count == 1 ? right.first : right.isEmpty ? found.first : nil else { continue }
             leafHashes[Int(sequence) - 1] = event.leafHash
@@ -42,7 +45,8 @@ struct Salvage {
         }
     }
 
-    /// Holds a full block against the root that the tree has for it.
+    /// Compares a full block with its stored root. If they differ, tries the other candidates for one event after
+    /// another.
     private mutating func settle(_ block: UInt64) {
         let range = Int(block * TreeNode.leafCount)..<Int((block + 1) * TreeNode.leafCount)
         guard let node = parts.nodes[block] else { return forgetUnproved(range) }
@@ -61,11 +65,12 @@ struct Salvage {
         forgetUnproved(range)
     }
 
-    /// The leaf hash of an event whose own bytes do not fit it is only known where its block proves it.
+    /// Clears the leaf hashes of lost events, which only the root of their block could have proved.
     private mutating func forgetUnproved(_ range: Range<Int>) {
         for index in range where records[index] == nil && !isDropped[index] { leafHashes[index] = .zero }
     }
 
+    /// Fills the report.
     private mutating func tell() {
         let open = leafHashes.count - leafHashes.count % Int(TreeNode.leafCount)
         forgetUnproved(open..<leafHashes.count)
@@ -87,10 +92,10 @@ struct Salvage {
 // MARK: - Pieces
 
 extension Salvage {
-    /// Whether something is lost that the acts which are there do not tell of.
+    /// Whether something is missing that no existing act names.
     var needsAct: Bool { !report.lost.isEmpty || (report.dropped > 0 && parts.meta[MetaName.acts] == nil) }
 
-    /// What an import makes the new log of.
+    /// The header and the pieces from which an import makes the new log. Sets the root in the report.
     mutating func pieces(
         newIdentity: [UInt8],
         needsAct: Bool
@@ -142,7 +147,8 @@ extension Salvage {
         }
     }
 
-    /// Events that are not held, to the end of their run or of the lost ones, and not over the end of a block.
+    /// The run of events that are not held, from `index` on, which it moves behind them. It ends with the stored run;
+    /// without one, before the next held event or stored run, and at the latest at a multiple of `GapRun.hashCountMax`.
     private func run(from index: inout Int, renumbered: Bool) -> DroppedRun {
         let start = index
         let known = parts.runs[UInt64(start) + 1]

@@ -1,17 +1,17 @@
 /// What a salvage found and lost.
 public struct SalvageReport: Hashable, Sendable {
-    /// The sequences of events that nothing right is left of, as ranges in order.
+    /// The sequences of lost events: ranges, ascending.
     public var lost: [ClosedRange<SequenceNumber>] = []
     /// How many events are held in the new log.
     public var held: UInt64 = 0
-    /// How many were dropped already, by acts.
+    /// How many events rewrites had dropped before.
     public var dropped: UInt64 = 0
-    /// The last sequence that anything was found of; whatever came after it is gone without a trace.
+    /// The last sequence of which anything was found. Later events are gone without a trace.
     public var head = SequenceNumber.zero
     /// The root of the new log.
     public var root = MerkleTree.emptyRoot
-    /// Whether the new log is the old one: same identity and, where nothing was lost, same root. A log of which a leaf hash
-    /// is lost is another one, for no old proof holds for it.
+    /// Whether the new log has the identity of the old one and, if nothing was lost, its root. If a leaf hash is lost,
+    /// the log gets a new identity, because old proofs no longer hold for it.
     public var keepsIdentity = false
 
     /// How many events are lost.

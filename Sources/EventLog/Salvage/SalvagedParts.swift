@@ -1,12 +1,12 @@
-/// What of one generation can still be told to be as it was written, from its pages alone.
+/// The parts of one generation that are provably as they were written, found in its pages alone.
 ///
-/// Values of small tables are told by their checksums, which cover the table's name and the key; events by their leaf
-/// hashes. Both are right wherever they lie: within a generation neither ever changes.
+/// Checksums, which cover the table's name and the key, prove the values of small tables; leaf hashes prove events. A
+/// proved part counts wherever it lies, because parts do not change within a generation.
 struct SalvagedParts {
-    /// What stands at one sequence.
+    /// A candidate for the event at one sequence.
     struct Event {
         let leafHash: Hash256
-        /// The record's bytes; `nil` where they do not fit the leaf hash that they say.
+        /// The record's bytes; `nil` if they do not fit the leaf hash in them.
         let record: [UInt8]?
     }
 
@@ -16,12 +16,12 @@ struct SalvagedParts {
     private(set) var meta: [String: [UInt8]] = [:]
     private(set) var facts: [String: [UInt8]] = [:]
     private(set) var keys: Set<DroppedKeys.Entry> = []
-    /// By sequence; more than one where pages of a commit that never was are left.
+    /// By sequence; several if pages of an aborted commit are left.
     private(set) var events: [UInt64: [Event]] = [:]
 
-    /// Reads a data file twice: lanes have to be known before events can be judged.
+    /// Reads a data file twice: lanes must be known before events can be checked.
     ///
-    /// - Parameter progress: Gets the number of bytes read, and of all, both readings together.
+    /// - Parameter progress: Receives the number of bytes read so far and the total, over both readings.
     init(_ file: DataFile, progress: PageCheck.Progress? = nil) throws {
         let scan = try PageScan(file)
         scan.forEachEntry(progress: { progress?($0, 2 * $1) }) { key, value in takeSmall(key, value) }
@@ -29,13 +29,13 @@ struct SalvagedParts {
         dropStrayEvents()
     }
 
-    /// The last sequence that anything is there of.
+    /// The last sequence of an event or a run; 0 without any.
     var head: UInt64 {
         max(events.keys.max() ?? 0, runs.values.map(\.last).max() ?? 0)
     }
 
-    /// An event's hash does not cover its sequence. One whose key was altered to stand far behind all others would make
-    /// everything in between look lost.
+    /// Removes events far behind all others. A leaf hash does not cover the sequence, so an event whose key was altered
+    /// could move there and make everything in between look lost.
     private mutating func dropStrayEvents() {
         let known = (events.keys + runs.values.map(\.last)).sorted()
         var end = known.count
@@ -49,6 +49,7 @@ struct SalvagedParts {
         }
     }
 
+    // A group of at most `strayCountMax` events counts as stray if more than `strayDistance` sequences lie before it.
     private static let strayDistance: UInt64 = 4_096
     private static let strayCountMax = 16
 
