@@ -77,6 +77,7 @@ struct PageScan {
     }
 
     private func word(_ page: [UInt8], _ offset: Int) -> UInt16 {
-        page.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
+        precondition(offset >= 0 && offset + 2 <= page.count, "a word lies within its page")
+        return page.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt16.self) }
     }
 }

@@ -72,6 +72,7 @@ struct Salvage {
 
     /// Fills the report.
     private mutating func tell() {
+        assert(records.count == leafHashes.count && isDropped.count == leafHashes.count, "one of each for a sequence")
         let open = leafHashes.count - leafHashes.count % Int(TreeNode.leafCount)
         forgetUnproved(open..<leafHashes.count)
         report.head = SequenceNumber(head)
