@@ -49,7 +49,8 @@ struct SalvagedParts {
         }
     }
 
-    // A group of at most `strayCountMax` events counts as stray if more than `strayDistance` sequences lie before it.
+    // At most `strayCountMax` events at the end are stray if a gap of more than `strayDistance` sequences precedes
+    // them.
     private static let strayDistance: UInt64 = 4_096
     private static let strayCountMax = 16
 

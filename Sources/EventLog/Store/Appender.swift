@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Appends batches one behind the other: while one is written, the caller makes the next and it is prepared.
+/// Appends batches in order. While one is written, the caller makes the next one, which is prepared meanwhile.
 ///
-/// The batches are in the log in the order in which they were given, each as a whole. Used by one thread at a time.
+/// The log receives the batches in the order of the calls, each as a whole (I5). Use it from one thread at a time.
 public final class Appender {
     private let store: EventStore
     private var pending: PendingAppend?
@@ -15,14 +15,14 @@ public final class Appender {
 
     /// Prepares a batch, waits until the one before is durable, and begins to write this one.
     ///
-    /// - Returns: what became of the batch before; `nil` where there is none.
+    /// - Returns: the result of the batch before; `nil` without one.
     /// - Throws: as `EventStore.append`, for the batch before or for the limits of this one. This batch is not appended
     ///   then, and may be given again.
     public func append(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) throws -> AppendResult? {
         try append(DraftBatch(drafts), bookmark: bookmark)
     }
 
-    /// The same for drafts that lie in one piece already.
+    /// The same for drafts that are already a `DraftBatch`.
     public func append(_ drafts: DraftBatch, bookmark: Bookmark? = nil) throws -> AppendResult? {
         try store.check(drafts)
         let batch = store.prepare(drafts)
@@ -35,7 +35,7 @@ public final class Appender {
 
     /// Waits until everything is durable.
     ///
-    /// - Returns: what became of the last batch; `nil` where nothing was waited for.
+    /// - Returns: the result of the last batch; `nil` if none was pending.
     /// - Throws: as `EventStore.append`.
     @discardableResult
     public func finish() throws -> AppendResult? {
@@ -44,7 +44,7 @@ public final class Appender {
     }
 }
 
-/// A batch that is being written.
+/// A batch that is being written. Signals once, after the outcome is set.
 private final class PendingAppend: Sendable {
     private let outcome = Mutex<Result<AppendResult, any Error>?>(nil)
     private let semaphore = DispatchSemaphore(value: 0)
@@ -54,7 +54,7 @@ private final class PendingAppend: Sendable {
         semaphore.signal()
     }
 
-    /// Waits; to be called once.
+    /// Waits for the outcome. May be called once, since it consumes the only signal.
     func result() -> Result<AppendResult, any Error> {
         semaphore.wait()
         return outcome.withLock { $0 } ?? .failure(CancellationError())

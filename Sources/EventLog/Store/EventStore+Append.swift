@@ -2,18 +2,18 @@ extension EventStore {
     /// Appends drafts in order: all of them or none, durable on return (I5).
     ///
     /// A draft whose source and key are held already with the same kind and payload appends nothing and gets the
-    /// sequence of that event (I4). Appends of several threads share a commit.
+    /// sequence of that event (I4). Concurrent appends share a commit.
     ///
     /// Under `fast` durability it returns once the batch is queued, without sequences; see `flush()`.
     ///
-    /// - Parameter bookmark: stored in the same transaction, also where every draft is a duplicate.
+    /// - Parameter bookmark: stored in the same transaction, even if every draft is a duplicate.
     /// - Throws: `EventLogError` with code `keyConflict` (a key is held with another payload), `invalidEnvelope` (a
     ///   payload over 16 MiB, or the source `logtool`), `locked`, `io` or `damaged`. Nothing is appended then.
     public func append(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) throws -> AppendResult {
         try append(DraftBatch(drafts), bookmark: bookmark)
     }
 
-    /// The same for drafts that lie in one piece already.
+    /// The same for drafts that are already a `DraftBatch`.
     public func append(_ drafts: DraftBatch, bookmark: Bookmark? = nil) throws -> AppendResult {
         try check(drafts)
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
@@ -24,22 +24,22 @@ extension EventStore {
         return try core.queue.submit(AppendTicket(prepare(drafts), bookmark: bookmark)) { writer.commit($0) }
     }
 
-    /// Waits until everything that was appended under `fast` durability is on the disk.
+    /// Waits until everything that was appended under `fast` durability is durable.
     ///
-    /// - Returns: what was appended since the last flush, counted, without sequences; nothing under `synced`.
-    /// - Throws: as `append`, also what went wrong with a commit before. What is not committed stays queued.
+    /// - Returns: the counts of what was appended since the last flush, without sequences; zeros under `synced`.
+    /// - Throws: as `append`. Batches that are not committed stay queued.
     @discardableResult
     public func flush() throws -> AppendResult {
         try fast?.flush() ?? AppendResult(sequences: [], appended: 0, first: 0)
     }
 
-    /// Appends as `append` does, without blocking a thread: the task goes on when the events are durable. For tasks that
-    /// append at once; they share commits.
+    /// Appends as `append` does under `synced`, but suspends the task instead of blocking a thread. Concurrent appends
+    /// share a commit.
     public func enqueue(_ drafts: [DraftEvent], bookmark: Bookmark? = nil) async throws -> AppendResult {
         try await enqueue(DraftBatch(drafts), bookmark: bookmark)
     }
 
-    /// The same for drafts that lie in one piece already.
+    /// The same for drafts that are already a `DraftBatch`.
     public func enqueue(_ drafts: DraftBatch, bookmark: Bookmark? = nil) async throws -> AppendResult {
         try check(drafts)
         if drafts.isEmpty && bookmark == nil { return AppendResult(sequences: [], appended: 0, first: 0) }
@@ -49,7 +49,7 @@ extension EventStore {
         }
     }
 
-    /// Hands a batch to the queue's thread.
+    /// Queues a batch and returns at once. `settled` is called once, on the thread that commits the batch.
     func start(
         _ batch: PreparedBatch,
         bookmark: Bookmark?,
@@ -58,11 +58,12 @@ extension EventStore {
         core.queue.start(batch, bookmark: bookmark, commit: { [writer] in writer.commit($0) }, settled: settled)
     }
 
-    /// Computes everything that needs no lock.
+    /// Computes everything that needs no lock: lanes, salts and leaf hashes.
     func prepare(_ drafts: DraftBatch) -> PreparedBatch {
         PreparedBatch(drafts, lanes: core.interner, salts: options.salt)
     }
 
+    /// Refuses a payload over the limit (I3) and the source of acts (I1).
     func check(_ drafts: DraftBatch) throws {
         let reason: String
         if drafts.runs.contains(where: { $0.source == .logtool }) {
@@ -76,7 +77,7 @@ extension EventStore {
         throw EventLogError(.invalidEnvelope, operation: "append to", object: path, reason: reason)
     }
 
-    /// Waits until what is derived from the appends of this process is stored.
+    /// Waits until the keys that this process appended are stored in the derived data.
     package func drainDerivedData() throws {
         let keys = try core.writer.locked(core.directory, wait: options.wait) { core.writer.state?.keys }
         keys?.drain()
@@ -84,7 +85,9 @@ extension EventStore {
 }
 
 extension LogCore {
-    /// The generation that nothing has replaced. Under the write lock no other can take its place.
+    /// The newest generation. Under the write lock, nothing can replace it.
+    ///
+    /// - Throws: `LMDBError` if it cannot be written.
     func newestForWriting() throws -> Generation {
         var generation = current
         while try generation.read({ try $0.successor() }) != nil {
@@ -96,7 +99,7 @@ extension LogCore {
 }
 
 extension LogWriter {
-    /// What is known of a generation: from the last commit, or read from the log.
+    /// The state of a generation after the last commit, or else read from the log. The caller holds the write lock.
     func state(for generation: Generation, _ reader: LogReader, keysInMemory: Int) throws -> WriterState {
         if let state, state.generation === generation { return state }
         return try WriterState(reader, generation: generation, keysInMemory: keysInMemory)

@@ -1,11 +1,11 @@
 extension EventStore {
     /// The held events of a range in sequence order, for a `for try await` loop.
     ///
-    /// Events are copied out of the log in chunks, each in a read session of its own: a loop may take its time and holds
-    /// no old version of the log. Where a compaction or another rewrite comes between two chunks, the loop ends with an
-    /// error instead of handing out events of both.
+    /// Copies the events in chunks, each in a read session of its own, so that a slow loop holds no old version of the
+    /// log. If a compaction or another rewrite comes between two chunks, the loop throws instead of mixing events of
+    /// both generations.
     ///
-    /// - Parameter range: from its first sequence to its last; `nil` for all up to the head at the loop's beginning.
+    /// - Parameter range: the sequences, both ends included; `nil` for all up to the head when the loop begins.
     public func events(in range: ClosedRange<SequenceNumber>? = nil) -> RecordedEvents {
         RecordedEvents(store: self, range: range)
     }
@@ -13,8 +13,8 @@ extension EventStore {
 
 /// The events of a log, one after another.
 ///
-/// Memory: one chunk of at most 1,000 events or 4 MiB of payload (one event at least). Throws `EventLogError` where the
-/// log cannot be read; with code `invalidArgument` where it was rewritten meanwhile.
+/// Memory: one chunk, which ends at 1,000 events or once it has 4 MiB of payload. Throws `EventLogError` if the log
+/// cannot be read, with code `invalidArgument` if it was rewritten meanwhile.
 public struct RecordedEvents: AsyncSequence, Sendable {
     let store: EventStore
     let range: ClosedRange<SequenceNumber>?
@@ -24,7 +24,7 @@ public struct RecordedEvents: AsyncSequence, Sendable {
         Iterator(store: store, range: range)
     }
 
-    /// A place in the log.
+    /// The position of a loop in the log.
     public struct Iterator: AsyncIteratorProtocol {
         private static let chunkEventsMax = 1_000
         private static let chunkBytesMax = 4 << 20
@@ -40,7 +40,7 @@ public struct RecordedEvents: AsyncSequence, Sendable {
             next = range?.lowerBound ?? SequenceNumber(1)
         }
 
-        /// The next event; `nil` behind the last.
+        /// The next event; `nil` after the last.
         public mutating func next() async throws -> RecordedEvent? {
             try step()
         }
@@ -50,7 +50,7 @@ public struct RecordedEvents: AsyncSequence, Sendable {
             return chunk.popLast()
         }
 
-        /// Reads the next chunk, its last event first, so that taking one costs nothing.
+        /// Reads the next chunk and reverses it, so that `popLast` takes its first event in O(1).
         private mutating func fill() throws {
             let first = Swift.max(next, SequenceNumber(1))
             let (events, end, generation) = try store.read { session in

@@ -8,15 +8,16 @@ public final class EventStore: Sendable {
         public var durability: Durability = .synced
         /// Where salts come from.
         public var salt: SaltSource = .random
-        /// How many keys stand in memory before they are written as a run; of the first writer that opens the log.
+        /// How many keys are kept in memory before they are written as a run. The first store of this process that
+        /// appends decides.
         package var keysInMemory = 65_536
-        /// How large the map is at first; of the first store that opens the log in this process.
+        /// The initial size of the map in bytes. The first store of this process that opens the log decides.
         package var mapBytes = 64 << 30
 
-        /// Gets reports of `verify`, `backup` and `rewrite`, and of the check of pages as the log is opened. The first store
-        /// that opens the log in this process checks a file that this program did not leave as it is.
+        /// Receives reports of `verify`, `backup` and `rewrite`, and of the check of pages at opening. The first store
+        /// of this process that opens the log checks the pages, unless the mark covers them (I24).
         public var progress: StoreWorkReporter?
-        /// Whether the caller looks at each page before LMDB reads it.
+        /// Whether the caller checks each page before LMDB reads it (I24).
         var believesPages = false
 
         /// The usual options: ten seconds, synced, random.
@@ -37,9 +38,9 @@ public final class EventStore: Sendable {
     public let path: String
     let core: LogCore
     let options: Options
-    /// What commits batches.
+    /// Commits batches under the write lock.
     let writer: LogCommit
-    /// Where appends go under `fast` durability.
+    /// Queues appends under `fast` durability; `nil` under `synced`.
     let fast: FastQueue?
 
     private init(core: LogCore, path: String, options: Options) {
@@ -52,6 +53,7 @@ public final class EventStore: Sendable {
     }
 
     deinit {
+        // An error has no receiver here: `flush()` is the call that reports it.
         _ = try? fast?.flush()
     }
 
@@ -73,9 +75,9 @@ public final class EventStore: Sendable {
         return EventStore(core: core, path: path, options: options)
     }
 
-    /// Opens the log at a directory, or makes one where nothing is or an empty directory.
+    /// Opens the log at a directory, or makes one if nothing exists there or the directory is empty.
     ///
-    /// - Throws: as `open`; `invalidArgument` where something is there that is no log.
+    /// - Throws: as `open`; `invalidArgument` if anything but a log exists there.
     public static func openOrCreate(at path: String, options: Options = .init()) throws -> EventStore {
         if Directory.kind(of: path) == .file {
             throw EventLogError(
@@ -94,7 +96,8 @@ public final class EventStore: Sendable {
         return try open(at: path, options: options)
     }
 
-    /// Lends one prefix of one generation. Never waits for a writer, and no writer waits for it.
+    /// Runs `body` with a session on one prefix of the newest generation (I6). Does not wait for writers, and writers
+    /// do not wait for it.
     public func read<R>(_ body: (borrowing ReadSession) throws -> R) throws -> R {
         try EventLogError.wrapping("read log at", path) {
             let session = try beginSession()
@@ -102,18 +105,18 @@ public final class EventStore: Sendable {
         }
     }
 
-    /// Allows one recorder at a time to record a source.
+    /// Takes the lock that lets one recorder at a time record a source (I6).
     ///
     /// - Throws: `EventLogError` with code `locked`, naming the process that records it.
     public func acquireSourceLock(_ source: SourceName) throws -> SourceLock {
         let sources = try core.directory.folder.folderMadeIfMissing(LogDirectory.sources)
         let lock = try FileLock(Self.lockName(source), in: sources)
-        // Whoever only looks whether it is taken holds it for an instant.
+        // Waits, because `hasRecorder(of:)` holds the lock for an instant.
         try lock.acquire(wait: .milliseconds(20), operation: "record source", object: source.rawValue)
         return SourceLock(lock: lock, source: source)
     }
 
-    /// Whether some process records a source now. One that was killed does not, whatever it wrote last.
+    /// Whether some process records a source now. A killed process does not count: the system releases its lock.
     public func hasRecorder(of source: SourceName) -> Bool {
         guard let sources = try? core.directory.folder.folder(LogDirectory.sources) else { return false }
         return FileLock.isHeld(Self.lockName(source), in: sources)
@@ -151,7 +154,7 @@ public final class EventStore: Sendable {
 /// The right to record a source, until it is released or its process ends.
 public final class SourceLock: Sendable {
     private let lock: FileLock
-    /// Which source.
+    /// The source that may be recorded.
     public let source: SourceName
 
     init(lock: FileLock, source: SourceName) {
@@ -163,7 +166,7 @@ public final class SourceLock: Sendable {
         lock.release()
     }
 
-    /// Gives the right back.
+    /// Releases the lock.
     public func release() {
         lock.release()
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Generation {
-    /// What was derived from this generation, where it is there and fits; `nil` else.
+    /// The derived data of this generation; `nil` if none exists that belongs to it (I17).
     func existingDerivedStore() throws -> DerivedStore? {
         guard isWritable else { return nil }
         let owner = try derivedOwner()
@@ -12,7 +12,7 @@ extension Generation {
         }
     }
 
-    /// What was derived from this generation, made where it is missing.
+    /// The derived data of this generation, made if missing.
     func derivedStore() throws -> DerivedStore {
         if let existing = try existingDerivedStore() { return existing }
         let owner = try derivedOwner()
@@ -34,23 +34,23 @@ extension Generation {
 }
 
 extension ReadSession {
-    /// What is derived from the generation that is read; `nil` where nothing is.
+    /// The derived data of the generation that is read; `nil` if none exists.
     ///
-    /// - Throws: `EventLogError` where the log cannot be read; the caller then does without.
+    /// - Throws: `EventLogError` if the log cannot be read; the caller can do without (I17).
     public func existingDerivedStore() throws -> DerivedStore? { try generation.existingDerivedStore() }
 
-    /// What is derived from the generation that is read, made where it is missing.
+    /// The derived data of the generation that is read, made if missing.
     ///
-    /// - Throws: `EventLogError` with code `io` where the log may not be written; the caller then does without.
+    /// - Throws: `EventLogError` with code `io` if the log cannot be written; the caller can do without (I17).
     public func derivedStore() throws -> DerivedStore {
         try EventLogError.wrapping("open derived data of", generation.logPath) { try generation.derivedStore() }
     }
 }
 
 extension EventStore {
-    /// What is derived from the newest generation, made where it is missing.
+    /// The derived data of the newest generation, made if missing.
     ///
-    /// - Throws: `EventLogError` with code `io` where the log may not be written; the caller then does without.
+    /// - Throws: `EventLogError` with code `io` if the log cannot be written; the caller can do without (I17).
     public func derivedStore() throws -> DerivedStore {
         try EventLogError.wrapping("open derived data of", path) { try newestGeneration().derivedStore() }
     }
