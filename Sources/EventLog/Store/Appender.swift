@@ -57,6 +57,8 @@ private final class PendingAppend: Sendable {
     /// Waits for the outcome. May be called once, since it consumes the only signal.
     func result() -> Result<AppendResult, any Error> {
         semaphore.wait()
-        return outcome.withLock { $0 } ?? .failure(CancellationError())
+        let settled: Result<AppendResult, any Error>? = outcome.withLock { $0 }
+        assert(settled != nil, "the outcome is set before the signal")
+        return settled ?? .failure(CancellationError())
     }
 }
