@@ -2,9 +2,9 @@
 public struct ImportResult: Hashable, Sendable {
     /// How many events are new in the log.
     public let appended: UInt64
-    /// How many events of the input were there already.
+    /// How many events of the input the log already had.
     public let duplicates: UInt64
-    /// How many events the log lacks, since the input was a part.
+    /// How many events the log lacks because the input was a part.
     public let missing: UInt64
     /// Whether acts name by hash what compactions left beside the events (`VerifyReport.provesRemains`).
     public let provesRemains: Bool
@@ -19,15 +19,15 @@ public struct ImportResult: Hashable, Sendable {
 }
 
 extension EventStore {
-    /// Makes the log at a path what a header and pieces say: identity, sequences, salts and root are the same.
+    /// Makes the log at a path from a header and pieces, with the same identity, sequences, salts and root.
     ///
-    /// Where no log is, one is made. A log that is there must be a prefix of what comes, and gets the rest; where it is
-    /// as long or longer and begins the same, nothing is changed. Nothing takes effect before all of it is checked
-    /// against the header's root.
+    /// If no log exists, makes one. An existing log must be a prefix of the input and receives the rest; if it is as
+    /// long or longer and begins the same, nothing changes. Nothing takes effect before everything is checked against
+    /// the header's root (I9).
     ///
-    /// - Parameter fill: gives every piece, in order.
-    /// - Throws: what `fill` throws; `EventLogError` with code `invalidArgument` where the pieces are not what the header
-    ///   says, where the log there forks off (`sequence` says where), or holds events that the input has dropped.
+    /// - Parameter fill: adds every piece, in order.
+    /// - Throws: what `fill` throws; `EventLogError` with code `invalidArgument` if the pieces do not fit the header,
+    ///   if the existing log forks off (at `sequence`), or if it holds events that the input has dropped.
     public static func importLog(
         at path: String,
         header: LogHeader,
@@ -138,13 +138,14 @@ extension EventStore {
                 provesRemains: provesRemains || !isChanged
             )
         } catch {
-            // Nothing refers to the new generation yet; what cannot be removed now goes with the next rewrite.
+            // Nothing refers to the new generation yet. If it cannot be removed now, the next rewrite removes it.
             if core.current.number == old.number { try? core.directory.discard(number) }
             throw error
         }
     }
 
-    /// Puts the new generation in the old one's place, once what was appended meanwhile is compared too.
+    /// Compares what was appended meanwhile, then replaces the old generation with the new one. Keeps the old one if it
+    /// is as long.
     private func takeOver(
         _ header: LogHeader,
         from old: Generation,
@@ -167,13 +168,13 @@ extension EventStore {
             core.adopt(target)
             return head
         }
-        // What nothing refers to any more is removed now or by the next rewrite.
+        // Nothing refers to this generation any more. If it cannot be removed now, the next rewrite removes it.
         try? core.directory.discard(head < header.size ? old.number : target.number)
         let known = min(head, header.size)
         return ImportResult(appended: header.size - known, duplicates: known)
     }
 
-    /// Recorders that the input knows nothing of go on from where they are.
+    /// Copies the bookmarks of sources for which the input has none, so that their recorders continue where they are.
     private func keepBookmarks(_ reader: LogReader, _ target: Generation) throws {
         let transaction = try target.environment.beginWrite()
         let targetReader = LogReader(transaction.view, of: target)
@@ -186,7 +187,7 @@ extension EventStore {
         try transaction.commit()
     }
 
-    /// Compares leaf by leaf from a sequence on, as far as both go; answers with the last sequence compared.
+    /// Compares the leaves from `first` on, as far as both logs go. Returns the last sequence compared.
     private func check(
         _ old: LogReader,
         against target: Generation,
@@ -200,7 +201,7 @@ extension EventStore {
             while start <= last {
                 let block = start...min(start + 4095, last)
                 try compare(old, new, in: block)
-                // Where the log there stays, it may hold less or more than the input.
+                // A log that stays may hold fewer or more of its events than the input.
                 if head < header.size { try checkHoldings(old, new, in: block) }
                 start = block.upperBound + 1
             }
@@ -220,7 +221,7 @@ extension EventStore {
         }
     }
 
-    /// Nothing that the log holds may be lost, and nothing that it gave up may come back with less than it had.
+    /// Checks that the input holds every event that the log holds, as whole or as redacted as the log does.
     private func checkHoldings(_ old: LogReader, _ new: LogReader, in block: ClosedRange<UInt64>) throws {
         var holdings: [UInt64: EventHolding] = [:]
         try new.forEachRecord(in: block) { sequence, record in

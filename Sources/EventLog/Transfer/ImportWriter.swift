@@ -1,11 +1,14 @@
-/// Writes the pieces of a log into a generation. Used by one thread at a time.
+/// Writes the pieces of a log into a generation.
+///
+/// `@unchecked Sendable`: one thread uses it at a time, because `LogImport` waits for each write before the next call.
 final class ImportWriter: @unchecked Sendable {
     private let target: Generation
     private let interner = LaneInterner()
     private var edge = TreeEdge()
+    /// Objects stand for lanes, since `interner` makes equal lanes one object and keeps them alive.
     private var laneNumbers: [ObjectIdentifier: UInt32] = [:]
     private var lastKey: DroppedKeys.Entry?
-    /// How many events are missing so far.
+    /// How many events the part lacks so far.
     private(set) var missing: UInt64 = 0
     private let isPart: Bool
 
@@ -14,7 +17,7 @@ final class ImportWriter: @unchecked Sendable {
         self.isPart = isPart
     }
 
-    /// Writes what stands in the header.
+    /// Writes the values of the header.
     func begin(_ header: LogHeader) throws {
         try write { transaction, tables in
             try transaction.putMeta(header.identity, named: MetaName.identity, in: tables.meta)
@@ -31,7 +34,7 @@ final class ImportWriter: @unchecked Sendable {
 
     /// Writes pieces in one transaction.
     ///
-    /// - Throws: `EventLogError` with code `invalidArgument` where one does not follow on the one before.
+    /// - Throws: `EventLogError` with code `invalidArgument` if a piece does not follow the one before.
     func write(_ pieces: [LogPiece]) throws {
         try write { transaction, tables in
             for piece in pieces {
@@ -45,14 +48,14 @@ final class ImportWriter: @unchecked Sendable {
         }
     }
 
-    /// Checks all of what was written against the header.
+    /// Verifies everything that was written, and compares it with the header.
     ///
-    /// - Returns: whether acts name by hash what lies beside the events.
+    /// - Returns: whether acts name by hash what lies beside the events (I25).
     func check(_ header: LogHeader) throws -> Bool {
         guard edge.head == header.size else {
             throw invalid("\(edge.head) events came, the header says \(header.size)")
         }
-        // A part to which nothing is missing is a whole log.
+        // A part that lacks nothing is a whole log.
         if missing > 0 { try write { try $0.putMeta([1], named: MetaName.part, in: $1.meta) } }
         let report = try target.read { reader in
             var verification = Verification(reader, generation: target.number, progress: nil)
@@ -221,7 +224,7 @@ extension ImportWriter {
 }
 
 extension Record {
-    /// The bytes of an event's record; `nil` where a whole one has no salt of sixteen bytes.
+    /// The bytes of an event's record; `nil` if a whole event has no salt of 16 bytes.
     static func bytes(of event: RecordedEvent, lane: UInt32) -> [UInt8]? {
         let isRedacted = event.envelope.holding == .redacted
         var writer = ByteWriter()

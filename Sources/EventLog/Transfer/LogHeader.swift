@@ -1,4 +1,4 @@
-/// What a whole log is beside its events: enough to make the same log again from them.
+/// Everything of a log beside its events: enough to make the same log again from them.
 public struct LogHeader: Hashable, Sendable {
     /// Sixteen bytes that tell this log from every other.
     public var identity: [UInt8]
@@ -8,13 +8,13 @@ public struct LogHeader: Hashable, Sendable {
     public var root: Hash256
     /// The head when the last compaction was decided, or zero.
     public var decidedAt: SequenceNumber
-    /// Where the act of each rewrite stands that dropped or redacted events, in their order.
+    /// The sequence of each rewrite's act, in the order of the rewrites.
     public var acts: [SequenceNumber]
     /// What rewrites stored beside the events, by name.
     public var facts: [String: [UInt8]]
     /// What recorders stored to resume from, by source.
     public var bookmarks: [String: [UInt8]]
-    /// Whether some of the events are missing in what follows: a part of a log.
+    /// Whether the log is a part: the pieces may lack some of its events.
     public var isPart = false
 
     /// Makes a header.
@@ -37,17 +37,17 @@ public struct LogHeader: Hashable, Sendable {
     }
 }
 
-/// A run of dropped events: what is left of them.
+/// What is left of a run of dropped events.
 public struct DroppedRun: Hashable, Sendable {
     /// The first of them.
     public var first: SequenceNumber
     /// The leaf hash of each, in order; at most 1,000.
     public var leafHashes: [Hash256]
-    /// Which rewrite dropped them, from 1.
+    /// The number of the rewrite that dropped them, counted from 1.
     public var rewrite: UInt32
-    /// The greatest recordedAt of the remote changes among them; `nil` where there is none.
+    /// The greatest `recordedAt` of the remote changes among them; `nil` if there are none.
     public var clock: Timestamp?
-    /// Where a multiple of 256 lies among them and is not the last: the log's clock there.
+    /// The log's clock at the multiple of 256 among them; `nil` without one, or if it is the last of them.
     public var clockAtNode: Timestamp?
 
     /// Makes a run.
@@ -68,9 +68,9 @@ public struct DroppedRun: Hashable, Sendable {
 
 /// Events that a part lacks: the root of an aligned subtree of their leaves.
 public struct MissingRun: Hashable, Sendable {
-    /// The first of them: one more than a multiple of their number.
+    /// The first of them. It is one more than a multiple of their number.
     public var first: SequenceNumber
-    /// There are 2^level of them, at most 256.
+    /// The level of the subtree: the run has 2^level events, at most 256.
     public var level: Int
     /// The root of the subtree; at level 0 the leaf hash.
     public var hash: Hash256
@@ -87,7 +87,7 @@ public struct MissingRun: Hashable, Sendable {
     public var last: SequenceNumber { SequenceNumber(first.rawValue &+ (1 << UInt64(level)) &- 1) }
 }
 
-/// One piece of a whole log, in the order in which they make it: events and dropped runs by sequence, then the keys.
+/// One piece of a log. Pieces come in order: events and runs by sequence, then the keys.
 public enum LogPiece: Sendable {
     /// A held event.
     case event(RecordedEvent)

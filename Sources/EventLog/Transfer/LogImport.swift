@@ -1,9 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Takes the pieces of a log and makes a generation of them, which nobody sees before it is whole and checked.
+/// Makes a generation from the pieces of a log. Nothing refers to the generation before it is whole and checked (I9).
 ///
-/// While one batch is written, the caller makes the pieces of the next; no more than the two are in memory.
+/// While one batch is written, the caller adds the pieces of the next; at most these two are in memory. Use it from one
+/// thread at a time.
 public final class LogImport {
     private let header: LogHeader
     private let writer: ImportWriter
@@ -15,7 +16,7 @@ public final class LogImport {
     private static let batchPieces = 10_000
     private static let batchBytes = 16 << 20
 
-    /// Gives the pieces to write in place of one that came.
+    /// Returns the pieces to write instead of the one that was added.
     private let replacing: (LogPiece) throws -> [LogPiece]
 
     init(
@@ -30,14 +31,14 @@ public final class LogImport {
     }
 
     deinit {
-        // Whoever removes what was written so far must not meet one who still writes.
+        // The caller may remove the files next, so nothing may still write to them.
         try? behind.finish()
     }
 
     /// Takes the next piece.
     ///
-    /// - Throws: `EventLogError` with code `invalidArgument` where it, or one not long before, does not follow on the one
-    ///   before.
+    /// - Throws: `EventLogError` with code `invalidArgument` if this piece, or one that was added earlier and written
+    ///   only now, does not follow the one before it.
     public func add(_ piece: LogPiece) throws {
         for piece in try replacing(piece) {
             waiting.append(piece)
@@ -46,12 +47,12 @@ public final class LogImport {
         }
     }
 
-    /// How many events are missing in what was written, once all of it is.
+    /// How many events the part lacks; final once `finish` has returned.
     var missing: UInt64 { writer.missing }
 
-    /// Writes what waits, and checks all of what was written against the header and the acts.
+    /// Writes the rest, then checks everything that was written against the header and the acts.
     ///
-    /// - Returns: whether acts name by hash what lies beside the events.
+    /// - Returns: whether acts name by hash what lies beside the events (I25).
     func finish() throws -> Bool {
         try flush()
         try behind.finish()
@@ -68,15 +69,15 @@ public final class LogImport {
     }
 }
 
-/// Work that is done on another thread while the caller goes on, one piece at a time.
+/// Runs work on another thread while the caller continues, one piece at a time.
 private final class WorkBehind: Sendable {
     private let queue = DispatchQueue(label: "eventlog.import")
     private let group = DispatchGroup()
     private let failure = Mutex<(any Error)?>(nil)
 
-    /// Waits for the work before, and begins the next.
+    /// Waits for the last work, then begins the next.
     ///
-    /// - Throws: what the work before has thrown; the next is not begun then.
+    /// - Throws: what earlier work has thrown; then nothing is begun.
     func run(_ work: @escaping @Sendable () throws -> Void) throws {
         try finish()
         queue.async(group: group) {
@@ -90,7 +91,7 @@ private final class WorkBehind: Sendable {
 
     /// Waits for the work.
     ///
-    /// - Throws: what it has thrown.
+    /// - Throws: what any work has thrown so far.
     func finish() throws {
         group.wait()
         if let error = failure.withLock({ $0 }) { throw error }

@@ -1,4 +1,4 @@
-/// Puts a part behind a log that is there: what the log has stays, and the part must have the same there.
+/// Merges a part into an existing log. The events of the log stay, and the part must have the same ones.
 struct PartMerge {
     private let reader: LogReader
     private let path: String
@@ -10,9 +10,10 @@ struct PartMerge {
         head = try reader.head()
     }
 
-    /// The log's own events in place of a piece that is about them; a piece about what comes later stays as it is.
+    /// Returns the log's own events instead of a piece that covers them. Returns a piece of later events unchanged.
     ///
-    /// - Throws: `EventLogError` with code `invalidArgument` where the part has others, or the log is not all there.
+    /// - Throws: `EventLogError` with code `invalidArgument` if the part has other events, or the log itself lacks
+    ///   some.
     func pieces(for piece: LogPiece) throws -> [LogPiece] {
         switch piece {
         case .event(let event) where event.envelope.sequence.rawValue <= head:

@@ -1,7 +1,7 @@
 // MARK: - The whole log
 
 extension ReadSession {
-    /// Everything of the log that is not its events.
+    /// The header of the log: everything but its events and the keys of dropped ones.
     public func header() throws -> LogHeader {
         LogHeader(
             identity: try reader.meta(MetaName.identity) ?? [],
@@ -14,7 +14,8 @@ extension ReadSession {
         )
     }
 
-    /// The header of a part: what rewrites left is proved by the whole log only.
+    /// The header of a part. It has no facts, bookmarks or `decidedAt`: only the whole log proves what rewrites left
+    /// (I25).
     public func partHeader() throws -> LogHeader {
         var header = LogHeader(
             identity: try reader.meta(MetaName.identity) ?? [],
@@ -26,10 +27,10 @@ extension ReadSession {
         return header
     }
 
-    /// Lends the pieces of a part in order: the events that are chosen, and the acts of rewrites, which name substitutes; each
-    /// is checked first. What lies between them, dropped events too, is missing in the part.
+    /// Passes the pieces of a part to `body` in order: the chosen events, and the acts of rewrites, because they name
+    /// substitutes. Checks each of them first. All other events, dropped ones too, are missing in the part.
     ///
-    /// - Throws: `EventLogError` with code `damaged`, naming the sequence, where an event is not as it was appended.
+    /// - Throws: `EventLogError` with code `damaged`, naming the sequence, if an event is not as it was appended.
     public func forEachPiece(
         where isChosen: (borrowing EventView) throws -> Bool,
         _ body: (LogPiece) throws -> Void
@@ -48,7 +49,8 @@ extension ReadSession {
         try passMissing(from: next, before: head.rawValue + 1, body)
     }
 
-    /// The greatest aligned subtrees within one node each that a stretch is made of.
+    /// Passes the greatest aligned subtrees, each within one node, that make up the sequences from `first` to before
+    /// `end`.
     private func passMissing(from first: UInt64, before end: UInt64, _ body: (LogPiece) throws -> Void) throws {
         var next = first
         while next < end {
@@ -67,9 +69,9 @@ extension ReadSession {
         try reader.acts().map { SequenceNumber($0) }
     }
 
-    /// Lends every piece of the log in order, one at a time; each event is checked first.
+    /// Passes every piece of the log to `body` in order. Checks each event first.
     ///
-    /// - Throws: `EventLogError` with code `damaged`, naming the sequence, where an event is not as it was appended.
+    /// - Throws: `EventLogError` with code `damaged`, naming the sequence, if an event is not as it was appended.
     public func forEachPiece(_ body: (LogPiece) throws -> Void) throws {
         guard head > .zero else { return }
         var next: UInt64 = 1
@@ -107,7 +109,8 @@ extension ReadSession {
         }
     }
 
-    /// The clock at the node that ends within a run: the leaves alone do not give it.
+    /// The clock at the node that ends within a run; `nil` without one. The leaves of a run do not give it, since the
+    /// run keeps only its greatest time.
     private func clockAtNode(in run: GapRun) throws -> Timestamp? {
         let end = (run.first + TreeNode.leafCount - 1) / TreeNode.leafCount * TreeNode.leafCount
         guard end < run.last else { return nil }
