@@ -5,7 +5,7 @@ final class ImportWriter: @unchecked Sendable {
     private let target: Generation
     private let interner = LaneInterner()
     private var edge = TreeEdge()
-    /// Objects stand for lanes, since `interner` makes equal lanes one object and keeps them alive.
+    /// By object: `interner` makes equal lanes one object, and keeps it alive.
     private var laneNumbers: [ObjectIdentifier: UInt32] = [:]
     private var lastKey: DroppedKeys.Entry?
     /// How many events the part lacks so far.
@@ -102,6 +102,7 @@ extension ImportWriter {
         }
         let clock = lane.isAct ? Clock.none : envelope.recordedAt.microseconds
         try extend(event.leafHash, clock: clock, transaction, tables)
+        assert(edge.head == envelope.sequence.rawValue, "the tree ends with the event that was stored")
     }
 
     private func store(
@@ -130,6 +131,7 @@ extension ImportWriter {
             let known = isAtNode ? run.clockAtNode?.microseconds ?? Clock.none : Clock.none
             try extend(hash, clock: place == end - 1 ? clock : known, transaction, tables)
         }
+        assert(edge.head - run.first.rawValue == UInt64(end) - 1, "the tree ends with the run that was stored")
     }
 
     private func store(

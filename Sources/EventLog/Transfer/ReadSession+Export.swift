@@ -58,6 +58,7 @@ extension ReadSession {
             let aligned = next == 1 ? room : (next - 1).trailingZeroBitCount
             let level = min(room, aligned, MissingRun.levelMax)
             let count: UInt64 = 1 << UInt64(level)
+            assert(level >= 0 && count <= end - next, "a subtree covers no sequence from `end` on")
             let hash = try reader.root(over: next - 1..<next - 1 + count)
             try body(.missing(MissingRun(first: SequenceNumber(next), level: level, hash: hash)))
             next += count
