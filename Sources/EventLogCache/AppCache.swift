@@ -4,17 +4,19 @@ public import Projections
 
 /// Keeps an app's tables in step with a log, in the app's own database and process.
 ///
-/// A cache of another log, version or profile is built beside the live database and copied over it in one transaction; after that each
-/// batch of events is one transaction (I30). Readers of the pool see old rows or new ones, and observations of the database go on.
+/// If the database holds no cache of this log, version and profile, a new one is built beside it and copied over it in
+/// one transaction. After that, each batch of events is one transaction (I30). Readers of the pool see the old rows or
+/// the new ones, and observations of the database continue.
 ///
-/// Of several processes one should write; the others may read.
+/// Only one process should write; others may read.
 public actor AppCache<Schema: CacheSchema> {
-    /// The table that says which log and which of its states the cache holds.
+    /// The table that names the log and the state that the cache holds.
     public static var metaTable: String { "eventlog_meta" }
 
     private let log: EventStore
     private let database: DatabasePool
     private let schema: Schema
+    /// The lists that the schema's tables come from, in the order of `StateList.all`.
     private let lists: [StateList]
     private let options: ReplayOptions
     /// The state that the cache holds; `nil` until it is known.
@@ -23,21 +25,21 @@ public actor AppCache<Schema: CacheSchema> {
     private struct Current {
         var state: Workspace
         var meta: CacheMeta
-        /// Where the log's last compaction was decided when the state was folded.
+        /// The log's `decidedAt` when the state was folded. If it changes, the log was compacted.
         let decidedAt: SequenceNumber
     }
 
-    /// A list with new rows, and the keys of the things that they are about; `nil` where all rows are new.
+    /// A list with new rows, and the keys of the things that changed; `nil` keys if all rows are new.
     private typealias Touched = (list: StateList, keys: [CacheRow]?)
 
     /// Makes a cache of a log. Nothing is read or written until the first `step`.
     ///
     /// - Parameters:
-    ///   - log: The log, which may grow meanwhile: in this process or another one.
-    ///   - database: The app's database. The log fills all of it: what `Schema.carryOver` does not copy is gone after a rebuild.
+    ///   - log: The log. It may grow meanwhile, in this process or another one.
+    ///   - database: The app's database. A rebuild replaces all of it: only what `Schema.carryOver` copies survives.
     ///   - profile: Whose reading of the events the cache follows.
-    ///   - snapshots: Under which name states of the log are kept beside it, so that the next run of the app need not read all events
-    ///     again; `nil` keeps none.
+    ///   - snapshots: The name under which states are kept beside the log, so that the next run of the app need not
+    ///     fold all events again; `nil` keeps none.
     public init(
         of log: EventStore,
         in database: DatabasePool,
@@ -54,27 +56,30 @@ public actor AppCache<Schema: CacheSchema> {
         self.options = options
     }
 
-    /// Writes what the next events changed; builds the whole cache where it belongs to another log, version or profile.
+    /// Writes what the next events changed, or builds the whole cache if there is none of this log, version and
+    /// profile.
     ///
-    /// - Returns: What changed, at most 10,000 events at once; `nil` where the cache holds all events.
-    /// - Throws: `CacheError`, `EventLogError` where the log cannot be read, `DatabaseError` and what the schema throws. Nothing of the
-    ///   batch is in the cache then.
+    /// - Returns: What at most 10,000 events changed; `nil` if the cache holds all events.
+    /// - Throws: `CacheError`, `EventLogError` if the log cannot be read, `DatabaseError` and what the schema throws.
+    ///   Then the cache contains nothing of the batch.
     @discardableResult
     public func step() throws -> CacheBatch? {
         do {
             if current == nil { current = try resumed() }
             guard let known = current else { return try build() }
-            // Taken out, for a second reference would make the fold copy the state; after an error it is read anew.
+            // Taken out, because a second reference would make the fold copy the state. After an error it is read
+            // again.
             current = nil
             return try follow(known)
         } catch is MovedOn {
-            // Another writer was here, or a compaction.
+            // Something else has written to the cache, or the log was compacted.
             current = try resumed()
             return try current == nil ? build() : step()
         }
     }
 
-    /// The changes of the cache, each once it is written, until the task is cancelled. Asks the log for new events at this interval.
+    /// The changes of the cache, each after it is written, until the task is cancelled. Looks for new events at this
+    /// interval.
     public nonisolated func changes(every interval: Duration = .milliseconds(200)) -> AsyncThrowingStream<
         CacheBatch, any Error
     > {
@@ -88,7 +93,7 @@ public actor AppCache<Schema: CacheSchema> {
     }
 }
 
-/// The cache or the log is not where it was left.
+/// The cache or the log has changed since the last step, but not by this object.
 private struct MovedOn: Error {}
 
 // MARK: - Following
@@ -99,7 +104,7 @@ extension AppCache {
         var (state, meta) = (known.state, known.meta)
         known = Current(state: Workspace(), meta: meta, decidedAt: decidedAt)
         let changes = try log.read { session in
-            // A compaction has dropped what the state may still have.
+            // A compaction has dropped events that the state may still contain.
             guard session.decidedAt == decidedAt else { throw MovedOn() }
             return try Replay.follow(&state, over: session, options: options)
         }
@@ -120,7 +125,7 @@ extension AppCache {
         return batch(meta, isRebuild: false, touched)
     }
 
-    /// Writes what changed in one list; `nil` where nothing did.
+    /// Writes what changed in one list; `nil` if nothing did.
     private func write(
         _ list: StateList,
         _ changes: ChangedThings,
@@ -161,7 +166,7 @@ extension AppCache {
 extension AppCache {
     private var schemaName: String { "version \(schema.version)" }
 
-    /// Goes on where a cache of the same log, version and profile ends; `nil` where there is none.
+    /// The state of the cache in the database; `nil` if it is not one of this log, version and profile.
     private func resumed() throws -> Current? {
         guard let meta = try database.read({ try CacheMeta(in: $0, table: Self.metaTable) }),
             meta.schema == schemaName, meta.profile == options.profile.rawValue
@@ -203,7 +208,7 @@ extension AppCache {
 }
 
 extension CacheMeta {
-    /// What the meta table says; `nil` where there is none, or one of another version.
+    /// Reads the meta table; `nil` if it is missing or of another version.
     fileprivate init?(in database: Database, table: String) throws {
         guard try database.tableExists(table) else { return nil }
         let rows = try Row.fetchAll(database, sql: "SELECT name, value FROM \(table) LIMIT 1000")

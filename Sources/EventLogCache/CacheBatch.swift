@@ -6,7 +6,8 @@ public struct CacheBatch: Sendable {
     public struct Table: Sendable {
         /// The table's name.
         public let name: String
-        /// The members that identify the things whose rows were written, once for each list; `nil` where all rows were written.
+        /// The members that identify the things whose rows were written, once for each list; `nil` if all rows were
+        /// written.
         public let keys: [CacheRow]?
     }
 
@@ -20,16 +21,16 @@ public struct CacheBatch: Sendable {
     public let tables: [Table]
 }
 
-/// What went wrong with a cache: while doing what, on what, why, and what to do next.
+/// An error of a cache.
 public struct CacheError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is.
+    /// The kinds of error.
     public enum Code: Hashable, Sendable {
         /// Another process builds the same cache.
         case locked
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     public let code: Code
-    /// Operation and object, what is wrong, what next.
+    /// The operation, its object, what is wrong, and what to do next.
     public let description: String
 }

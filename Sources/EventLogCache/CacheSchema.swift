@@ -3,13 +3,13 @@ public import Projections
 
 /// The tables of an app's cache, and how a log fills them (`docs/cache.md`).
 ///
-/// An app that changes its schema changes `create` and `apply` as if there had never been another version, and raises `version`. No
-/// migration is written: `AppCache` builds the new tables from the log.
+/// To change the schema, an app changes `create` and `apply` as if no other version had existed, and raises `version`.
+/// It needs no migration: `AppCache` builds the new tables from the log.
 public protocol CacheSchema: Sendable {
-    /// Raise it with every change of the methods below. A cache of another version is built anew.
+    /// Raise it with every change of the methods below. A cache of another version is built again.
     var version: Int { get }
 
-    /// Each table that the log fills, with the lists of the state that its rows come from. No other list is walked.
+    /// Each table that the log fills, with the lists of the state that its rows come from. No other list is read.
     var tables: [String: Set<StateList>] { get }
 
     /// Makes the tables, in an empty database.
@@ -17,13 +17,14 @@ public protocol CacheSchema: Sendable {
 
     /// Writes one change of a list in `tables`.
     ///
-    /// - Parameter database: In a transaction that also writes how far the cache has come.
+    /// - Parameter database: In a transaction that also writes the sequence that the cache has reached.
     func apply(_ change: CacheChange, in database: Database) throws
 
-    /// Makes indexes, triggers and full-text indexes, once all rows are written. Does nothing unless an app says otherwise.
+    /// Makes indexes, triggers and full-text indexes, once all rows are written. By default does nothing.
     func finish(in database: Database) throws
 
-    /// Copies what no log says, such as drafts, from the cache that is about to be replaced. Copies nothing unless an app says otherwise.
+    /// Copies what no log contains, such as drafts, from the cache that is about to be replaced. By default copies
+    /// nothing.
     ///
     /// - Parameters:
     ///   - old: The live database. No other connection of its pool writes meanwhile.
@@ -41,13 +42,13 @@ extension CacheSchema {
 
 /// One change of a list of the state.
 public enum CacheChange: Sendable {
-    /// A row of a thing that has none yet, while a whole cache is built. It may be treated as `row`.
+    /// A row of a thing without rows, while a whole cache is built. It may be treated as `row`.
     case added(StateList, CacheRow)
-    /// A row as it is now. It takes the place of an earlier row with the same key; of a history it is one entry.
+    /// A row as it is now. It replaces an earlier row with the same key; in a history it is one entry.
     case row(StateList, CacheRow)
-    /// The thing with these members has no rows any more. The rows of a history follow anew.
+    /// The thing with these members has no rows any more. In a history, all of its current rows follow.
     case removed(StateList, CacheRow)
-    /// The list has no rows any more. Those that exist now follow.
+    /// The list has no rows any more. All of its current rows follow.
     case cleared(StateList)
 }
 

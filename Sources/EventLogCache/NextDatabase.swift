@@ -1,13 +1,14 @@
 import EventLog
 import GRDB
 
-/// A database in the making beside a live one, `NAME.next`, that then takes its place.
+/// A new database, made beside a live one as `NAME.next`, whose content then replaces that of the live one.
 ///
-/// Nothing is renamed over the live file: its pages are replaced in one transaction, so readers keep a whole database.
+/// No file is renamed over the live one: its pages are replaced in one transaction, so readers keep a whole database
+/// (I30).
 final class NextDatabase {
     private let folder: Folder
     private let name: String
-    /// Holds off other processes that build the same cache.
+    /// Keeps other processes from building the same cache.
     private let lock: OpenFile
     private let queue: DatabaseQueue
 
@@ -24,11 +25,11 @@ final class NextDatabase {
             )
         }
         try folder.removeFile(name)
-        // SQLite takes an empty file for an empty database, and keeps its mode.
+        // SQLite treats an empty file as an empty database, and keeps the permissions of the file.
         _ = try folder.makeFile(name)
         let pageSize = try live.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } ?? 4096
         var configuration = Configuration()
-        // A half-written file is thrown away, so nothing is synced and nothing is journalled.
+        // A half-written file is removed, so SQLite need not sync or keep a journal.
         configuration.prepareDatabase { database in
             try database.execute(
                 sql: """
@@ -51,9 +52,9 @@ final class NextDatabase {
         try queue.write(body)
     }
 
-    /// Puts the database in the place of a live one, and tells the observations of the live one.
+    /// Copies the database over a live one in one transaction, then notifies the observations of the live one.
     ///
-    /// - Parameter carry: Copies what the live database alone has; nothing else writes to either meanwhile.
+    /// - Parameter carry: Copies what only the live database has. Nothing else writes to either meanwhile.
     func replace(_ live: DatabasePool, carry: (_ old: Database, _ new: Database) throws -> Void) throws {
         try live.writeWithoutTransaction { old in
             try queue.write { try carry(old, $0) }

@@ -1,5 +1,5 @@
 extension CacheAgePolicy {
-    /// VibeChannel on iOS as planned: shown while younger than five minutes, asked anew when older than one.
+    /// VibeChannel on iOS as planned: shown while younger than five minutes, refreshed when older than one.
     public static let vibechannelPlan = CacheAgePolicy(
         fallback: CacheAgeRule(refreshes: .past(.seconds(60)), expires: .at(.seconds(300)))
     )
@@ -9,13 +9,13 @@ extension CacheAgePolicy {
         fallback: CacheAgeRule(refreshes: .at(.seconds(60)), expires: .at(.seconds(60)))
     )
 
-    /// sideBar on iOS: shown at once until its time is over, and always asked anew.
+    /// sideBar on iOS: shown at once until its time is over, and always refreshed.
     public static let sidebarIOS = CacheAgePolicy(
         rules: sidebarTimes.mapValues { CacheAgeRule(refreshes: .always, expires: $0.map { .at($0) }) },
         fallback: .none
     )
 
-    /// sideBar on the web: out of date from four fifths of its time on, not shown once it is over.
+    /// sideBar on the web: refreshed from four fifths of its time on, not shown once its time is over.
     public static let sidebarWeb = CacheAgePolicy(
         rules: sidebarWebTimes.mapValues { untilFourFifths(of: $0) }.merging(
             ["websites.list": CacheAgeRule(refreshes: .always, expires: .at(.minutes(15)))]

@@ -1,8 +1,8 @@
-/// How old what an app has cached may be when the app starts.
+/// How old cached data may be when an app starts.
 public struct CacheAgeRule: Hashable, Sendable {
-    /// From when on the app asks the remote; `nil` for never.
+    /// The age from which on the app requests data from the remote; `nil` for never.
     public var refreshes: AgeLimit?
-    /// From when on the app shows nothing of the cache; `nil` for never.
+    /// The age from which on the app does not show the cache; `nil` for never.
     public var expires: AgeLimit?
 
     /// Makes a rule.
@@ -16,7 +16,7 @@ public struct CacheAgeRule: Hashable, Sendable {
 
 /// The rules of one app, by the key of what is cached.
 public struct CacheAgePolicy: Sendable {
-    /// A key, or the beginning of one where it ends in a full stop and a star: `notes.note.*`.
+    /// A key, or a prefix followed by a full stop and a star: `notes.note.*`.
     public typealias Pattern = String
 
     private let rules: [Pattern: CacheAgeRule]
@@ -29,7 +29,7 @@ public struct CacheAgePolicy: Sendable {
         (self.rules, self.fallback) = (rules, fallback)
     }
 
-    /// The rule of a key: its own, else the one of the longest beginning.
+    /// The rule of a key: its own, else that of the longest prefix, else the fallback.
     public func rule(for key: String) -> CacheAgeRule {
         if let rule = rules[key] { return rule }
         var start = key[...]

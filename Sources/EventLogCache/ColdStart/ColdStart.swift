@@ -1,6 +1,6 @@
 public import EventLog
 
-/// What an app has of something when it starts.
+/// How good the cache of something is when an app starts.
 public enum CacheAge: String, Hashable, Sendable {
     /// The cache is as good as the remote.
     case fresh
@@ -14,17 +14,17 @@ public enum CacheAge: String, Hashable, Sendable {
 
 /// What an app does when it starts.
 public enum ColdStartStep: String, Hashable, Sendable {
-    /// Shows the cache and asks nobody.
+    /// Shows the cache and sends no request.
     case showCache
-    /// Shows the cache at once and asks the remote meanwhile; an error changes nothing.
+    /// Shows the cache at once and requests data from the remote meanwhile; an error changes nothing.
     case showCacheAndRefresh
-    /// Shows that it loads, until the remote has answered.
+    /// Shows that it is loading until the remote has answered.
     case waitForRemote
 }
 
-/// Decides what an app shows and asks for when it starts, by the age of its cache.
+/// Decides by the age of its cache what an app shows and requests when it starts.
 ///
-/// The clock is the caller's, so that a test or a replay sets it.
+/// The caller supplies the clock, so that a test or a replay can set it.
 public struct ColdStart: Sendable {
     private let policy: CacheAgePolicy
     private let now: @Sendable () -> Timestamp
@@ -36,13 +36,13 @@ public struct ColdStart: Sendable {
 
     /// The age of what is cached under a key.
     ///
-    /// - Parameter written: When the cache was last known to be what the remote has; `nil` where there is none.
+    /// - Parameter written: When the cache was last known to equal the remote; `nil` if there is no cache.
     public func age(of key: String, written: Timestamp?) -> CacheAge {
         guard let written else { return .missing }
         let rule = policy.rule(for: key)
         let age = now().elapsed(since: written)
         if rule.expires?.isReached(by: age) == true { return .expired }
-        // A time to come tells nothing of the age: a clock was set.
+        // A time in the future says nothing about the age: a clock was set.
         return age < .zero && rule.refreshes != nil || rule.refreshes?.isReached(by: age) == true ? .stale : .fresh
     }
 
