@@ -8,17 +8,18 @@ public import Foundation
 #endif
 
 extension Fixture {
-    /// Makes a fixture of a log's events up to a point, and of the state that they give.
+    /// Makes a fixture from a log's events up to a point and the state that they give.
     ///
-    /// Acts are left out. Where the log was compacted, the fixture also holds what the compaction left beside the events.
+    /// Leaves acts out. If the log was compacted, the fixture also holds the facts that the compaction left.
     ///
     /// - Parameters:
     ///   - log: The log.
     ///   - point: The last event; `nil` for the head.
-    ///   - profile: A client whose state is kept beside the canonical one; `canonical` for none.
+    ///   - profile: A client whose state is stored beside the canonical one; `canonical` for none.
     ///   - directory: The folder to make. It must not exist.
-    ///   - about: What `about.md` says under the title.
-    /// - Throws: `FixtureError` where the events alone do not give the log's state; what reading the log and writing files throw.
+    ///   - about: The text of `about.md` under the title.
+    /// - Throws: `FixtureError` if the events alone do not give the log's state; what reading the log and writing files
+    ///   throw.
     public static func freeze(
         _ log: EventStore,
         through point: SequenceNumber? = nil,
@@ -26,7 +27,8 @@ extension Fixture {
         to directory: URL,
         about: String
     ) throws -> Fixture {
-        // A folder that appears whole, or not at all, in one that the next run removes if this one is killed.
+        // The fixture is made within a partial folder and moved out when whole. If this run is killed, the next one
+        // removes the partial folder.
         let parent = directory.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
         let partial = try Partial.makeFolder(for: ".\(directory.lastPathComponent)", in: Folder(at: parent.path))

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A folder that holds what a remote sent and the state that it must give: a regression test of an app.
+/// A folder with what a remote sent and the state that this must give: a regression test of an app.
 ///
 /// ```swift
 /// @Test func aRepliedMessageShowsOnce() async throws {
@@ -15,21 +15,23 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The folder has `events.ndjson` (exported events) or `capture.ndjson` (a capture, with a line `kind: …` in `about.md`), the state
-/// document `expected.json`, and `expected.PROFILE.json` for each client whose reading it holds; with `@SEQ` behind `expected` the state
-/// after that event (`FixtureState`). `logtool freeze` makes one.
+/// The folder contains `events.ndjson` (exported events) or `capture.ndjson` (a capture, with a line `kind: …` in
+/// `about.md`), the state document `expected.json`, and `expected.PROFILE.json` for each client whose reading it tests.
+/// Names that begin with `expected@SEQ` are for the state after that event (`FixtureState`). `logtool freeze` makes
+/// such a folder.
 public struct Fixture: Sendable {
-    /// Where it lies.
+    /// The folder.
     public let directory: URL
-    /// The states that it holds: those of the end first, `canonical` before the clients.
+    /// The expected states: final ones first, `canonical` before the clients.
     public let states: [FixtureState]
 
-    /// The readings of whose last state it holds, `canonical` first.
+    /// The profiles with an expected final state, `canonical` first.
     public var profiles: [Profile] { states.filter { $0.point == nil }.map(\.profile) }
 
-    /// Finds a fixture.
+    /// Opens the fixture in a folder.
     ///
-    /// - Throws: `FixtureError` where the folder holds no events, or no expected state.
+    /// - Throws: `FixtureError` if the folder has no events or no expected state, or a file name beginning with
+    ///   `expected@` is malformed.
     public init(at directory: URL) throws {
         self.directory = directory
         let exists = { (name: String) in
@@ -54,17 +56,17 @@ public struct Fixture: Sendable {
         }
     }
 
-    /// Replays the events to every state that the fixture holds, and compares.
+    /// Replays the events to every expected state and compares.
     ///
-    /// - Throws: `FixtureMismatch` with the first difference and the event responsible for it; `FixtureError` where a file cannot be
-    ///   read.
+    /// - Throws: `FixtureMismatch` with the first difference and the event responsible for it; `FixtureError` if a file
+    ///   cannot be read.
     public func check() async throws {
         for state in states {
             if let mismatch = try mismatch(for: state) { throw mismatch }
         }
     }
 
-    /// What differs from the expected last state of one reading; `nil` if nothing does.
+    /// What differs from the expected final state of a profile; `nil` if nothing does.
     public func mismatch(for profile: Profile) throws -> FixtureMismatch? {
         try mismatch(for: FixtureState(profile))
     }
@@ -87,14 +89,14 @@ public struct Fixture: Sendable {
         return try FixtureMismatch(fixture: self, state: state, expected: expected, found: found, events: events)
     }
 
-    /// Writes the last state that the events give by a reading as the one that is expected.
+    /// Stores the final state that the events give under a profile as the expected one.
     ///
     /// - Returns: Whether the file changed.
     public func update(_ profile: Profile) throws -> Bool {
         try update(FixtureState(profile))
     }
 
-    /// Writes a state that the events give as the one that is expected.
+    /// Stores a state that the events give as the expected one.
     ///
     /// - Returns: Whether the file changed.
     public func update(_ state: FixtureState) throws -> Bool {
@@ -105,7 +107,7 @@ public struct Fixture: Sendable {
         return true
     }
 
-    /// The file with the expected last state of one reading.
+    /// The file with the expected final state of a profile.
     public func golden(of profile: Profile) -> URL { golden(of: FixtureState(profile)) }
 
     /// The file with an expected state.
@@ -118,13 +120,13 @@ public struct Fixture: Sendable {
         return try events.document(of: state)
     }
 
-    /// The text of a state document as goldens have it: a row a line, so that a line-wise diff shows what changed.
+    /// The text of a state document in a golden file: one row per line, so that a line diff shows what changed.
     public static func text(of document: JSONValue) -> String { document.lines + "\n" }
 }
 
 /// Why a fixture cannot be used.
 public struct FixtureError: Error, CustomStringConvertible {
-    /// The file, what is wrong, and what to do.
+    /// The file and what is wrong with it.
     public let description: String
 
     init(_ file: URL, _ reason: String) {

@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The events of a fixture, in memory and in order.
+/// The events of a fixture, in memory, in ascending order of their sequences.
 struct FixtureEvents {
     static let eventsName = "events.ndjson"
     static let captureName = "capture.ndjson"
-    /// The first line of `events.ndjson` where a compaction left facts.
+    /// The `format` in the first line of `events.ndjson` if a compaction left facts.
     static let factsFormat = "eventlog.fixture/1"
 
     private(set) var events: [(envelope: Envelope, payload: [UInt8])] = []
@@ -27,7 +27,7 @@ struct FixtureEvents {
         }
     }
 
-    /// Whether an event of that sequence is among them.
+    /// Whether the fixture has an event with that sequence.
     func hold(_ point: SequenceNumber) -> Bool {
         events.contains { $0.envelope.sequence == point }
     }
@@ -41,7 +41,7 @@ struct FixtureEvents {
         return state.document(options)
     }
 
-    /// The last event that changed what the document says of a thing; `nil` if none did.
+    /// The last event that changed the rows of a thing in the document; `nil` if none did. Cost: replays all events.
     func last(changing wanted: EntityReference, in given: FixtureState) throws -> Envelope? {
         var state = try start(given)
         var rows: [JSONValue] = []
@@ -89,7 +89,7 @@ struct FixtureEvents {
 
     private mutating func add(_ line: JSONValue) throws {
         guard line["kind"] != nil else {
-            // A header, or what an export says of dropped events.
+            // A header, or a line of an export about dropped events.
             if let text = line["facts"]?.string { facts = Data(base64Encoded: text).map { Array($0) } }
             return
         }
@@ -125,7 +125,7 @@ struct FixtureEvents {
         events.append((envelope, draft.payload))
     }
 
-    /// The line `kind: …` of `about.md`; `nil` where the kind is guessed.
+    /// The kind in the line `kind: …` of `about.md`; `nil` without one, so that the kind is guessed.
     private static func kind(in directory: URL) -> CaptureKind? {
         let about = FileManager.default.contents(atPath: directory.appending(path: "about.md").path) ?? Data()
         let line = String(decoding: about, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("kind: ") }

@@ -7,19 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How the state of a fixture differs from the one that it holds.
+/// How a state of a fixture differs from the expected one.
 public struct FixtureMismatch: Error, CustomStringConvertible, Sendable {
-    /// The fixture's name: that of its folder.
+    /// The fixture's name, which is that of its folder.
     public let name: String
-    /// Which of its states differs.
+    /// The state that differs.
     public let state: FixtureState
-    /// Whose reading differs.
+    /// The profile of that state.
     public var profile: Profile { state.profile }
-    /// All differences, `a` expected and `b` found; empty where only what sequences or passing time make of a state differs.
+    /// All differences; `a` is expected and `b` found. Empty if only what depends on sequences or passing time differs.
     public let differences: [StateDifference]
-    /// The last event that changed the first thing that differs.
+    /// The last event that changed the first thing that differs; `nil` without one.
     public let responsible: Envelope?
-    /// The first line of the document that differs.
+    /// The first line of the two documents that differs.
     let firstLine: (expected: String, found: String)
 
     init(

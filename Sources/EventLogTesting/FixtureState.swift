@@ -1,14 +1,15 @@
 public import EventLog
 public import Projections
 
-/// One state that a fixture holds: whose reading it is, and after which event.
+/// Names one expected state of a fixture: its profile, and the event after which it holds.
 ///
-/// Its file is `expected.json`, with a client's reading `expected.PROFILE.json`; of the state at a point behind the event `SEQ`
-/// `expected@SEQ.json` and `expected@SEQ.PROFILE.json`. What a client shows wrongly for a while stands in no state of the end.
+/// Final states are in `expected.json` and, for a client's profile, `expected.PROFILE.json`. States after the event
+/// `SEQ` are in `expected@SEQ.json` and `expected@SEQ.PROFILE.json`; they show what a client gets wrong only for a
+/// while.
 public struct FixtureState: Hashable, Sendable {
-    /// Whose reading it is.
+    /// The profile whose reading gives the state.
     public let profile: Profile
-    /// The last event that it is made of; `nil` for all of them.
+    /// The last event that the state includes; `nil` for all events.
     public let point: SequenceNumber?
 
     /// Names a state.
@@ -17,7 +18,7 @@ public struct FixtureState: Hashable, Sendable {
         self.point = point
     }
 
-    /// The state whose file has a name; `nil` where that is no state's.
+    /// The state whose file has this name; `nil` if the name is not that of a state.
     public init?(fileName: String) {
         guard fileName.hasPrefix("expected"), fileName.hasSuffix(".json") else { return nil }
         var rest = fileName.dropFirst("expected".count).dropLast(".json".count)
@@ -44,10 +45,10 @@ public struct FixtureState: Hashable, Sendable {
         return "expected\(place)\(reading).json"
     }
 
-    /// The reading and, where it has one, the point, in words.
+    /// The profile and, if there is one, the point, in words.
     var title: String { point.map { "\(profile.rawValue) at \($0)" } ?? profile.rawValue }
 
-    /// The states of the end first, `canonical` before the clients, which stand by name.
+    /// Final states first, then by point; `canonical` before the clients, which are in order of their names.
     static func precedes(_ left: FixtureState, _ right: FixtureState) -> Bool {
         let points = [left, right].map { $0.point ?? .zero }
         if points[0] != points[1] { return points[0] < points[1] }
