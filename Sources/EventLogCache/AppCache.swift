@@ -114,6 +114,7 @@ extension AppCache {
         }
         let before = meta
         meta.advance(to: &state)
+        assert(before.sequence <= meta.sequence, "a cache that follows a log never goes back")
         let next = Current(state: state, meta: meta, decidedAt: decidedAt)
         let touched = try database.write { database in
             guard try CacheMeta(in: database, table: Self.metaTable) == before else { throw MovedOn() }
