@@ -112,7 +112,8 @@ struct FixtureEvents {
     }
 
     private mutating func add(_ draft: DraftEvent, sequence: UInt64?) {
-        let next = (events.last?.envelope.sequence.rawValue ?? 0) + 1
+        let last = events.last?.envelope.sequence ?? .zero
+        let next = last.rawValue + 1
         let envelope = Envelope(
             sequence: SequenceNumber(max(sequence ?? next, next)),
             recordedAt: draft.recordedAt,
@@ -122,6 +123,7 @@ struct FixtureEvents {
             attributes: draft.attributes,
             holding: .whole
         )
+        assert(last < envelope.sequence, "the events of a fixture ascend, which `events(of:)` relies on")
         events.append((envelope, draft.payload))
     }
 
