@@ -9,7 +9,8 @@ final class Generation: Sendable {
     let environment: Environment
     let lanes: LaneTable
     let isWritable: Bool
-    /// Its derived data; `nil` before the first use, and while none exists.
+    /// Its derived data; `nil` before the first use, and while none exists. The lock is held while the store is opened
+    /// or made, so that this happens once.
     let derived = Mutex<DerivedStore?>(nil)
     /// The upper levels of its hash tree, filled on demand.
     let upperTree = UpperTree()

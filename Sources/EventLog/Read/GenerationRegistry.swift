@@ -8,6 +8,7 @@ final class GenerationRegistry: Sendable {
 
     let interner = LaneInterner()
     private let directory: LogDirectory
+    /// Held while a generation is opened, so that two threads do not open the same one.
     private let open = Mutex<[UInt32: Weak]>([:])
 
     private let mapBytes: Int

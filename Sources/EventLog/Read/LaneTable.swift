@@ -3,6 +3,7 @@ import Synchronization
 /// Interns the lanes of one log: equal lanes become the same object, so that identity tells lanes apart. Keeps every
 /// lane.
 final class LaneInterner: Sendable {
+    /// By the bytes of a lane. Never shrinks, so that an object stands for its lane for ever.
     private let known = Mutex<[[UInt8]: Lane]>([:])
 
     func lane(source: SourceName, kind: EventKind, attributes: Attributes) -> Lane {
@@ -29,6 +30,7 @@ final class LaneTable: Sendable {
     }
 
     private let interner: LaneInterner
+    /// Held for look-ups and additions only, never while the table is read.
     private let state = Mutex(State())
 
     init(interner: LaneInterner) {
@@ -83,6 +85,7 @@ struct LaneLookup {
     private let reader: LogReader
     private var known: [Lane]
     private var lastNumber: UInt32 = .max
+    /// Valid while `reader` is: its `LaneTable` drops no lane.
     private var last: Unmanaged<Lane>?
 
     init(_ reader: LogReader) {

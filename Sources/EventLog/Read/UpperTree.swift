@@ -5,7 +5,8 @@ import Synchronization
 /// Nodes are only added to a generation and never change, so those read in one session are valid in every later one.
 /// Takes 64 bytes a node, 2.5 MB for ten million events. The first proof fills it, later ones extend it.
 final class UpperTree: Sendable {
-    /// `levels[0]` has the roots of the stored nodes, `levels[n]` the roots of 2^n nodes each, from left to right.
+    /// `levels[0]` has the roots of the stored nodes, `levels[n]` the roots of 2^n nodes each, from left to right. The
+    /// lock is held while nodes are read, so that each is added once.
     private let levels = Mutex<[[Hash256]]>([[]])
 
     /// Appends a range of nodes to a frontier that ends where the range begins: from left to right, at each place the

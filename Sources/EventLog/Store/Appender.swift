@@ -44,7 +44,7 @@ public final class Appender {
     }
 }
 
-/// A batch that is being written. Signals once, after the outcome is set.
+/// A batch that is being written. `settle` is called once; it sets the outcome, then signals.
 private final class PendingAppend: Sendable {
     private let outcome = Mutex<Result<AppendResult, any Error>?>(nil)
     private let semaphore = DispatchSemaphore(value: 0)

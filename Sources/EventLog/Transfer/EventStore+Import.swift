@@ -106,7 +106,7 @@ extension EventStore {
     }
 }
 
-// MARK: - Into a log that is there
+// MARK: - Into an existing log
 
 extension EventStore {
     private func importOver(_ header: LogHeader, _ fill: (LogImport) throws -> Void) throws -> ImportResult {

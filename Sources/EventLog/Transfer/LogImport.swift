@@ -72,7 +72,9 @@ public final class LogImport {
 /// Runs work on another thread while the caller continues, one piece at a time.
 private final class WorkBehind: Sendable {
     private let queue = DispatchQueue(label: "eventlog.import")
+    /// `run` waits for it before it begins the next work, so that there is at most one piece.
     private let group = DispatchGroup()
+    /// The error of the last work that failed. It stays, so that every later call throws.
     private let failure = Mutex<(any Error)?>(nil)
 
     /// Waits for the last work, then begins the next.
