@@ -65,7 +65,7 @@ extension ReadSession {
         }
     }
 
-    /// The acts of the rewrites that dropped or redacted events, in their order.
+    /// The sequence of each rewrite's act, in the order of the rewrites.
     public func acts() throws -> [SequenceNumber] {
         try reader.acts().map { SequenceNumber($0) }
     }
