@@ -1,15 +1,15 @@
 import EventLog
 import Projections
 
-/// One column of a mapped table: where its value comes from, and how it is stored.
+/// One column of a mapped table: the origin of its values and their storage class.
 struct CacheColumn: Sendable {
     /// Where a value comes from.
     enum Origin: Sendable {
         /// A member, or a member of a member.
         case member(MemberPath)
-        /// Texts and members, joined; nothing where one of the members is missing.
+        /// Texts and members, joined; no value if one of the members is missing.
         case template([Piece])
-        /// The same for every row.
+        /// The same value for every row.
         case constant(SQLiteValue)
     }
 
@@ -24,7 +24,7 @@ struct CacheColumn: Sendable {
         /// Numbers and truth values as numbers, texts as texts, lists and objects as JSON.
         case plain
         case text, integer, json
-        /// Of a time: seconds since 1970, milliseconds since 1970, seconds since 2001.
+        /// A time as seconds since 1970, milliseconds since 1970, or seconds since 2001.
         case unix
         case unixMilliseconds = "unix-ms"
         case apple
@@ -33,7 +33,7 @@ struct CacheColumn: Sendable {
     let name: String
     let origin: Origin
     var storage = Storage.plain
-    /// What is stored where there is no value.
+    /// Stored where a row has no value.
     var fallback = SQLiteValue.null
     let line: Int
 
@@ -47,7 +47,7 @@ struct CacheColumn: Sendable {
         }
     }
 
-    /// What people are told that the value comes from.
+    /// The value's origin, for messages.
     var originName: String {
         switch origin {
         case .member(let path): path.name
@@ -106,7 +106,7 @@ struct CacheColumn: Sendable {
             let (milliseconds, isTooMuch) = time.seconds.multipliedReportingOverflow(by: 1000)
             return isTooMuch ? fallback : .integer(milliseconds &+ nanoseconds / 1_000_000)
         default:
-            // 2001-01-01, from which Core Data and SwiftData count.
+            // Core Data and SwiftData count from 2001-01-01.
             let start: Int64 = storage == .apple ? 978_307_200 : 0
             let seconds = time.seconds &- start
             if nanoseconds == 0, storage == .unix { return .integer(seconds) }

@@ -1,24 +1,24 @@
 import EventLog
 import Projections
 
-/// What a cache holds beside what the log says, table by table.
+/// Compares a cache with what the log gives, table by table.
 ///
-/// Both sides are walked in the order of the key: linear, in bounded memory. Of the cache only columns of plain tables are read, never
-/// through its indexes, views or functions: it may be an enemy's file.
+/// Both sides are walked in key order, in linear time and bounded memory. The cache may come from an attacker: only
+/// columns of plain tables are read, never indexes, views or functions.
 struct CacheComparison {
-    /// One row on which the two sides part.
+    /// A row on which the two sides differ.
     struct Difference {
         enum Change: String {
-            /// The cache lacks it.
+            /// The log gives the row, the cache lacks it.
             case missing
-            /// The log does not give it.
+            /// The cache has the row, the log does not give it.
             case extra
             case different
         }
 
         struct Field {
             let column: String
-            /// The members that the column takes.
+            /// The members that fill the column.
             let member: String
             let log: SQLiteValue?
             let cache: SQLiteValue?
@@ -31,13 +31,13 @@ struct CacheComparison {
     }
 
     let map: CacheMap
-    /// What the log says, in tables of these names.
+    /// A database of our own with the rows that the log gives.
     let log: SQLiteConnection
     let cache: SQLiteConnection
 
-    /// Makes the tables that the log gives, in a file of the program's own, for a cache.
+    /// Writes the rows that the log gives into a new file of our own, with the cache's column affinities.
     ///
-    /// - Throws: `Failure` where the cache lacks a table or column, or is no database that can be read.
+    /// - Throws: `Failure` if the cache lacks a table or column, or is no readable database.
     init(of state: borrowing Workspace, _ map: CacheMap, with cache: SQLiteConnection, at path: String) throws {
         let log = try SQLiteConnection(path, .building)
         try cache.checkIsReadable()
@@ -53,9 +53,9 @@ struct CacheComparison {
         self.init(map, log: log, cache: cache)
     }
 
-    /// Compares a state with the cache at a path, in a folder of the program's own; see `forEachDifference`.
+    /// Compares a state with the cache at a path, using a scratch folder; see `forEachDifference`.
     ///
-    /// - Throws: `Failure` with exit code 2 where the cache cannot be read.
+    /// - Throws: `Failure` with exit code 2 if the cache cannot be read.
     static func compare(
         _ state: borrowing Workspace,
         _ map: CacheMap,
@@ -69,7 +69,7 @@ struct CacheComparison {
         }
     }
 
-    /// Compares two caches, the second of which may lack what the map names.
+    /// Compares two caches. The second one may lack what the map names, which is checked first.
     init(comparable map: CacheMap, log: SQLiteConnection, cache: SQLiteConnection) throws {
         try cache.checkIsReadable()
         for table in map.tables { _ = try cache.checkedColumns(of: table, in: map) }
@@ -81,7 +81,8 @@ struct CacheComparison {
         (self.map, self.log, self.cache) = (map, log, cache)
     }
 
-    /// Lends each difference, table by table in the map's order, rows in the order of the key, until `body` returns false.
+    /// Calls `body` with each difference, in the map's table order and by key within a table, until `body` returns
+    /// false.
     func forEachDifference(_ body: (Difference) throws -> Bool) throws {
         for table in map.tables {
             let walk = try TableWalk(table, key: cache.key(of: table, in: map), log: log, cache: cache)
@@ -92,7 +93,7 @@ struct CacheComparison {
     }
 }
 
-/// The rows of one table on both sides.
+/// A merge walk over the rows of one table on both sides, both ordered by the key.
 private final class TableWalk {
     private typealias Difference = CacheComparison.Difference
 
@@ -118,7 +119,7 @@ private final class TableWalk {
     private func advanceLog() throws { logRow = try log.step() ? log.row : nil }
     private func advanceCache() throws { cacheRow = try cache.step() ? cache.row : nil }
 
-    /// The next row on which the sides part.
+    /// The next row on which the sides differ; `nil` after the last.
     func next() throws -> CacheComparison.Difference? {
         while true {
             switch (logRow, cacheRow) {
@@ -178,7 +179,7 @@ private final class TableWalk {
         return .same
     }
 
-    /// JSON counts by what it means, not by how it is written.
+    /// Two values are the same if SQLite orders them as equal, or if they are the same JSON in another spelling.
     private func isSame(_ left: SQLiteValue, _ right: SQLiteValue, at index: Int) -> Bool {
         if left.isSame(as: right) { return true }
         guard table.columns[index].storage == .json, case (.text(let left), .text(let right)) = (left, right),
@@ -193,7 +194,7 @@ extension SQLiteValue {
 }
 
 extension SQLiteConnection {
-    /// - Throws: `Failure` where the file is no database, or one in UTF-16, whose order is another.
+    /// - Throws: `Failure` if the file is no database or stores texts as UTF-16, which sort in another order.
     fileprivate func checkIsReadable() throws {
         guard case .text(let encoding)? = try rows("PRAGMA encoding").first?.first else { return }
         guard encoding == "UTF-8" else {
@@ -201,7 +202,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// The columns that a map names, of a plain table.
+    /// The columns that the map names, in its order. The table must be a plain one: no view, no virtual table.
     fileprivate func checkedColumns(of table: CacheMap.Table, in map: CacheMap) throws -> [SQLiteColumn] {
         let kinds = try rows(
             "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
@@ -227,6 +228,6 @@ extension SQLiteConnection {
 }
 
 extension String {
-    /// Whether SQLite's own text of a table begins as that of a virtual one does.
+    /// Whether the table's stored SQL declares a virtual table.
     fileprivate var isVirtualTable: Bool { prefix(20).uppercased().hasPrefix("CREATE VIRTUAL") }
 }

@@ -7,8 +7,8 @@ struct CacheCopy {
     private let target: SQLiteConnection
     private let progress: Progress
 
-    /// - Parameter metaTable: The table that says which state a cache holds.
-    /// - Throws: `Failure` where the cache cannot be read, or holds another state than the plan was made for.
+    /// - Parameter metaTable: The table that records which state a cache holds.
+    /// - Throws: `Failure` if the cache cannot be read or no longer holds the state that the plan was made for.
     init(
         of base: RebuildPlan.Base,
         metaTable: String,
@@ -17,16 +17,16 @@ struct CacheCopy {
     ) throws {
         cache = try SQLiteConnection(base.path, .reading, .reading)
         (self.target, self.progress) = (target, progress)
-        // All tables are read as they are now, whoever writes meanwhile.
+        // One read transaction, so that all tables are from the same moment even if others write meanwhile.
         try cache.run("BEGIN")
         guard CacheMeta(cache, table: metaTable) == base.meta else {
             throw Failure("copy the cache \"\(base.path)\": somebody has written to it meanwhile")
         }
     }
 
-    /// Copies those rows of a table that a plan takes from the cache, in the order that they have there.
+    /// Copies the rows that the plan takes from the cache, in the order that the cache stores them.
     ///
-    /// - Returns: How many.
+    /// - Returns: How many rows were copied.
     func rows(of step: RebuildPlan.Step) throws -> Int {
         let left: [String]
         switch step.origin {

@@ -7,38 +7,39 @@ import Glibc
 import Darwin
 #endif
 
-/// A cache that is replaced as a whole, with the one before kept beside it.
+/// A cache file that is replaced as a whole; the previous one is kept beside it.
 ///
-/// FILE is a symbolic link to `FILE.d/NNN.sqlite`, and the link is renamed: a reader keeps the old file until it opens FILE again.
-/// Where FILE is a database itself, the pages of the new one are copied into it in one transaction, and each reader sees the old rows
-/// or the new ones. Nothing is renamed over a database that somebody may have open: that gives old rows or damage.
+/// FILE is a symbolic link to `FILE.d/NNN.sqlite`, and a rebuild renames a new link over it: readers keep the old file
+/// until they open FILE again. If FILE is itself a database, the new pages are copied into it in one transaction, so
+/// each reader sees the old rows or the new ones (I30). Nothing is renamed over a database that may be open, because
+/// its readers would get old rows or damage.
 ///
-/// Files and folder are made for their owner alone, whatever the umask; a folder that exists keeps its mode.
+/// Files and folder are readable by their owner alone, whatever the umask; an existing folder keeps its mode.
 struct CacheFile {
     /// Where readers open the cache.
     let path: String
-    /// The table that says which log a cache is of.
+    /// The table that records which log a cache belongs to.
     var metaTable = "meta"
 
     private var place: (parent: String, name: String) { Directory.split(path) }
     private var folderName: String { place.name + ".d" }
 
-    /// What stands at the path before a rebuild.
+    /// What the path holds before a rebuild.
     enum Occupant: Equatable {
         case nothing
-        /// The link that a rebuild made.
+        /// A link that a rebuild made.
         case ours
-        /// A SQLite file in the place of the link, and whether a rebuild filled it.
+        /// A SQLite file where the link would be, and whether a rebuild filled it.
         case database(isOurs: Bool)
         case foreign
 
-        /// Whether a rebuild may replace it without being told to.
+        /// Whether a rebuild may replace it without `--yes`.
         var isOurs: Bool { self != .foreign && self != .database(isOurs: false) }
     }
 
-    /// What stands at the path.
+    /// What the path holds.
     ///
-    /// - Throws: `Failure` where it is neither a file nor a link, or cannot be looked at.
+    /// - Throws: `Failure` if the path is neither a file nor a link, or cannot be examined.
     func occupant() throws -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -56,19 +57,19 @@ struct CacheFile {
         }
     }
 
-    /// The page size of the database that stands at the path; `nil` where the new file may have any.
+    /// The page size of the database at the path; `nil` if the new file may have any.
     func pageSize() throws -> Int? {
         guard case .database = try occupant() else { return nil }
         return try Self.header(of: place.name, in: Folder(at: place.parent))?.pageSize
     }
 
-    /// Builds a new file by `build`, which gets the path of an empty place, and puts it in the place of the old one.
+    /// Builds a new file with `build`, which gets the path of an empty file, and swaps it in.
     ///
     /// - Parameters:
-    ///   - held: The folder, where the caller holds off other rebuilds already.
-    ///   - isWanted: Called with the path of the new file before it is swapped in; false leaves the old one.
-    /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs; what `build` throws, after which
-    ///   the old cache stands as it did.
+    /// - held: The locked folder, if the caller has locked it already.
+    /// - isWanted: Called with the new file's path before the swap; false keeps the old file.
+    /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs; what `build` throws. The old
+    ///   cache is then unchanged.
     @discardableResult
     func replace<Result>(
         holding held: CachePlace? = nil,
@@ -101,9 +102,9 @@ struct CacheFile {
         return result
     }
 
-    /// Puts the cache before in the place of the newest one, which stays as the one to go back to.
+    /// Swaps the previous cache in again. The newest one stays, so that another call returns to it.
     ///
-    /// - Throws: `Failure` with exit code 1 where there is no earlier one.
+    /// - Throws: `Failure` with exit code 1 if there is no earlier cache.
     func goBack() throws {
         let place = try lock()
         let now = linkedName
@@ -118,10 +119,11 @@ struct CacheFile {
         }
     }
 
-    /// Where the path leads to: the linked file, or the database itself.
+    /// The file behind the path: the linked file, or the database itself.
     var target: String { linkedName.map { path + ".d/" + $0 } ?? path }
 
-    /// Copies a database's pages over those at the path, whose own are kept under another name. Then the copied file goes.
+    /// Saves the pages at the path under the name `kept`, copies another database over them, then removes that
+    /// database.
     private func copyIn(_ name: String, _ place: CachePlace, keptAs kept: String) throws {
         try place.make(kept) { saved in
             try SQLiteConnection.copyPages(from: path, to: saved)
@@ -131,12 +133,12 @@ struct CacheFile {
         try place.removeAll(others.filter { $0 == name || isFilledByRebuild(place.folder.path(of: $0)) })
     }
 
-    /// Holds off other rebuilds of the same cache until it goes.
+    /// Locks the cache against other rebuilds until the result is released.
     func lock() throws -> CachePlace {
         try CachePlace(self, parent: place.parent, folderName: folderName)
     }
 
-    /// Whether a database has a meta table that a rebuild wrote.
+    /// Whether a rebuild filled the database: it has our application id or a meta table of ours.
     private func isFilledByRebuild(_ path: String) -> Bool {
         let place = Directory.split(path)
         guard let folder = try? Folder(at: place.parent), let header = Self.header(of: place.name, in: folder) else {
@@ -147,7 +149,7 @@ struct CacheFile {
         return CacheMeta(connection, table: metaTable) != nil
     }
 
-    /// The name of the file in the folder that the link leads to; `nil` where the path is no link of ours.
+    /// The numbered file that the link names; `nil` if the path is no link of ours.
     private var linkedName: String? {
         var target = [CChar](repeating: 0, count: 4096)
         let length = readlink(path, &target, target.count - 1)
@@ -162,7 +164,7 @@ struct CacheFile {
 
     private var isOwnLink: Bool { linkedName != nil }
 
-    /// The header of a SQLite database (SQLite file format, section 1.3); `nil` where the file is none.
+    /// Reads the header of a SQLite database (SQLite file format, section 1.3); `nil` if the file has none.
     private static func header(of name: String, in folder: Folder) -> (isOwn: Bool, pageSize: Int)? {
         guard let file = (try? folder.file(name)) ?? nil else { return nil }
         var header = [UInt8](repeating: 0, count: 72)
@@ -179,7 +181,7 @@ struct CacheFile {
     }
 }
 
-/// The folder beside a cache, locked against other rebuilds of it for as long as this lives.
+/// The folder beside a cache. It stays locked against other rebuilds as long as this object lives.
 final class CachePlace {
     let folder: Folder
     private let parent: Folder
@@ -197,7 +199,7 @@ final class CachePlace {
         }
     }
 
-    /// Makes a file by `build` and syncs it; only a whole one gets the name.
+    /// Makes a file with `build` and syncs it. It gets its name only when it is complete.
     fileprivate func make<Result>(_ name: String, _ build: (String) throws -> Result) throws -> Result {
         let unfinished = name + ".unfinished"
         do {
@@ -214,10 +216,10 @@ final class CachePlace {
         }
     }
 
-    /// Lets the path lead to a file of the folder, by one rename.
+    /// Points the path at a file of the folder, by renaming a new link over it.
     fileprivate func link(_ name: String, at path: String) throws {
         let link = folder.path(of: "link")
-        // A link that a rebuild left which was killed here; it is removed, not followed.
+        // Left over by a rebuild that was killed here. It is removed, not followed (I22).
         unlink(link)
         guard symlink("\(folderName)/\(name)", link) == 0 else { throw CacheFile.trouble("link", link) }
         guard rename(link, path) == 0 else {
@@ -229,14 +231,14 @@ final class CachePlace {
         try parent.sync()
     }
 
-    /// Removes databases with what SQLite keeps beside them.
+    /// Removes databases together with their WAL, shared-memory and journal files.
     fileprivate func removeAll(_ names: [String]) throws {
         for name in names {
             for suffix in ["", "-wal", "-shm", "-journal"] { try? folder.removeFile(name + suffix) }
         }
     }
 
-    /// The finished files; leftovers of a rebuild that was killed are removed on the way.
+    /// The finished files. Leftovers of killed rebuilds are removed meanwhile.
     fileprivate func numberedFiles() throws -> [(name: String, number: Int)] {
         try folder.names().compactMap { name in
             if name.hasSuffix(".sqlite.unfinished") { try removeAll([name]) }

@@ -1,33 +1,35 @@
 import EventLog
 import Projections
 
-/// Keeps a cache current: what new events changed, one SQLite transaction a batch, with the sequence and the digest in it.
+/// Keeps a cache current. Each batch of events is one SQLite transaction that also writes the sequence and the digest
+/// (I30).
 ///
-/// Rows of the things that events touched are deleted and written again; lists that change with time, or that follow from many things,
-/// are written whole.
+/// Rows of touched things are deleted and inserted again. Lists that change with time, or depend on many things, are
+/// written as a whole.
 struct CacheFollower {
     /// What one batch changed.
     struct Batch {
         let meta: CacheMeta
-        /// The keys of the things whose rows were written again, by table; none for a table that was written whole.
+        /// The keys of the things whose rows were written again, by table; empty for a table that was written as a
+        /// whole.
         let tables: [(name: String, keys: [JSONValue])]
     }
 
     private let tables: MappedTables
     private let options: ReplayOptions
     private var deletions: [String: Deletion] = [:]
-    /// Where the log's last compaction was decided when the state was folded.
+    /// `ReadSession.decidedAt` of the log when the state was folded.
     private let decidedAt: SequenceNumber
     private(set) var state: Workspace
     private(set) var meta: CacheMeta
 
-    /// Begins at what a cache holds.
+    /// Starts from the state that a cache holds.
     ///
     /// - Parameters:
     ///   - state: The state that the cache holds.
-    ///   - meta: What the cache says of itself.
-    ///   - decidedAt: Where the log's last compaction was decided, read no later than the state.
-    /// - Throws: `Failure` where a table has no columns that find the rows of a thing again.
+    /// - meta: The cache's meta table.
+    /// - decidedAt: Where the log's last compaction was decided; read no later than the state.
+    /// - Throws: `Failure` if a table lacks the columns that identify the rows of one thing.
     init(
         _ map: CacheMap,
         at path: String,
@@ -44,10 +46,10 @@ struct CacheFollower {
         }
     }
 
-    /// Whether the log is the one that was begun with: a compaction since then may have dropped what the state has.
+    /// False once the log was compacted again: the compaction may have dropped events that the state contains.
     func continues(in session: borrowing ReadSession) -> Bool { session.decidedAt == decidedAt }
 
-    /// Folds the next events and writes what they changed; `nil` where there are none up to `end`, or to the head.
+    /// Folds the next events and writes their changes; `nil` if there are none up to `end`, or to the head.
     mutating func step(_ session: borrowing ReadSession, through end: SequenceNumber? = nil) throws -> Batch? {
         let sources = state.sourceNames.count
         guard let changes = try Replay.follow(&state, over: session, through: end, options: options) else { return nil }
@@ -91,7 +93,7 @@ struct CacheFollower {
     }
 }
 
-/// Deletes the rows that one table has of a thing.
+/// Deletes the rows of one thing from one table.
 private struct Deletion {
     private let columns: [CacheColumn]
     private let one: SQLiteStatement
@@ -121,7 +123,7 @@ private struct Deletion {
         try check(sourceCount: sourceCount, of: table, in: map)
     }
 
-    /// Two sources may use the same ids, so a table without a column for the source can hold the rows of one only.
+    /// Sources may use the same ids, so a table without a source column can hold the rows of one source only.
     func check(sourceCount: Int, of table: CacheMap.Table, in map: CacheMap) throws {
         guard sourceCount > 1, !namesSource else { return }
         throw map.failure(

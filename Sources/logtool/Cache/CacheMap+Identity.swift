@@ -1,21 +1,22 @@
 import Projections
 
 extension CacheMap {
-    /// The same map with some of its tables.
+    /// The map reduced to the tables with these names.
     func only(_ names: Set<String>) -> CacheMap {
         CacheMap(name: name, tables: tables.filter { names.contains($0.name) }, metaTable: metaTable)
     }
 }
 
 extension CacheMap.Table {
-    /// What tells the map of this table from any other: everything but the lines of the file.
+    /// Everything that decides this table's rows. Line numbers are left out, so moving lines in the file changes
+    /// nothing.
     var identity: [String] {
         [name, list.name, "\(conflict)"] + each.map { "each \($0.name)" } + key.map { "key \($0)" }
             + conditions.map { "where \($0.path.name) \($0.value.map { "= \($0)" } ?? "exists")" }
             + columns.flatMap(\.identity)
     }
 
-    /// The column that holds the source of each row, as it is; `nil` where there is none.
+    /// The column that stores each row's source unchanged; `nil` where the table has none.
     var sourceColumn: String? {
         columns.first { column in
             guard case .member(let path) = column.origin else { return false }

@@ -1,32 +1,32 @@
 import Projections
 
-/// Which table and column of a cache takes which member of the state (`docs/cache.md`).
+/// Maps members of the state to tables and columns of a cache (`docs/cache.md`).
 struct CacheMap: Sendable {
     /// One table.
     struct Table: Sendable {
         let name: String
         /// The list that the rows come from.
         let list: StateList
-        /// Members that are lists themselves, the outer one first: a row for each element, which then is in the list's place.
+        /// Members that are lists, outermost first. Each element gives a row and takes its list's place in that row.
         let each: [MemberPath]
         let columns: [CacheColumn]
-        /// The columns that tell rows from each other; empty where the schema's own key does.
+        /// The columns that identify a row; empty where the table's own primary key does.
         let key: [String]
-        /// Only rows whose members have these values; `nil` for a member that has to be there.
+        /// Conditions that a row must meet. Without a value, the member must exist and not be null.
         let conditions: [(path: MemberPath, value: String?)]
         let conflict: Conflict
         let line: Int
     }
 
-    /// What becomes of a row that has the key of another one.
+    /// How a row is handled whose key the table already has.
     enum Conflict: String, CaseIterable, Sendable {
         case fail, ignore, replace
     }
 
-    /// The file's name, for people.
+    /// The file's name, for messages.
     let name: String
     let tables: [Table]
-    /// The table that says which log and which sequence the cache is of.
+    /// The table that records the log and the sequence that the cache holds.
     let metaTable: String
 
     func failure(_ reason: String, line: Int?) -> Failure {
@@ -48,7 +48,7 @@ extension CacheMap.Table {
         return "\(way) INTO \(name.quotedSQL) (\(names)) VALUES (\(marks))"
     }
 
-    /// Lends the values of each row that a row of the list gives.
+    /// Calls `body` with the values of each table row that one row of the list gives.
     func forEachRow(of row: MappedRow, _ body: ([SQLiteValue]) throws -> Void) rethrows {
         try forEachElement(of: row, at: each[...], body)
     }
@@ -79,7 +79,7 @@ extension CacheMap.Table {
 }
 
 extension String {
-    /// The name in SQL, whatever it holds.
+    /// The text as a quoted SQL identifier, safe for any content.
     var quotedSQL: String {
         "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }

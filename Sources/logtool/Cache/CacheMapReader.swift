@@ -1,9 +1,9 @@
 import Projections
 
-/// Reads a map, refusing what it does not know by line and member.
+/// Reads a map. Unknown members are refused, with their line.
 struct CacheMapReader {
     let name: String
-    /// What stands for `{values.NAME}` in templates, over what the map says.
+    /// Replacements for `{values.NAME}` in templates; they override the map's own `values`.
     var values: [String: String] = [:]
 
     /// The most tables.
@@ -103,10 +103,10 @@ struct CacheMapReader {
 // MARK: - Columns
 
 extension CacheMapReader {
-    /// Which members paths can name.
+    /// The members that a path may name.
     private struct Scope {
         let list: StateList
-        /// Whether rows are elements of a list, which have a place in it.
+        /// Whether rows are elements of a list, so that `place` exists.
         let hasPlace: Bool
     }
 
@@ -133,7 +133,7 @@ extension CacheMapReader {
         return column
     }
 
-    /// A text with braces is a template, any other a member.
+    /// Reads a text with braces as a template and any other text as a member.
     private func origin(of text: String, _ scope: Scope, _ place: String, _ line: Int) throws -> CacheColumn.Origin {
         text.contains("{")
             ? .template(try template(text, scope, place, line)) : .member(try checkedPath(text, scope, place, line))
@@ -172,7 +172,7 @@ extension CacheMapReader {
         return storage
     }
 
-    /// A plain whole number is a number, anything else a text.
+    /// Reads an unquoted whole number as a number and any other scalar as a text.
     private func constant(_ node: YAMLNode, _ name: String) throws -> SQLiteValue {
         switch node.value {
         case .absent: .null

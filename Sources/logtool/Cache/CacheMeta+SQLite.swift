@@ -1,7 +1,7 @@
 import Projections
 
 extension CacheMeta {
-    /// What the meta table of a cache says; `nil` where it has none, or one of another version.
+    /// Reads a cache's meta table; `nil` if it is missing or of another version.
     init?(_ connection: SQLiteConnection, table: String) {
         guard let rows = try? connection.rows("SELECT name, value FROM \(table.quotedSQL) LIMIT 1000") else {
             return nil
@@ -13,7 +13,7 @@ extension CacheMeta {
         self.init(values)
     }
 
-    /// Writes all of it, in the transaction that is under way.
+    /// Writes all rows. The caller holds the transaction, so that they change together with the cache's rows (I30).
     func write(to connection: SQLiteConnection, table: String) throws {
         let insertion = try connection.statement("INSERT OR REPLACE INTO \(table.quotedSQL) VALUES (?, ?)")
         for (name, value) in values { try insertion.run([.text(name), .text(value)]) }

@@ -1,10 +1,10 @@
 import Projections
 
-/// Prints where a cache and a log part.
+/// Prints the differences between a cache and a log.
 struct CachePrinter {
     let output: StandardOutput
 
-    /// One row for people: the mark, table and key, then the columns.
+    /// Prints one row as text: mark, table and key, then its columns.
     func print(_ difference: CacheComparison.Difference) throws {
         let (mark, role): (String, Style.Role) =
             switch difference.change {
@@ -29,7 +29,7 @@ struct CachePrinter {
         }
     }
 
-    /// One row as JSON: `a` is what the log says, `b` what the cache holds.
+    /// One row as JSON: `a` is the value from the log, `b` the one from the cache.
     static func json(_ difference: CacheComparison.Difference) -> JSONValue {
         var key = JSONObject()
         for part in difference.key { key[part.column] = part.value.json }
@@ -46,7 +46,7 @@ struct CachePrinter {
     }
 }
 
-/// How many rows part, by table, and the first of them.
+/// Counts of the differing rows, by table.
 struct CacheDifferences {
     /// Counts of one table.
     struct Counts {
@@ -57,12 +57,14 @@ struct CacheDifferences {
 
     private(set) var tables: [(name: String, counts: Counts)] = []
 
-    /// How many rows of each table are shown where all are counted.
+    /// How many rows of each table are printed when all are counted.
     static let shownMax = 3
 
     var isEmpty: Bool { tables.isEmpty }
 
-    /// Counts one row; the number of its kind in its table, from 1.
+    /// Counts one row. Rows must come table by table.
+    ///
+    /// - Returns: The row's number among the differing rows of its table, from 1.
     mutating func add(_ difference: CacheComparison.Difference) -> Int {
         if tables.last?.name != difference.table { tables.append((difference.table, Counts())) }
         let last = tables.count - 1

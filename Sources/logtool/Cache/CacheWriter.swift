@@ -1,21 +1,21 @@
 import EventLog
 import Projections
 
-/// Makes a cache of a state: tables, rows, then what works on the rows.
+/// Makes a cache of a state: tables first, then rows, then indexes and triggers.
 struct CacheWriter {
     let schema: MappedSchema
     let progress: Progress
-    /// The page size that the file must have; `nil` for SQLite's own.
+    /// The page size that the file must have; `nil` for SQLite's default.
     var pageSize: Int?
 
     /// How many rows each table has, in the map's order.
     typealias RowCounts = [(table: String, count: Int)]
 
-    /// Fills a new file. Nothing is synced on the way: a half-written file is thrown away.
+    /// Fills a new file. Nothing is synced meanwhile, because a half-written file is thrown away.
     ///
-    /// The rows are written as the state is walked, so memory does not grow with them.
+    /// Rows are written while the state is walked, so memory does not grow with their number.
     ///
-    /// - Parameter plan: Which rows are copied from another cache of the same state.
+    /// - Parameter plan: Which rows are copied from another cache of the same state instead.
     func write(
         _ state: borrowing Workspace,
         meta: CacheMeta,
@@ -79,7 +79,7 @@ struct CacheWriter {
 }
 
 extension SQLiteConnection {
-    /// Runs `body`, and says of SQLite's trouble in it what was being done.
+    /// Runs `body` and turns an error of SQLite into a `Failure` that names the operation and the file.
     static func telling<Result>(_ operation: String, _ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

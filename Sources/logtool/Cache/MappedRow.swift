@@ -1,15 +1,14 @@
 import Projections
 
-/// Where a member is found in the rows of one list: the member of the row by its place in `StateList.members`, then members of it by
-/// name.
+/// The place of a member in the rows of one list: first an index into `StateList.members`, then member names.
 struct MemberPath: Sendable {
-    /// The place of the first member; after the last one, that of `place`.
+    /// The index of the first member. `place` comes one after the last member of the list.
     let slot: Int
     let rest: [String]
-    /// As a map writes it.
+    /// The path as the map writes it.
     let name: String
 
-    /// - Returns: `nil` where rows of the list have no such member.
+    /// - Returns: `nil` if rows of the list have no such member.
     init?(_ name: String, in list: StateList, hasPlace: Bool) {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, !parts.contains("") else { return nil }
@@ -24,11 +23,11 @@ struct MemberPath: Sendable {
     }
 }
 
-/// A row of a list, its members in the order of `StateList.members`: found without comparing names again and again.
+/// A row of a list with its members at fixed indexes, so that lookups compare no names.
 struct MappedRow {
     private var values: [JSONValue?]
 
-    /// Puts the members of a row in their places. Rows have them in nearly the same order as the list.
+    /// Puts each member at its index. The search goes on from the last hit, because rows have nearly the list's order.
     init(_ row: JSONValue, members: [String]) {
         values = Array(repeating: nil, count: members.count + 1)
         var next = 0
@@ -44,14 +43,14 @@ struct MappedRow {
         return members[..<start].firstIndex(of: name)
     }
 
-    /// The value at a path; `nil` where there is none.
+    /// The value at a path; `nil` if the row has none.
     subscript(path: MemberPath) -> JSONValue? {
         var value = values[path.slot]
         for name in path.rest { value = value?[name] }
         return value
     }
 
-    /// Puts an element in the place of its list, and its number in that of `place`.
+    /// Replaces a list by one of its elements, and `place` by the element's index.
     mutating func replace(_ path: MemberPath, by element: JSONValue, number: Int) {
         values[path.slot] = values[path.slot]?.replacing(path.rest[...], by: element)
         values[values.count - 1] = .int(number)
@@ -59,7 +58,7 @@ struct MappedRow {
 }
 
 extension JSONValue {
-    /// The same with another value at a path that exists.
+    /// A copy with another value at a path that exists.
     fileprivate func replacing(_ path: ArraySlice<String>, by value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
         guard case .object(var members) = self else { return self }

@@ -2,10 +2,10 @@ import EventLog
 import Projections
 
 extension MappedSchema {
-    /// What the rows of each table are made by: the hash of its SQL and its map.
+    /// The hash of each table's SQL and map, by table name.
     ///
-    /// Tables are left out whose rows the schema itself changes, by a statement after the rows or by a trigger: what they hold is not what
-    /// the log gives.
+    /// Tables whose rows the schema changes itself, by a later statement or a trigger, are left out: their rows are not
+    /// what the log gives.
     func tableHashes() throws -> [String: String] {
         let connection = try SQLiteConnection(":memory:", .building, .schema)
         guard let sqlGuard = connection.sqlGuard else { return [:] }

@@ -5,12 +5,12 @@ struct MappedSchema: Sendable {
     let script: SQLScript
     let map: CacheMap
 
-    /// What tells this schema from others: the hash of SQL and map, values included.
+    /// Identifies the schema: the hash of its SQL, its map and its values.
     let hash: String
 
-    /// Stored as `application_id`, "ELog": tells a cache that a rebuild made from any other SQLite file.
+    /// Stored as `application_id` ("ELog"); marks a cache that a rebuild made.
     static let applicationID: UInt32 = 0x454C_6F67
-    /// How values are made of members; part of each schema's hash.
+    /// The version of the rules that turn members into values; part of every schema's hash.
     static let mappingVersion = 1
 
     /// The program's own cache.
@@ -18,16 +18,16 @@ struct MappedSchema: Sendable {
         try MappedSchema(sql: OwnSchema.sql, name: "the own schema", map: OwnSchema.map, name: "the own map")
     }
 
-    /// The schema of an app, from its files.
+    /// Reads an app's schema from its two files.
     ///
-    /// - Throws: `Failure` where a file cannot be read, or the map has a mistake.
+    /// - Throws: `Failure` if a file cannot be read or the map has a mistake.
     static func app(sql path: String, map mapPath: String, values: [String: String]) throws -> MappedSchema {
         let sql = try Self.text(at: path, "schema", bytesMax: SQLScript.bytesMax)
         let map = try Self.text(at: mapPath, "map", bytesMax: 1 << 20)
         return try MappedSchema(sql: sql, name: path, map: map, name: mapPath, values: values)
     }
 
-    /// A map alone, for comparisons.
+    /// Reads a map without a schema, for comparisons.
     static func map(at path: String, values: [String: String]) throws -> CacheMap {
         let text = try Self.text(at: path, "map", bytesMax: 1 << 20)
         return try CacheMapReader(name: path, values: values).read(text)

@@ -1,9 +1,9 @@
 import EventLog
 import Projections
 
-/// The tables of a map in one database, ready to be filled.
+/// The tables of a map in one database, with a compiled `INSERT` for each.
 final class MappedTables {
-    /// One table, with what is needed to write to it.
+    /// One table and its compiled `INSERT`.
     private struct Target {
         let table: CacheMap.Table
         let insertion: SQLiteStatement
@@ -16,7 +16,7 @@ final class MappedTables {
     /// How many rows each table got, in the map's order.
     private(set) var counts: [Int]
 
-    /// Looks the tables and columns of a map up.
+    /// Checks that the database has the map's tables and columns, and compiles the insertions.
     ///
     /// - Throws: `Failure` that names the map, line and table where the database lacks one.
     init(_ map: CacheMap, in connection: SQLiteConnection) throws {
@@ -42,12 +42,14 @@ final class MappedTables {
     /// The tables that are filled from a list.
     func tables(of list: StateList) -> [CacheMap.Table] { maker.targets(of: list).map { all[$0].table } }
 
-    /// Writes what a row of a list gives to each table that is filled from the list.
+    /// Inserts the rows that one row of a list gives into every table filled from that list.
     func insert(_ row: JSONValue, of list: StateList) throws {
         try maker.forEachRow(of: row, list) { try insert($0) }
     }
 
-    /// Writes all rows of a state, or those that are wanted. They are made on another thread meanwhile.
+    /// Inserts all rows of a state, or those that `isWanted` accepts.
+    ///
+    /// A second thread makes the rows; this thread alone uses the database.
     func insertAll(
         of state: borrowing Workspace,
         progress: (_ rows: Int) -> Void = { _ in },
@@ -83,13 +85,13 @@ final class MappedTables {
     }
 }
 
-/// A row as it is bound, and the place of its table among the tables.
+/// A row's values in column order, and the index of its table in the map.
 private struct MadeRow: Sendable {
     let target: Int
     let values: [SQLiteValue]
 }
 
-/// Makes the rows of tables from those of lists. It needs no database.
+/// Turns rows of lists into rows of tables. It uses no database, so it can run on another thread.
 private struct RowMaker: Sendable {
     private let tables: [CacheMap.Table]
     private let targets: [StateList: [Int]]
@@ -104,10 +106,10 @@ private struct RowMaker: Sendable {
     /// The lists that rows are made from.
     var lists: [StateList] { StateList.all.filter { targets[$0] != nil } }
 
-    /// The places of the tables that are filled from a list.
+    /// The indexes of the tables that are filled from a list.
     func targets(of list: StateList) -> [Int] { targets[list] ?? [] }
 
-    /// Lends what a row of a list gives to each table that is filled from the list.
+    /// Calls `body` with each table row that one row of a list gives.
     func forEachRow(of row: JSONValue, _ list: StateList, _ body: (MadeRow) throws -> Void) rethrows {
         let row = MappedRow(row, members: members[list] ?? [])
         for index in targets(of: list) {
@@ -116,14 +118,14 @@ private struct RowMaker: Sendable {
     }
 }
 
-/// A column as a database has it.
+/// A column as the database declares it.
 struct SQLiteColumn {
     let name: String
     let declaredType: String
-    /// The place in the primary key, from 1; 0 for none.
+    /// The column's place in the primary key, from 1; 0 for a column outside it.
     let keyPlace: Int64
 
-    /// The type that gives values the same affinity (datatype3.html, section 3.1), in a table of our own.
+    /// A declared type of the same affinity, for a table of our own (datatype3.html, section 3.1).
     var affinity: String {
         let type = declaredType.uppercased()
         if type.contains("INT") { return "INTEGER" }
@@ -134,7 +136,7 @@ struct SQLiteColumn {
 }
 
 extension SQLiteConnection {
-    /// The columns of a table or view; none where there is no such thing.
+    /// The columns of a table or view; empty where it does not exist.
     func columns(of table: String) throws -> [SQLiteColumn] {
         try rows("PRAGMA table_xinfo(\(table.quotedSQL))").compactMap { row in
             guard row.count >= 6, case .text(let name) = row[1], case .text(let type) = row[2],
@@ -144,7 +146,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// The columns that tell the rows of a mapped table from each other: those that the map names, else the primary key.
+    /// The columns that identify the rows of a mapped table: those that the map names, else the primary key.
     func key(of table: CacheMap.Table, in map: CacheMap) throws -> [String] {
         if !table.key.isEmpty { return table.key }
         let key = try columns(of: table.name).filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }
@@ -175,7 +177,7 @@ extension SQLiteValue {
 }
 
 extension JSONValue {
-    /// A number with a fraction; what JSON has no number for is a text.
+    /// A number with a fraction. Infinities and NaN, which JSON has no number for, become texts.
     fileprivate init(real number: Double) {
         let parsed = number.isFinite ? try? JSONValue.parse(Array("\(number)".utf8)) : nil
         self = parsed ?? .string("\(number)")

@@ -1,49 +1,49 @@
 import EventLog
 import Projections
 
-/// Which tables of a new cache are made from the log, and which are copied from the cache before.
+/// Decides which tables of a new cache are made from the log and which are copied from the previous cache.
 struct RebuildPlan {
     /// Where the rows of one table come from.
     enum Origin: Equatable {
-        /// All of them from the log.
+        /// All rows from the log.
         case log
-        /// All of them from the cache before.
+        /// All rows from the previous cache.
         case cache
-        /// Those of these sources from the log, the others from the cache before.
+        /// Rows of these sources from the log, all others from the previous cache.
         case both([String])
     }
 
-    /// What is done about one table.
+    /// The decision for one table.
     struct Step {
         let table: CacheMap.Table
         let origin: Origin
         let reason: String
     }
 
-    /// The cache before: where it is, and which state it holds.
+    /// The previous cache: its path and the state that it holds.
     struct Base {
         let path: String
         let meta: CacheMeta
-        /// The last event that the new cache is to hold.
+        /// The last event that the new cache will contain.
         let end: SequenceNumber
         /// Where the log's last compaction was decided.
         let decidedAt: SequenceNumber
     }
 
-    /// The cache that rows are copied from; `nil` where all tables are made from the log.
+    /// The cache that rows are copied from; `nil` if all tables are made from the log.
     let base: Base?
     let steps: [Step]
 
-    /// Everything from the log.
+    /// A plan that makes every table from the log.
     init(whole map: CacheMap, because reason: String) {
         base = nil
         steps = map.tables.map { Step(table: $0, origin: .log, reason: reason) }
     }
 
-    /// Compares what a cache was made by with what makes the new one.
+    /// Compares the hashes and decoder versions of a cache with today's.
     ///
     /// - Parameters:
-    ///   - hashes: What makes each table now.
+    /// - hashes: Today's hash of each table's SQL and map (`MappedSchema.tableHashes`).
     ///   - kinds: The kinds of event of each source.
     init(_ map: CacheMap, _ hashes: [String: String], over base: Base, kinds: [SourceName: Set<EventKind>]) {
         let decoders = base.meta.changedDecoders
@@ -66,12 +66,12 @@ struct RebuildPlan {
         }
     }
 
-    /// The tables of an origin.
+    /// The names of the tables whose origin `isWanted` accepts.
     func tables(where isWanted: (Origin) -> Bool) -> Set<String> {
         Set(steps.filter { isWanted($0.origin) }.map(\.table.name))
     }
 
-    /// The sources whose rows a changed decoder gives anew.
+    /// The sources whose rows are made again because a decoder changed.
     var renewedSources: Set<String> {
         steps.reduce(into: []) { found, step in
             if case .both(let sources) = step.origin { found.formUnion(sources) }
@@ -80,7 +80,7 @@ struct RebuildPlan {
 }
 
 extension RebuildPlan.Step {
-    /// A line for people.
+    /// The step as a line of text.
     var line: String {
         switch origin {
         case .log: "\(table.name): from the log: \(reason)"
@@ -90,7 +90,7 @@ extension RebuildPlan.Step {
         }
     }
 
-    /// The same for programs.
+    /// The step as JSON.
     var json: JSONValue {
         var sources: JSONValue?
         let from: String

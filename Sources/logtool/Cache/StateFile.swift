@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A state written as JSON: one document (`*.json`), or a row a line (`*.ndjson`).
+/// A state written as JSON: one document (`*.json`) or one row a line (`*.ndjson`).
 struct StateFile {
     enum Form {
         case document, lines
@@ -16,7 +16,7 @@ struct StateFile {
     let path: String
     let form: Form
 
-    /// `nil` for a path that is to be a database.
+    /// `nil` for a path with another suffix, which names a database.
     init?(path: String) {
         self.path = path
         if path.hasSuffix(".ndjson") {
@@ -28,7 +28,7 @@ struct StateFile {
         }
     }
 
-    /// How such a file begins.
+    /// The bytes that a file of this form begins with.
     private var start: String {
         switch form {
         case .document: #"{"format":"eventlog.state/1""#
@@ -36,11 +36,11 @@ struct StateFile {
         }
     }
 
-    /// Writes all of a state, and puts it in its place once it is whole.
+    /// Writes all of a state. The file appears at its path once it is complete.
     ///
-    /// - Parameter overwrites: Whether a file that is none of a rebuild may go.
+    /// - Parameter overwrites: Whether a file that no rebuild wrote may be replaced.
     /// - Returns: How many rows each list has.
-    /// - Throws: `Failure` with exit code 4 where such a file stands there.
+    /// - Throws: `Failure` with exit code 4 if such a file exists and may not be replaced.
     func write(_ state: inout Workspace, meta: CacheMeta, overwrites: Bool) throws -> CacheWriter.RowCounts {
         let file = try OutputFile(path, overwrites: overwrites || isOurs)
         var options = DocumentOptions()
@@ -69,7 +69,7 @@ struct StateFile {
         return Section.allCases.map { (table: $0.rawValue, count: document[$0.rawValue]?.array?.count ?? 0) }
     }
 
-    /// A header, then each row with the name of its list first.
+    /// Writes a header line, then each row with the name of its list as its first member.
     private func writeLines(_ state: Workspace, _ meta: CacheMeta, to file: OutputFile) throws -> CacheWriter.RowCounts
     {
         let header: JSONObject = [

@@ -1,5 +1,5 @@
 extension StateReference {
-    /// Whether it names a file as databases are called, and no log.
+    /// Whether the reference names an existing file with a suffix of a database, and no log.
     var isCache: Bool {
         guard let path = plainPath, [".sqlite", ".sqlite3", ".db", ".store"].contains(where: { path.hasSuffix($0) })
         else { return false }

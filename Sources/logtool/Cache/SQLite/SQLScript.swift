@@ -6,14 +6,16 @@ struct SQLScript: Sendable {
         let line: Int
     }
 
-    /// The file's name, for people.
+    /// The file's name, for messages.
     let name: String
     let text: String
 
     /// The longest script, in bytes.
     static let bytesMax = 4 << 20
 
-    /// The statements, in order. Looks at each byte once.
+    /// The statements, in order. Linear time.
+    ///
+    /// - Throws: `Failure` if the script is too long or contains a zero byte.
     func statements() throws -> [Statement] {
         guard text.utf8.count <= Self.bytesMax else {
             throw Failure("read schema \"\(name)\": it has more than \(Self.bytesMax) bytes")
@@ -32,22 +34,22 @@ struct SQLScript: Sendable {
     }
 }
 
-/// Finds where statements end: at a semicolon outside texts and comments, of a trigger at the one after its `END` (as
-/// `sqlite3_complete` does).
+/// Splits SQL into statements. A statement ends at a semicolon outside texts and comments; a trigger ends at the one
+/// after its `END` (as in `sqlite3_complete`).
 private struct SQLScanner {
     private let bytes: [UInt8]
     private var index = 0
     private var line = 1
-    /// The first words of the statement, in capitals.
+    /// The statement's first three words, in capitals; a word of more than 16 bytes is kept as an empty text.
     private var words: [String] = []
-    /// How much of `; END` has just been read.
+    /// Progress through `; END`: 0 for none, 1 after the semicolon, 2 after `END`.
     private var endCount = 0
 
     init(_ text: String) {
         bytes = Array(text.utf8)
     }
 
-    /// The next statement that is not empty.
+    /// The next non-empty statement; `nil` at the end.
     mutating func next() -> SQLScript.Statement? {
         var start: (index: Int, line: Int)?
         (words, endCount) = ([], 0)
@@ -75,7 +77,7 @@ private struct SQLScanner {
         words.first == "CREATE" && words.dropFirst().prefix(2).contains("TRIGGER")
     }
 
-    /// Passes over a blank or a comment; false where there is none.
+    /// Skips one blank or one comment; false if neither comes next.
     private mutating func passBlank() -> Bool {
         let byte = bytes[index]
         if byte <= 0x20 {
@@ -93,7 +95,7 @@ private struct SQLScanner {
         return true
     }
 
-    /// Passes over a word, a text in quotes, or another character.
+    /// Skips a word, a quoted text, or one other character.
     private mutating func passToken() {
         let start = index
         switch bytes[index] {

@@ -6,19 +6,19 @@ import Glibc
 import Darwin
 #endif
 
-/// A connection to one SQLite file over the C interface, so that SQL of others is guarded (`SQLiteGuard`).
+/// A connection to one SQLite file. It uses the C interface, so that `SQLiteGuard` can check SQL written by others.
 ///
-/// Not for several threads at once.
+/// Not safe for use by two threads at once: the file is opened with `SQLITE_OPEN_NOMUTEX`.
 final class SQLiteConnection {
     /// How a file is opened.
     enum Access {
-        /// A file that is ours alone until it is complete: nothing is synced on the way.
+        /// A file that we alone use until it is complete; nothing is synced.
         case building
-        /// A file that others read meanwhile, in WAL mode.
+        /// A file that others read at the same time, in WAL mode.
         case live
         /// A file whose pages are copied as they are.
         case copying
-        /// A file that somebody else owns. Nothing is written to it.
+        /// A file that somebody else owns; nothing is written to it.
         case reading
     }
 
@@ -27,10 +27,10 @@ final class SQLiteConnection {
     let handle: OpaquePointer
     let sqlGuard: SQLiteGuard?
 
-    /// Opens a file; `building` and `live` make it where it is missing.
+    /// Opens a file. All ways of access but `reading` create a missing file.
     ///
-    /// - Parameter policy: What SQL may do; `nil` where all of it is the program's own.
-    /// - Throws: `Failure` where there is no such file, or it is no database.
+    /// - Parameter policy: What SQL may do; `nil` if all SQL is our own.
+    /// - Throws: `Failure` if the file cannot be opened or is no database.
     init(_ path: String, _ access: Access, _ policy: SQLiteGuard.Policy? = nil) throws {
         self.path = path
         let place: String
@@ -71,14 +71,15 @@ final class SQLiteConnection {
             try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
         case .copying: break
         case .reading:
-            // Functions and virtual tables in the schema of somebody else are not trusted.
+            // Functions and virtual tables in somebody else's schema are not trusted.
             try run("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA query_only = ON")
             try run("PRAGMA mmap_size = 0; PRAGMA temp_store = FILE")
         }
     }
 
-    /// A file that has no log of its own beside it is read as one that never changes, so that nothing is made in its folder. With
-    /// one, the rows that are only in it count, and SQLite's own locks keep a live app's file whole.
+    /// The URI to open a file for reading. A file without a WAL or journal is opened as immutable, so that SQLite
+    /// creates nothing in its folder. With one, the file is live: rows in the WAL count, and SQLite's locks protect the
+    /// app's file.
     private static func readingPlace(_ path: String) throws -> String {
         var information = stat()
         guard stat(path, &information) == 0 else {
@@ -89,7 +90,7 @@ final class SQLiteConnection {
         }
         var isLive = false
         for suffix in ["-wal", "-journal"] {
-            // SQLite looks for them beside the file that a link leads to.
+            // SQLite looks for them beside the file that the link names.
             let beside = resolved(path) + suffix
             guard lstat(beside, &information) == 0 else { continue }
             guard information.st_mode & S_IFMT == S_IFREG else {
@@ -116,14 +117,14 @@ final class SQLiteConnection {
 // MARK: - SQL
 
 extension SQLiteConnection {
-    /// Runs statements of the program's own.
+    /// Runs our own statements; the guard is suspended meanwhile.
     func run(_ sql: String) throws {
         sqlGuard?.isSuspended = true
         defer { sqlGuard?.isSuspended = false }
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw trouble() }
     }
 
-    /// Compiles one statement.
+    /// Compiles one statement. The guard checks it now, not when it runs.
     func statement(_ sql: String) throws -> SQLiteStatement {
         sqlGuard?.beginStatement()
         var compiled: OpaquePointer?
@@ -140,7 +141,7 @@ extension SQLiteConnection {
         return rows
     }
 
-    /// Runs `body` in a transaction that writes; nothing of it stays where it throws.
+    /// Runs `body` in a write transaction, which is rolled back if `body` throws.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try run("BEGIN IMMEDIATE")
         do {
@@ -153,12 +154,12 @@ extension SQLiteConnection {
         }
     }
 
-    /// Says on how many rows the next statements work, so that they get the time for it.
+    /// Sets how many rows the next statements work on; the guard allows them time accordingly.
     func allow(rows: Int) {
         sqlGuard?.allow(rows: rows)
     }
 
-    /// What went wrong last.
+    /// The last error of this connection.
     func trouble() -> SQLiteTrouble {
         SQLiteTrouble(
             code: sqlite3_errcode(handle),
@@ -168,10 +169,10 @@ extension SQLiteConnection {
     }
 }
 
-/// What SQLite says of a statement that did not run.
+/// The error of a statement that did not run.
 struct SQLiteTrouble: Error, CustomStringConvertible {
     let code: Int32
-    /// SQLite's words, or what the guard refused, a predicate.
+    /// SQLite's message, or the guard's refusal as a predicate ("calls …").
     let reason: String
     let isRefusal: Bool
 
@@ -188,10 +189,11 @@ struct SQLiteTrouble: Error, CustomStringConvertible {
 // MARK: - Whole files
 
 extension SQLiteConnection {
-    /// Copies all pages of one database over those of another, in one transaction that waits for readers and writers of both.
+    /// Replaces all pages of one database by those of another, in one transaction that waits for readers and writers of
+    /// both.
     ///
-    /// In WAL mode readers go on with the old rows until they begin anew.
-    /// - Throws: `Failure` with exit code 11 where others do not let go of the database.
+    /// In WAL mode, readers keep the old rows until their next transaction.
+    /// - Throws: `Failure` with exit code 11 if others keep the database locked.
     static func copyPages(from source: String, to target: String) throws {
         let (from, to) = try (SQLiteConnection(source, .copying), SQLiteConnection(target, .copying))
         guard let backup = sqlite3_backup_init(to.handle, "main", from.handle, "main") else { throw to.trouble() }
@@ -212,16 +214,16 @@ extension SQLiteConnection {
         }
     }
 
-    /// For ten seconds.
+    /// Ten seconds: 500 tries, 20 ms apart.
     private static let copyTriesMax = 500
 }
 
 // MARK: - Schemas
 
 extension SQLiteConnection {
-    /// Runs those statements of a schema that make tables.
+    /// Runs the statements of a schema that must precede the rows.
     ///
-    /// - Returns: The other statements, which come after the rows. One that needs what another of them makes is among them, too.
+    /// - Returns: The other statements, to be run after the rows. A statement that needs one of them is among them.
     /// - Throws: `Failure` that names the schema and the line.
     func runTables(of script: SQLScript) throws -> [SQLScript.Statement] {
         try script.statements().filter { statement in
@@ -238,7 +240,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Runs the statements of a schema that come after so many rows.
+    /// Runs the later statements of a schema, after `rows` rows were inserted.
     func run(_ statements: [SQLScript.Statement], of script: SQLScript, rows: Int) throws {
         for statement in statements {
             do {

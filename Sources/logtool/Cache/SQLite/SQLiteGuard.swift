@@ -1,41 +1,41 @@
 import GRDBSQLite
 
-/// What SQL that somebody else wrote may do on a connection, and for how long.
+/// Limits what SQL written by others may do on a connection, and for how long.
 ///
-/// SQLite asks while it compiles a statement (`sqlite3_set_authorizer`) and calls now and then while one runs
-/// (`sqlite3_progress_handler`). Triggers, views and generated columns are compiled into the statements that use them, so they are
-/// asked about as well.
+/// SQLite calls the guard while it compiles a statement (`sqlite3_set_authorizer`) and at intervals while one runs
+/// (`sqlite3_progress_handler`). It compiles triggers, views and generated columns into the statements that use them,
+/// so the guard sees these too.
 final class SQLiteGuard {
-    /// Which SQL the connection runs.
+    /// The kind of SQL that the connection runs.
     enum Policy {
-        /// A schema: whatever stays in this file.
+        /// A schema: anything that stays within this file.
         case schema
-        /// Reading columns of tables: no function, no view, nothing written.
+        /// Reading columns of tables: no functions, no writes.
         case reading
     }
 
     private var makesTable = false
-    /// Whether the last statement makes something that works on the rows of tables: an index, a view, a trigger.
+    /// Whether the last statement makes an index, a view or a trigger.
     private var makesOther = false
-    /// Why the last statement was refused, a predicate; `nil` where it was not.
+    /// Why the last statement was refused, as a predicate ("names another file"); `nil` if it was not.
     private(set) var refusal: String?
-    /// The tables that compiled statements write to, change or drop, in small letters.
+    /// The tables that compiled statements write, alter or drop, in lower case.
     private(set) var written: Set<String> = []
-    /// Those of them that triggers write to.
+    /// The tables among `written` that triggers write to.
     private(set) var writtenByTriggers: Set<String> = []
-    /// Whether the program's own SQL runs.
+    /// Whether our own SQL runs, which the guard lets through.
     var isSuspended = false
     private let policy: Policy
-    /// How many more steps of SQLite's machine statements may take.
+    /// How many more instructions of SQLite's virtual machine may run.
     private var steps = 0
 
-    /// Steps that a statement may take beside those for rows; some seconds.
+    /// Instructions that any statement may take, whatever its rows; some seconds.
     static let stepsMin = 200_000_000
-    /// Steps that each row justifies: indexes, triggers and full-text search together.
+    /// Instructions allowed for each row: indexes, triggers and full-text search together.
     static let stepsPerRow = 20_000
     private static let stepsPerCall: Int32 = 10_000
 
-    /// Full-text search reads data_version, this program table_xinfo.
+    /// Full-text search reads `data_version`; this program reads `table_xinfo`.
     private static let pragmas: Set<String> = [
         "application_id", "auto_vacuum", "data_version", "foreign_keys", "page_size", "recursive_triggers",
         "table_xinfo", "user_version",
@@ -47,7 +47,8 @@ final class SQLiteGuard {
         self.policy = policy
     }
 
-    /// Makes a connection ask this guard, for as long as both live.
+    /// Makes a connection call this guard. SQLite keeps an unretained pointer to it: the guard must outlive the
+    /// connection's last statement, which holds because `SQLiteConnection` owns both.
     func register(on handle: OpaquePointer) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_set_authorizer(
@@ -70,7 +71,7 @@ final class SQLiteGuard {
             },
             context
         )
-        // No other file can be opened, whatever a statement says.
+        // No statement can attach another file.
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 128 << 20)
         sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
@@ -78,15 +79,15 @@ final class SQLiteGuard {
         sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0)
     }
 
-    /// Whether the last compiled statement has to run before there are rows: it makes a table or sets how the file is laid out.
+    /// Whether the last compiled statement must run before rows exist: it makes a table or sets the file's layout.
     var isForTables: Bool { makesTable && !makesOther }
 
-    /// Begins to compile a statement.
+    /// Called before a statement is compiled.
     func beginStatement() {
         (makesTable, makesOther, refusal) = (false, false, nil)
     }
 
-    /// Begins a statement that works on so many rows.
+    /// Sets the instruction limit for statements that work on `rows` rows.
     func allow(rows: Int) {
         let (product, isTooMuch) = rows.multipliedReportingOverflow(by: Self.stepsPerRow)
         steps = isTooMuch ? .max : max(product, 0).addingReportingOverflow(Self.stepsMin).partialValue
@@ -112,7 +113,7 @@ final class SQLiteGuard {
         if isByTrigger { writtenByTriggers.insert(table) }
     }
 
-    /// Forgets which tables were written to.
+    /// Forgets the tables noted so far.
     func forgetWrites() {
         (written, writtenByTriggers) = ([], [])
     }

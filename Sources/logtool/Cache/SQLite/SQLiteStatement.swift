@@ -1,11 +1,11 @@
 import GRDBSQLite
 
-/// A compiled statement. It ends with its last reference, which must not outlive the connection.
+/// A compiled statement, finalized with its last reference. It must not outlive the connection.
 final class SQLiteStatement {
     private let handle: OpaquePointer
     private unowned let connection: SQLiteConnection
 
-    /// SQLite copies what is bound.
+    /// `SQLITE_TRANSIENT`: SQLite copies bound bytes before the call returns, so no pointer to them is kept.
     private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     init(_ handle: OpaquePointer, of connection: SQLiteConnection) {
@@ -17,19 +17,19 @@ final class SQLiteStatement {
         sqlite3_finalize(handle)
     }
 
-    /// Runs the statement with these values, all of its rows passed over.
+    /// Runs the statement with these values and skips its rows.
     func run(_ values: [SQLiteValue] = []) throws {
         try bind(values)
         defer { sqlite3_reset(handle) }
         while try step() {}
     }
 
-    /// Binds the values of a query, before the first `step`.
+    /// Binds the values of a query. Call it before the first `step`.
     func bind(_ values: [SQLiteValue]) throws {
         for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
     }
 
-    /// Goes to the next row; false after the last.
+    /// Advances to the next row; false after the last.
     func step() throws -> Bool {
         switch sqlite3_step(handle) {
         case SQLITE_ROW: true
@@ -38,7 +38,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// The values of the row that it has come to.
+    /// The values of the current row.
     var row: [SQLiteValue] {
         (0..<sqlite3_column_count(handle)).map { value(at: $0) }
     }

@@ -8,12 +8,12 @@ enum SQLiteValue: Sendable {
 }
 
 extension SQLiteValue {
-    /// How two values stand in SQLite's order with binary collation: NULL, numbers, texts, blobs.
+    /// The order of two values under binary collation: NULL, numbers, texts, blobs.
     enum Order {
         case before, same, after
     }
 
-    /// Compares as SQLite sorts (datatype3.html, section 4.1).
+    /// Compares two values as SQLite sorts them (datatype3.html, section 4.1).
     func order(beside other: SQLiteValue) -> Order {
         switch (self, other) {
         case (.null, .null): return .same
@@ -27,7 +27,7 @@ extension SQLiteValue {
         }
     }
 
-    /// Whether two values mean the same. Times as numbers may part by what a conversion rounds.
+    /// Whether two values mean the same. Times stored as floating-point numbers may differ by rounding.
     func isSame(as other: SQLiteValue) -> Bool {
         if case .same = order(beside: other) { return true }
         guard case .real(let left) = self, case .real(let right) = other else { return false }
