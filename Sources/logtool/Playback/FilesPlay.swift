@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Status files that appear, change and vanish in a directory as they did.
+/// Writes and removes status files in a directory, as they were recorded.
 struct FilesPlay {
     private let play: PlayContext
     private let directory: String
@@ -24,7 +24,7 @@ struct FilesPlay {
         readers = PlayReaders(directory: directory)
     }
 
-    /// Writes and removes until the script ends.
+    /// Writes and removes files until the script ends.
     mutating func run() async throws {
         while let step = try script.step() {
             if case .file(let path, let isEncoded, let bytes) = step.act {
@@ -48,7 +48,8 @@ struct FilesPlay {
         if ticker.isImmediate { try await readers.wait(for: name, isRemoved: bytes == nil) }
     }
 
-    /// The name of a file directly in the directory; `nil` for what is none.
+    /// The name of a file directly in the directory; `nil` for a path without a usable last part. No name leads
+    /// elsewhere.
     static func name(of path: String, isEncoded: Bool) -> [UInt8]? {
         let last =
             path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Array.init) ?? []
@@ -58,7 +59,7 @@ struct FilesPlay {
     }
 
     private func put(_ bytes: [UInt8], as name: [UInt8]) throws {
-        // A reader sees whole contents only: the file is written under another name and renamed.
+        // Written under another name and renamed, so that readers see whole contents only.
         let beside = path(Array(".play-\(getpid())".utf8))
         let file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw trouble(name) }
@@ -92,12 +93,14 @@ struct FilesPlay {
     }
 }
 
-/// Waits until programs that watch a directory have read what was written, so that no version is replaced unseen.
+/// Waits until programs that watch a directory have read a file, so that no version is replaced unseen.
+///
+/// Only Linux tells who reads (inotify); elsewhere the wait just passes.
 struct PlayReaders {
     private static let patience = Duration.seconds(1)
     private static let first = Duration.milliseconds(250)
     private static let removal = Duration.milliseconds(25)
-    /// So many unread changes show that nobody reads.
+    /// After this many unread changes, nobody seems to read.
     private static let unreadMax = 4
 
     private let descriptor: Int32
@@ -132,7 +135,7 @@ struct PlayReaders {
         if unread >= Self.unreadMax { hasReader = false }
     }
 
-    /// The names of files that were read.
+    /// The names of files that were read since the last call.
     private func takeNames() -> [[UInt8]] {
         #if canImport(Glibc)
         var names: [[UInt8]] = []

@@ -16,23 +16,23 @@ struct GatewayDialect: PlayDialect {
         case frame([UInt8])
         /// A handshake that the recorder sent.
         case handshake(Handshake)
-        /// A heartbeat that the recorder sent; whether RESUME came right before it.
+        /// A heartbeat that the recorder sent, and whether RESUME came right before it.
         case heartbeat(isBehindResume: Bool)
-        /// Another frame that the recorder sent.
+        /// Another frame that the recorder sent, with its `op`.
         case sent(Int?)
     }
 
-    /// Frames at a connection's beginning, and short ones, are read; others pass as they are.
+    /// Only a connection's first frames and short frames are parsed; all others pass through.
     private static let readCountMax = 16
     private static let readBytesMax = 96
     /// The longest wait for a second handshake, and for a heartbeat behind RESUME.
     private static let handshakePatience = Duration.seconds(10)
     private static let heartbeatPatience = Duration.milliseconds(250)
 
-    /// Where RESUME is to go.
+    /// Where the client is to send RESUME.
     private let url: String
     private let makeReady: @Sendable () -> [UInt8]
-    /// Told of the user whom READY names.
+    /// Called with the user id that READY names.
     private let heardUser: @Sendable (String) -> Void
     private var lastHello = GatewayText.hello
     private var lastReady: [UInt8]?
@@ -128,7 +128,7 @@ struct GatewayDialect: PlayDialect {
         return .go
     }
 
-    /// Whether the script will not bring the READY that a client which identified waits for.
+    /// Whether the script will not bring the READY that a client waits for after IDENTIFY.
     private func lacksReady(before act: Act?) -> Bool {
         switch act {
         case .ready: false
@@ -195,7 +195,7 @@ struct GatewayDialect: PlayDialect {
         return notes
     }
 
-    /// Frames other than handshakes and heartbeats, at the end of a connection.
+    /// Notes, at the end of a connection, where the counts of other frames differ.
     private mutating func compareCounts() {
         for operation in Set(sentCounts.keys).union(heardCounts.keys).sorted() {
             let counts = (sentCounts[operation] ?? 0, heardCounts[operation] ?? 0)

@@ -47,7 +47,7 @@ struct GatewayRoutes: RemoteRoutes {
         return Array(rows.dropFirst(offset).prefix(limit))
     }
 
-    /// Signing in is answered; what would change the remote is not done.
+    /// Answers signing in and similar calls; nothing that would change the remote is done.
     private func write(_ parts: [String], _ request: PlayRequest, _ play: PlayContext) -> PlayAnswer? {
         switch (parts.first, parts.last) {
         case ("auth", "login"), ("auth", "register"), ("auth", "refresh"):
@@ -66,7 +66,7 @@ struct GatewayRoutes: RemoteRoutes {
         )
     }
 
-    /// Bare for the clients that read it so, enveloped for the others.
+    /// The session, bare and in an envelope: clients read either.
     private static func session(of user: String) -> JSONValue {
         var session: JSONObject = [
             "access_token": .string("play"), "refresh_token": .string("play"), "user": Self.user(user),
@@ -134,7 +134,7 @@ struct GatewayRows {
 
     func members(of guild: String) throws -> [JSONValue] {
         try states.rows(.members, at: point).filter { $0["guild"]?.string == guild }.map { row in
-            // Role ids are numbers here, with all their digits.
+            // Role ids are JSON numbers here, with all their digits.
             let roles = (row["roles"]?.array ?? []).compactMap { $0.string.flatMap { UInt64($0) } }
             return .object([
                 "guild_id": row["guild"], "user_id": row["user"], "nickname": row["nickname"],
@@ -181,7 +181,7 @@ struct GatewayRows {
         }
     }
 
-    /// A page of a channel, newest first.
+    /// A page of a channel's messages, newest first.
     func messages(of channel: String, before: String?, limit: Int) throws -> [JSONValue] {
         var rows = try states.messages(of: channel, at: point)
         if let before {

@@ -2,31 +2,32 @@
 import EventLog
 import Projections
 
-/// Frames of a gateway, read as far as play needs.
+/// Reads and makes gateway frames, as far as playback needs.
 enum GatewayText {
     /// The member `op` of a frame.
     static func operation(_ frame: [UInt8]) -> Int? {
         (try? JSONValue.parse(frame)).flatMap { $0["op"]?.number?.int64 }.flatMap { Int(exactly: $0) }
     }
 
-    /// Whether a frame is HELLO. Longer ones are not looked into.
+    /// Whether a frame is HELLO. Frames over 1,024 bytes are not parsed.
     static func isHello(_ frame: [UInt8]) -> Bool {
         frame.count <= 1_024 && operation(frame) == 10
     }
 
-    /// HELLO, where the log has none.
+    /// A HELLO for logs without one.
     static let hello = Array(#"{"op":10,"d":{"heartbeat_interval":41250}}"#.utf8)
 
     static let acknowledgement = Array(#"{"op":11}"#.utf8)
 
-    /// A READY for a state of which the log has none.
+    /// A READY for logs without one.
     static func ready(guilds: [String]) -> [UInt8] {
         let numbers = guilds.filter { UInt64($0) != nil }.joined(separator: ",")
         let data = #"{"session_id":"play","user_id":"0","guilds":[\#(numbers)],"read_states":null}"#
         return Array(#"{"op":0,"d":\#(data),"s":1,"t":"READY"}"#.utf8)
     }
 
-    /// READY with this server in the place of the one that RESUME would go to: the client must not leave for the remote.
+    /// READY with `resume_gateway_url` set to this server, so that the client does not leave for the remote. All other
+    /// bytes stay.
     static func ready(_ frame: [UInt8], resumingAt url: String) -> [UInt8] {
         let name = Array(#""resume_gateway_url""#.utf8)
         guard let place = frame.firstRange(of: name) else { return frame }

@@ -3,15 +3,15 @@ import EventLog
 import Ingest
 import Projections
 
-/// A bare repository whose branch grows commit by commit. Texts, paths, messages and times are the recorded ones; ids are
-/// others, for the log does not hold every byte that they are made of.
+/// Writes a bare repository whose branch grows commit by commit. Texts, paths, messages and times are the recorded
+/// ones. Commit ids differ, because the log does not hold every byte that they are made of.
 struct GitPlay {
     private let play: PlayContext
     private let branch: String
     private var script: PlayScript
     private var ticker: PlayTicker
     private let writer: GitFastImport
-    /// The numbers of the commits that were written.
+    /// The fast-import marks of written commits, by recorded id.
     private var marks: [String: Int] = [:]
     private var tip: String?
 
@@ -76,7 +76,7 @@ struct GitPlay {
         if isOnBranch { tip = id }
     }
 
-    /// The branch was set to a commit that it did not grow to.
+    /// Sets the branch to a commit that it did not grow to.
     private mutating func rewrite(_ bytes: [UInt8]) throws {
         guard let document = try? JSONValue.parse(bytes), let id = document["to"]?.string else { return }
         guard let mark = marks[id] else {
@@ -93,7 +93,7 @@ struct GitPlay {
     private func write(_ changes: [JSONValue], files: [JSONValue]) throws {
         let texts = Dictionary(files.compactMap { file in file["path"]?.string.map { ($0, file) } }) { first, _ in first
         }
-        // A directory in the place of a file needs the file gone first.
+        // Deletions come first: a directory can replace a file only once the file is gone.
         for change in changes where change["to"] == nil { try writer.line("D \(Self.path(change))") }
         for change in changes {
             guard let to = change["to"], let name = change["path"]?.string else { continue }
@@ -108,7 +108,7 @@ struct GitPlay {
         "the log does not hold this file: blob \(file?["blob"]?.string ?? "unknown")\n"
     }
 
-    /// A path as fast-import reads one: in quotes, bytes beyond ASCII in octal digits.
+    /// A path in fast-import's quotes, with bytes outside printable ASCII as octal digits.
     private static func path(_ change: JSONValue) -> String {
         let text = Array((change["path"]?.string ?? "").utf8)
         let bytes = change["encoded"]?.bool == true ? PercentEncoding.removed(from: text) : text

@@ -1,7 +1,7 @@
 #if Recorders
 /// Percent-encoding (RFC 3986, section 2.1).
 enum PercentEncoding {
-    /// Bytes with each `%XX` in the place of the byte it stands for; any other `%` stays.
+    /// Replaces each `%XX` by its byte; any other `%` stays.
     static func removed(from text: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         var place = 0
@@ -19,7 +19,7 @@ enum PercentEncoding {
         return bytes
     }
 
-    /// The same for a text; as it was where what it stands for is no UTF-8.
+    /// Decodes a text; returns it unchanged if the result is not UTF-8.
     static func removed(from text: String) -> String {
         String(validating: removed(from: Array(text.utf8)), as: UTF8.self) ?? text
     }

@@ -2,7 +2,7 @@
 import EventLog
 import Projections
 
-/// A frame of a Phoenix socket, of serializer 1.0.0 (an object) or 2.0.0 (an array).
+/// A frame of a Phoenix socket, in serializer 1.0.0 (an object) or 2.0.0 (an array).
 struct PhoenixText {
     var joinReference: String?
     var reference: String?
@@ -47,7 +47,7 @@ struct PhoenixText {
         value?.string ?? value?.number?.text
     }
 
-    /// The tables that a join asks for, as `SCHEMA.TABLE`.
+    /// The tables that a join subscribes to, as `SCHEMA.TABLE`.
     var tables: Set<String> {
         let bindings = payload["config"]?["postgres_changes"]?.array ?? []
         return Set(bindings.map { "\($0["schema"]?.string ?? "public").\($0["table"]?.string ?? "*")" })

@@ -2,7 +2,7 @@
 import EventLog
 import Synchronization
 
-/// The answers that a source's log holds, by path: their places, not their bodies.
+/// The recorded answers of a source, by path. Only their places are kept in memory, not their bodies (I32).
 final class PlayAnswers: Sendable {
     /// An answer as it goes out.
     struct Body: Sendable {
@@ -16,7 +16,7 @@ final class PlayAnswers: Sendable {
     }
 
     private struct Given {
-        /// Answers that were given, and those that nobody asked for in time.
+        /// Answers that were given, or that nobody requested in time.
         var past: Set<SequenceNumber> = []
         /// Connections that have begun.
         var connections: Set<String> = []
@@ -26,7 +26,7 @@ final class PlayAnswers: Sendable {
     private let places: [String: [Place]]
     private let given = Mutex(Given())
 
-    /// Walks over the log once. Cost: one place for each answer.
+    /// Reads the log once. Cost: one place in memory for each answer.
     init(store: EventStore, source: SourceName, end: SequenceNumber) throws {
         self.store = store
         var places: [String: [Place]] = [:]
@@ -53,7 +53,7 @@ final class PlayAnswers: Sendable {
         self.places = places
     }
 
-    /// A recorded connection begins: its answers may be asked for.
+    /// Notes that a recorded connection has begun, which makes its answers available.
     func begin(connection: String) {
         given.withLock { _ = $0.connections.insert(connection) }
     }
@@ -63,12 +63,12 @@ final class PlayAnswers: Sendable {
         given.withLock { $0.past.contains(sequence) }
     }
 
-    /// An answer is passed: it will not be given any more.
+    /// Marks an answer as past: `next` does not give it any more.
     func pass(_ sequence: SequenceNumber) {
         given.withLock { _ = $0.past.insert(sequence) }
     }
 
-    /// The next answer of a path in the connections that have begun; `nil` where there is none.
+    /// Takes the next answer of a path from the connections that have begun; `nil` if there is none.
     func next(_ path: String) throws -> Body? {
         let place = given.withLock { given -> Place? in
             let place = places[path]?.first {

@@ -1,53 +1,53 @@
 #if Recorders
 import EventLog
 
-/// What differs between the protocols that are played: which frames wait for the client, and what a client needs that the
-/// recording does not say. It only decides, and has neither socket nor clock.
+/// What differs between protocols: which frames wait for the client, and what a client needs beyond the recording. A
+/// dialect only decides; it has no socket and no clock.
 protocol PlayDialect {
     /// What a recorded frame means to the protocol.
     associatedtype Act
 
-    /// A recorded connection begins.
+    /// Called when a recorded connection begins.
     mutating func connectionOpened()
-    /// A client has connected.
+    /// Called when a client has connected.
     mutating func wireOpened()
     /// Reads a recorded frame.
     mutating func read(_ frame: [UInt8], isOut: Bool) -> Act
-    /// What must happen before an act can be given; `nil` for the end of the script.
+    /// What must happen before an act can be given; `act` is `nil` after the end of the script.
     mutating func need(before act: Act?, at now: PlayInstant) -> PlayNeed
-    /// A wait was not answered in time.
+    /// Called when a wait that `need` asked for has timed out.
     mutating func gaveUp(before act: Act)
-    /// The bytes that go to the client; `nil` where nothing does. Told of every act that was given or passed.
+    /// The bytes that the client gets for an act; `nil` for none. Called for every act that is given or passed.
     mutating func give(_ act: Act) -> [UInt8]?
-    /// A client's message.
+    /// Takes a client's message.
     mutating func hear(_ message: [UInt8], at now: PlayInstant)
-    /// What the client is to get by its own clock.
+    /// Messages that are due to the client because of the time alone.
     mutating func overdue(at now: PlayInstant, isOver: Bool) -> [[UInt8]]
-    /// When `overdue` may have something.
+    /// When `overdue` may next return something.
     var nextDue: PlayInstant? { get }
-    /// What the client did otherwise since the last call.
+    /// Takes the client's departures from the recording since the last call.
     mutating func takeNotes() -> [PlayNote]
 }
 
 typealias PlayInstant = ContinuousClock.Instant
 
-/// What an act waits for.
+/// What must happen before an act can be given.
 enum PlayNeed {
     /// Nothing.
     case go
-    /// The client gets these bytes first.
+    /// The client gets these bytes first; then `need` is called again.
     case say([UInt8])
-    /// Something that the client does; for so long, or for ever.
+    /// The client must do something within this time; `nil` waits without a limit.
     case wait(Duration?)
 }
 
-/// Where a client did otherwise than the recording.
+/// A departure of the client from the recording.
 struct PlayNote {
     let recorded: String
     let client: String
 }
 
-/// Heartbeats of a client and the recorded acknowledgements.
+/// Matches a client's heartbeats with the recorded acknowledgements.
 struct PlayHeartbeats {
     private struct Owed {
         let reference: String?
@@ -59,28 +59,28 @@ struct PlayHeartbeats {
     private static let owedMax = 64
 
     private var owed: [Owed] = []
-    /// Acknowledgements that were sent before the recorded ones.
+    /// How many acknowledgements were sent ahead of the recorded ones, which are then left out.
     private var borrowed = 0
 
-    /// When the first one is due.
+    /// When the oldest heartbeat must be acknowledged.
     var due: PlayInstant? { owed.first.map { $0.since + Self.grace } }
 
-    /// Whether any waits.
+    /// Whether a heartbeat waits.
     var isOwing: Bool { !owed.isEmpty }
 
-    /// Forgets those of the last client.
+    /// Forgets the heartbeats of the last client.
     mutating func forgetOwed() { owed = [] }
 
-    /// Forgets what belongs to a recorded connection.
+    /// Forgets the acknowledgements sent ahead on the last recorded connection.
     mutating func forgetBorrowed() { borrowed = 0 }
 
-    /// The client beats.
+    /// Notes a heartbeat of the client; beyond 64, the oldest is dropped.
     mutating func owe(_ reference: String?, at now: PlayInstant) {
         if owed.count == Self.owedMax { owed.removeFirst() }
         owed.append(Owed(reference: reference, since: now))
     }
 
-    /// A recorded acknowledgement comes: what it answers, and whether it is sent at all.
+    /// Takes a recorded acknowledgement: whether it is sent, and which reference it answers.
     mutating func recorded() -> (isSent: Bool, reference: String?) {
         if !owed.isEmpty { return (true, owed.removeFirst().reference) }
         guard borrowed > 0 else { return (true, nil) }
@@ -88,7 +88,7 @@ struct PlayHeartbeats {
         return (false, nil)
     }
 
-    /// The references of those that wait no longer.
+    /// Takes the references of heartbeats that have waited too long; after the end of the script, of all.
     mutating func overdue(at now: PlayInstant, isOver: Bool) -> [String?] {
         let count = isOver ? owed.count : owed.prefix { $0.since + Self.grace <= now }.count
         defer { owed.removeFirst(count) }

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// What `play` stands in for.
+/// What `play` replaces.
 enum PlayForm: String, CaseIterable, ExpressibleByArgument, Sendable {
     case gateway, sse, realtime, files, git
 
-    /// Whether a client connects to it.
+    /// Whether clients connect to it; the others write files.
     var isServer: Bool { self != .files && self != .git }
 
-    /// The kind of event that makes a source one of this form.
+    /// The kind of event by which a source is recognized as one of this form.
     var kind: String {
         switch self {
         case .gateway: "gateway.frame/1"

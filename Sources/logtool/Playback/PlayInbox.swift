@@ -1,18 +1,20 @@
 #if Recorders
 import Synchronization
 
-/// What happens while a recording is played, in order, from the event loops to the one task that plays.
+/// A queue of what happens during a playback, from the event loops to the one task that plays.
+///
+/// The mutex guards all state, so any thread may push. One task at a time may wait.
 final class PlayInbox: Sendable {
     enum Event: Sendable {
         /// A client has connected.
         case opened(PlayWire)
-        /// It sent a message.
+        /// A client sent a message.
         case message(wire: Int, [UInt8])
-        /// It has gone.
+        /// A client has left.
         case closed(wire: Int)
-        /// It asked for an answer that the recording has.
+        /// A client requested a route with a recorded answer.
         case asked
-        /// So many more events may be given.
+        /// This many more events may be given.
         case stepped(Int)
     }
 
@@ -24,10 +26,10 @@ final class PlayInbox: Sendable {
     }
 
     private let state = Mutex(State())
-    /// More than that wait for nobody: who floods is disconnected.
+    /// The most events that wait. A client that sends more messages is disconnected.
     private static let countMax = 10_000
 
-    /// Adds an event; false where there are too many.
+    /// Adds an event; false for a message that finds the queue full.
     @discardableResult
     func push(_ event: Event) -> Bool {
         let (waiter, isTaken) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
@@ -40,7 +42,7 @@ final class PlayInbox: Sendable {
         return isTaken
     }
 
-    /// Everything that came since the last call.
+    /// Takes everything that came since the last call, in order.
     func takeAll() -> [Event] {
         state.withLock { state in
             guard !state.events.isEmpty else { return [] }
@@ -49,7 +51,7 @@ final class PlayInbox: Sendable {
         }
     }
 
-    /// Returns when there is an event, when the time is over, or when the task is cancelled.
+    /// Returns when an event has come, when the limit has passed, or when the task is cancelled.
     func wait(upTo limit: Duration?) async {
         let ticket = state.withLock { state in
             state.tickets += 1
@@ -77,7 +79,7 @@ final class PlayInbox: Sendable {
         }
     }
 
-    /// Ends the wait with a number, or any.
+    /// Resumes the waiter with this ticket, or any waiter for `nil`. A late timer so ends only its own wait.
     private func wake(_ ticket: Int?) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard let waiter = state.waiter, ticket == nil || waiter.ticket == ticket else { return nil }

@@ -1,13 +1,14 @@
 #if Recorders
 import EventLog
 
-/// When the next event may be given.
+/// Decides when the next event may be given.
 struct PlayPace {
     let speed: PlaySpeed
     let isStepping: Bool
-    /// Releases that were not used.
+    /// Events that may still be given when stepping.
     var releases = 0
-    /// A recorded time and when it was given; `nil` after a wait for the client, from which times are counted anew.
+    /// A recorded time and the instant at which it was given. `nil` after a wait for the client: the next event is then
+    /// due at once.
     private var anchor: (recorded: Timestamp, given: PlayInstant)?
 
     init(speed: PlaySpeed, isStepping: Bool) {
@@ -15,13 +16,13 @@ struct PlayPace {
         self.isStepping = isStepping
     }
 
-    /// Whether nothing is ever waited for.
+    /// Whether every event may be given at once.
     var isImmediate: Bool { !isStepping && speed == .max }
 
-    /// Counts the times anew.
+    /// Measures from the next event on.
     mutating func restart() { anchor = nil }
 
-    /// How long to wait before an event; zero to give it now, `nil` for a release that has not come.
+    /// The time to wait before an event: zero to give it now, `nil` until another release comes.
     mutating func wait(for recorded: Timestamp, at now: PlayInstant) -> Duration? {
         if isStepping { return releases > 0 ? .zero : nil }
         guard case .times(let factor) = speed else { return .zero }
@@ -34,7 +35,7 @@ struct PlayPace {
         return max(.zero, due - now)
     }
 
-    /// An event was given.
+    /// Notes that an event was given.
     mutating func gave() {
         if isStepping { releases -= 1 }
     }

@@ -3,9 +3,9 @@ import EventLog
 import Projections
 import Synchronization
 
-/// What a playback has done: where it is, what it gave, and where the client did otherwise than the recording.
+/// The progress of a playback: its position, what it gave, and where the client departed from the recording.
 final class PlayReport: Sendable {
-    /// A place where the client did otherwise.
+    /// A place where the client departed from the recording.
     struct Divergence: Hashable, Sendable {
         let sequence: SequenceNumber
         let recorded: String
@@ -13,7 +13,7 @@ final class PlayReport: Sendable {
         var count = 1
     }
 
-    /// Where answers came from.
+    /// The origin of an answer.
     enum Origin {
         case recorded, state, nowhere
     }
@@ -21,7 +21,7 @@ final class PlayReport: Sendable {
     struct Contents: Sendable {
         var sequence = SequenceNumber.zero
         var isDone = false
-        /// Who the client is, where a READY has said it.
+        /// The client's user id from READY; "0" if none was seen.
         var user = "0"
         var isConnected = false
         var given = 0
@@ -31,7 +31,7 @@ final class PlayReport: Sendable {
         var stateAnswers = 0
         var missingAnswers = 0
         var divergences: [Divergence] = []
-        /// Those beyond `divergenceCountMax`.
+        /// Divergences beyond `divergenceCountMax`, which are only counted.
         var unlisted = 0
     }
 
@@ -53,7 +53,7 @@ final class PlayReport: Sendable {
         contents.withLock { body(&$0) }
     }
 
-    /// Notes that a client did otherwise; the same again among the last few is counted.
+    /// Notes a departure of the client. A repeat of one of the last eight is counted, not listed again.
     func note(recorded: String, client: String) {
         contents.withLock { contents in
             let near = contents.divergences.suffix(8)
@@ -81,7 +81,7 @@ final class PlayReport: Sendable {
 }
 
 extension PlayReport {
-    /// `/_play/position`.
+    /// The body of `/_play/position`.
     var position: JSONValue {
         let now = now
         return .object([
@@ -90,7 +90,7 @@ extension PlayReport {
         ])
     }
 
-    /// What is told at the end.
+    /// The report at the end, as JSON.
     var document: JSONValue {
         let now = now
         let divergences = now.divergences.map { divergence -> JSONValue in
@@ -110,7 +110,7 @@ extension PlayReport {
         ])
     }
 
-    /// The same for people.
+    /// The report at the end, as lines of text.
     var lines: [String] {
         let now = now
         var lines = ["gave \(now.given) events, up to \(now.sequence) of \(end)"]

@@ -2,7 +2,7 @@
 import EventLog
 import Projections
 
-/// What a playback answers to requests: its own routes, then those of the remote that it stands in for.
+/// A playback's answers to requests: its own routes first, then those of the remote that it replaces.
 struct PlayRoutes: Sendable {
     let play: PlayContext
     let remote: any RemoteRoutes
@@ -37,7 +37,8 @@ struct PlayRoutes: Sendable {
         }
     }
 
-    /// The recorded answer in its order, else what the state says, else the last one recorded.
+    /// Answers a read with the next recorded answer, else from the state, else with the last recorded answer. Other
+    /// requests are answered from the state alone.
     private func answerAsRemote(_ request: PlayRequest) throws -> PlayAnswer {
         let isRead = request.method == "GET"
         if isRead, let recorded = try play.answers.next(request.target) {
@@ -58,7 +59,7 @@ struct PlayRoutes: Sendable {
         return remote.missing(request)
     }
 
-    /// A target as it may be told: without its query, which may hold a token.
+    /// A target for reports, without its query, which may contain a token.
     private static func shown(_ target: String) -> String {
         String(target.prefix { $0 != "?" }.prefix(200))
     }
@@ -68,9 +69,9 @@ struct PlayRoutes: Sendable {
 protocol RemoteRoutes: Sendable {
     /// Whether a request is for the event stream.
     func isStream(_ request: PlayRequest) -> Bool
-    /// What the state, or the protocol alone, answers; `nil` where neither does.
+    /// The answer from the state or from the protocol alone; `nil` if neither has one.
     func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer?
-    /// The answer where nothing is known.
+    /// The answer to a request that nothing else answers.
     func missing(_ request: PlayRequest) -> PlayAnswer
 }
 
@@ -82,7 +83,7 @@ extension RemoteRoutes {
     }
 }
 
-/// A directory or a repository has no routes but play's own.
+/// For directories and repositories, which have only play's own routes.
 struct NoRoutes: RemoteRoutes {
     func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer? { nil }
 }

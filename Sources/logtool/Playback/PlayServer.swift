@@ -5,20 +5,20 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// A request for a route.
+/// An HTTP request for a route.
 struct PlayRequest: Sendable {
     let method: String
-    /// Path and query, as asked for.
+    /// Path and query, as the client wrote them.
     let target: String
     let headers: [String: String]
     var body: [UInt8] = []
 
-    /// The path without its query, percent-encoding taken away.
+    /// The path without its query, percent-decoded.
     var path: String {
         PercentEncoding.removed(from: String(target.prefix { $0 != "?" }))
     }
 
-    /// A parameter of the query.
+    /// The first value of a query parameter, percent-decoded; `nil` if it is missing.
     func parameter(_ name: String) -> String? {
         guard let mark = target.firstIndex(of: "?") else { return nil }
         let pairs = target[target.index(after: mark)...].split(separator: "&")
@@ -27,14 +27,14 @@ struct PlayRequest: Sendable {
     }
 }
 
-/// What a request gets.
+/// The answer to a request.
 enum PlayAnswer: Sendable {
     case body(status: Int, type: String = "application/json", [UInt8])
-    /// The request's connection becomes a wire.
+    /// The request's connection becomes an event stream (`PlayWire`).
     case stream
 }
 
-/// The server of a playback, on this machine alone: routes, event streams and WebSockets on one port.
+/// The server of a playback, on loopback addresses only (I32): routes, event streams and WebSockets on one port.
 final class PlayServer: Sendable {
     typealias Routes = @Sendable (PlayRequest) async -> PlayAnswer
 
@@ -51,7 +51,7 @@ final class PlayServer: Sendable {
 
     /// Begins to listen.
     ///
-    /// - Parameter takesSockets: whether WebSockets are wanted.
+    /// - Parameter takesSockets: Whether WebSocket upgrades are accepted.
     static func start(
         at address: PlayAddress,
         origins: Set<String>,
@@ -135,10 +135,10 @@ final class PlayNumbers: Sendable {
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
-/// Who may ask. A page that a browser shows could otherwise read a recording: by its own origin, or by a name of its own
-/// for this machine's address.
+/// Decides who may send requests (I32). Without it, a page in a browser could read a recording: from its own origin, or
+/// by giving this machine's address a name of its own (DNS rebinding).
 struct PlayGate: Sendable {
-    /// Origins besides those of this machine.
+    /// Allowed origins besides those of this machine.
     let origins: Set<String>
 
     func admits(_ request: PlayRequest) -> Bool {
@@ -170,7 +170,7 @@ extension PlayRequest {
     }
 }
 
-/// Reads requests and writes what the routes answer, one after another.
+/// Reads requests and writes the routes' answers. Runs on its channel's event loop alone.
 final class PlayHTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -180,7 +180,7 @@ final class PlayHTTPHandler: ChannelInboundHandler {
     private let inbox: PlayInbox
     private let routes: PlayServer.Routes
     private var request: PlayRequest?
-    /// The stream that this connection has become.
+    /// The stream that this connection has become, if any.
     private var wire: PlayWire?
 
     private static let bodyBytesMax = 1 << 20
@@ -226,7 +226,8 @@ final class PlayHTTPHandler: ChannelInboundHandler {
         headers.add(name: "Content-Type", value: "text/event-stream")
         headers.add(name: "Cache-Control", value: "no-cache")
         headers.add(name: "X-Accel-Buffering", value: "no")
-        // Nothing follows the stream: a client that keeps its connection would ask again where nobody answers.
+        // Nothing follows the stream. A client that kept the connection would send its next request where nobody
+        // answers.
         headers.add(name: "Connection", value: "close")
         let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
         channel.writeAndFlush(HTTPServerResponsePart.head(head), promise: nil)

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// How fast a recording is played.
+/// The speed of a playback.
 enum PlaySpeed: Hashable, Sendable {
-    /// So many times as fast as it was recorded.
+    /// A multiple of the recorded speed.
     case times(Double)
-    /// As fast as the client takes it.
+    /// As fast as the client reads.
     case max
 
     static func parse(_ text: String) throws -> PlaySpeed {

@@ -3,7 +3,9 @@ import EventLog
 import Projections
 import Synchronization
 
-/// The state at the point that a playback has reached, folded once somebody asks.
+/// The state at the point that a playback has reached, folded on demand.
+///
+/// The mutex guards the walk, so requests fold one after another.
 final class PlayStates: Sendable {
     private let walk: Mutex<StateWalk>
     private let source: SourceName
@@ -13,7 +15,7 @@ final class PlayStates: Sendable {
         walk = Mutex(StateWalk(store: store, query: StateQuery()))
     }
 
-    /// Lends the state at a point. Points only rise.
+    /// Calls `body` with the state at a point. Later calls fold on from it, so rising points are cheap.
     func with<Value: Sendable>(at point: SequenceNumber, _ body: (inout Workspace) throws -> Value) throws -> Value {
         try walk.withLock { walk in
             var state = try walk.state(at: point)
@@ -22,7 +24,7 @@ final class PlayStates: Sendable {
         }
     }
 
-    /// The rows of one section that come from the source that is played.
+    /// The rows of one section from the played source.
     func rows(_ section: Section, at point: SequenceNumber) throws -> [JSONValue] {
         try with(at: point) { state in
             let time = state.clock ?? Timestamp(seconds: 0)

@@ -2,27 +2,27 @@
 import EventLog
 import Ingest
 
-/// One step of a script: what the recording has next.
+/// One step of a script.
 struct PlayStep: Sendable {
     /// What happens.
     enum Act: Sendable {
-        /// A connection was opened; its name in the log.
+        /// A connection was opened; `connection` is its name in the log, empty if it has none.
         case open(connection: String)
-        /// It ended; 0 where there was no code.
+        /// The connection ended; `code` is 0 if the log has none.
         case close(code: UInt16, reason: String)
         /// A frame, an event of a stream or a message came in.
         case frame([UInt8])
         /// The recorder sent a frame.
         case sent([UInt8])
-        /// The recorder asked a route.
+        /// The recorder requested a route.
         case answer(path: String)
-        /// A file was written; removed where there are no bytes.
+        /// A file was written, or removed if there are no bytes.
         case file(path: String, isEncoded: Bool, [UInt8]?)
         /// A commit document.
         case commit([UInt8])
         /// A rewrite document.
         case rewrite([UInt8])
-        /// Something that was too large to keep.
+        /// Something that was too large to be recorded.
         case lost
     }
 
@@ -31,7 +31,7 @@ struct PlayStep: Sendable {
     let act: Act
 }
 
-/// The events of one source as a script, read in batches so that memory does not grow with the log.
+/// The events of one source as a script, read in batches so that memory does not grow with the log (I32).
 struct PlayScript {
     private static let countMax = 1_024
     private static let bytesMax = 1 << 20
@@ -62,23 +62,24 @@ struct PlayScript {
         return batch[place]
     }
 
-    /// Goes back to an event of a connection, which is open again.
+    /// Goes back to an event within a connection, which counts as open.
     mutating func rewind(to sequence: SequenceNumber, in connection: String) {
         (batch, place, next) = ([], 0, sequence)
         link = PlayLink(openedAgain: connection)
     }
 
-    /// What a client has not got of an event stream.
+    /// The part of an event stream that a client has not received.
     struct Rest {
         /// Its first event.
         let first: SequenceNumber
-        /// Whether the client's id was set by the event before it; otherwise the client has nothing of the range.
+        /// Whether the event before it set the client's id; otherwise the client has nothing of the range.
         let isKnown: Bool
-        /// Whether an event in it sets an id, so that the client would name another if it had got it.
+        /// Whether an event in it sets an id: the client would name that one if it had received it.
         let setsID: Bool
     }
 
-    /// What a client has not got of a range, by the id that it names; `nil` where the range has no event of a stream.
+    /// Finds the part of a range that a client lacks, by the id that it names; `nil` if the range has no event of a
+    /// stream. Reads the whole range.
     func rest(after id: String, from first: SequenceNumber, through last: SequenceNumber) throws -> Rest? {
         guard first <= last else { return nil }
         var (beginning, place): (SequenceNumber?, SequenceNumber?)
@@ -123,7 +124,7 @@ struct PlayScript {
     }
 }
 
-/// What events of one lane have in common: read once for all of them in a batch.
+/// What events of one lane have in common. It is read once per lane and batch.
 private struct PlayLane {
     enum Role {
         case none, link, frame, answer, file, commit, rewrite, lost
@@ -155,7 +156,7 @@ private struct PlayLane {
     }
 }
 
-/// Where a script is within its connections; puts in the openings and closings that the log lacks.
+/// Tracks a script's place within its connections, and adds the openings and closings that the log lacks.
 private struct PlayLink {
     private var isOpen = false
     private var connection: String?
@@ -163,7 +164,7 @@ private struct PlayLink {
 
     init() {}
 
-    /// Within a connection that has given frames.
+    /// A place within a connection that has given frames.
     init(openedAgain name: String) {
         (isOpen, connection, frames) = (true, name.isEmpty ? nil : name, 1)
     }
@@ -199,7 +200,8 @@ private struct PlayLink {
         if isOpening { add(.open(connection: lane.connection ?? "")) }
     }
 
-    /// A frame of another connection than that before it, and in a capture without links each HELLO, begins one.
+    /// Begins a connection if the frame belongs to another one than the frame before. In a capture without links, each
+    /// HELLO begins one.
     private mutating func beginConnection(_ name: String?, with frame: [UInt8], _ add: (PlayStep.Act) -> Void) {
         frames += 1
         let isOther = name != connection || (name == nil && frames > 1 && GatewayText.isHello(frame))

@@ -13,7 +13,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Waits for the time or the release of an event, where there is no client to wait for.
+/// Waits until an event is due or released, for playbacks without a client.
 struct PlayTicker {
     private let inbox: PlayInbox
     private var pace: PlayPace
@@ -23,7 +23,7 @@ struct PlayTicker {
         pace = PlayPace(speed: play.speed, isStepping: play.isStepping)
     }
 
-    /// Whether nothing is ever waited for.
+    /// Whether every event may be given at once.
     var isImmediate: Bool { pace.isImmediate }
 
     /// Returns when an event may be given.
@@ -40,9 +40,9 @@ struct PlayTicker {
 
 /// Directories that play writes into.
 enum PlayDirectory {
-    /// Makes a directory, or takes an empty one.
+    /// Makes a directory, or accepts an empty one.
     ///
-    /// - Throws: `Failure` with exit code 4 where it holds something.
+    /// - Throws: `Failure` with exit code 4 if it is not empty and `mayOverwrite` is false.
     static func prepare(_ path: String, mayOverwrite: Bool) throws {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else {

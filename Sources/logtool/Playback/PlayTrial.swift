@@ -14,7 +14,7 @@ struct PlayTrial {
     private let form: PlayForm
     private let source: SourceName
 
-    /// - Parameter form: what to stand in for; `nil` where the log holds one that can be served.
+    /// - Parameter form: What to serve as; `nil` if exactly one form can be served from the log.
     init(store: EventStore, form: PlayForm?, source: SourceName?) throws {
         self.store = store
         self.form = try form ?? Self.form(of: store)
@@ -31,7 +31,8 @@ struct PlayTrial {
         throw Failure("bisect: the log holds \(has); say what to play with --play-as: \(names.joined(separator: ", "))")
     }
 
-    /// Runs a body while the log up to a point is served; it is told where.
+    /// Runs `body` with the server's address while the log up to a point is served. Blocks its thread; the server runs
+    /// in a detached task, which has ended when this returns.
     func serving<Value>(through point: SequenceNumber, _ body: (String) throws -> Value) throws -> Value {
         let playback = Playback(store: store, form: form, source: source, end: point)
         let play = try playback.context()
@@ -51,11 +52,11 @@ struct PlayTrial {
         return try body(started.wait())
     }
 
-    /// A value that a thread waits for.
+    /// A result that one thread sets and another polls for.
     private final class Outcome: Sendable {
         private let value = Mutex<Result<String, any Error>?>(nil)
 
-        /// Sets it, once.
+        /// Sets the result; later calls change nothing.
         func set(_ result: Result<String, any Error>) {
             value.withLock { $0 = $0 ?? result }
         }

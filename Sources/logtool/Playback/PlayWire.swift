@@ -3,14 +3,14 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// The connection of one client: a WebSocket, or the answer to a request for an event stream.
+/// One client's connection: a WebSocket, or the response that is an event stream.
 final class PlayWire: Sendable {
-    /// Tells it from others.
+    /// Unique among the wires of one server.
     let number: Int
     /// `Last-Event-ID` of the request.
     let lastEventID: String?
     private let channel: any Channel
-    /// The place in the pipeline that takes whole frames as bytes; `nil` of a stream.
+    /// The pipeline context behind which whole frames are written as bytes; `nil` for an event stream.
     private let frames: NIOLoopBound<ChannelHandlerContext>?
 
     init(number: Int, channel: any Channel, frames: ChannelHandlerContext?, lastEventID: String? = nil) {
@@ -20,22 +20,22 @@ final class PlayWire: Sendable {
         self.frames = frames.map { NIOLoopBound($0, eventLoop: channel.eventLoop) }
     }
 
-    /// The spans of a closing.
+    /// How long the client has to close before the channel is closed.
     private static let patience = TimeAmount.seconds(1)
 
-    /// Puts a message behind others.
+    /// Appends a message in the wire's encoding.
     func encode(_ message: [UInt8], into buffer: inout ByteBuffer) {
         if frames != nil { Self.writeHead(isText: Self.isText(message), count: message.count, into: &buffer) }
         buffer.writeBytes(message)
     }
 
-    /// Sends what `encode` made. The future is done when the system has taken it, and fails where the client has gone.
+    /// Sends what `encode` made. The future succeeds when the system has taken it, and fails if the client has left.
     func write(_ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         guard let frames else { return channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(buffer))) }
         return channel.eventLoop.flatSubmit { frames.value.writeAndFlush(NIOAny(buffer)) }
     }
 
-    /// Ends the connection as the remote did: with a close code, with the end of the stream, or without a word.
+    /// Ends the connection as the remote did: by a close code, by the end of the stream, or by cutting it.
     func close(code: UInt16, isOrderly: Bool) {
         switch (frames, code) {
         case (.some, 1000...1004), (.some, 1007...1014), (.some, 3000...4999):
@@ -49,7 +49,7 @@ final class PlayWire: Sendable {
         }
     }
 
-    /// Sends what there is, says that nothing follows, and goes.
+    /// Closes the output side after pending writes, and the channel a moment later.
     private func end() {
         channel.close(mode: .output, promise: nil)
         leaveLater()
@@ -59,14 +59,14 @@ final class PlayWire: Sendable {
         channel.eventLoop.scheduleTask(in: Self.patience) { [channel] in channel.close(promise: nil) }
     }
 
-    /// Ends it at once.
+    /// Closes the channel at once.
     func drop() {
         channel.close(promise: nil)
     }
 }
 
 extension PlayWire {
-    /// RFC 6455, section 5.2: one whole frame, unmasked.
+    /// Writes the head of one unfragmented, unmasked frame (RFC 6455, section 5.2).
     private static func writeHead(isText: Bool, count: Int, into buffer: inout ByteBuffer) {
         buffer.writeInteger(isText ? 0x81 : 0x82 as UInt8)
         switch count {
@@ -93,7 +93,7 @@ extension PlayWire {
     }
 }
 
-/// Hands a client's messages to the inbox, joined of their fragments; answers pings and closings.
+/// Hands a client's messages to the inbox; answers pings and close frames. Fragments are joined before.
 final class PlayFrameHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame

@@ -3,7 +3,7 @@ import EventLog
 import Ingest
 import Projections
 
-/// One playback: what is played, and as what.
+/// One playback: a source of a log, and the form in which it is served.
 struct Playback: Sendable {
     let store: EventStore
     let form: PlayForm
@@ -24,7 +24,7 @@ struct Playback: Sendable {
 
     /// The one source to play.
     ///
-    /// - Throws: `Failure` with exit code 1 where there is none, 2 where there are several.
+    /// - Throws: `Failure` with exit code 1 if there is none, 2 if there are several.
     static func source(_ wanted: SourceName?, of store: EventStore, as form: PlayForm) throws -> SourceName {
         let sources = try sources(of: store, as: form)
         if let wanted {
@@ -37,7 +37,7 @@ struct Playback: Sendable {
         throw Failure("play: several sources can be played: \(names); choose one with --source")
     }
 
-    /// What the parts of the playback share.
+    /// Makes what the parts of the playback share. Reads the log once, for its answers.
     func context() throws -> PlayContext {
         PlayContext(
             store: store,
@@ -56,7 +56,7 @@ struct Playback: Sendable {
 
     /// Serves a client until the task is cancelled or the playback ends.
     ///
-    /// - Parameter listening: told where the server is.
+    /// - Parameter listening: Called once the server listens.
     func serve(
         _ play: PlayContext,
         at address: PlayAddress,

@@ -2,8 +2,10 @@
 import EventLog
 import Projections
 
-/// A Supabase Realtime socket: joins, replies, heartbeats, changes. A client's channels have names of its own: it gets the
-/// frames of the recorded channel of the same name, else of that with the same tables, under its own name and references.
+/// A Supabase Realtime socket: joins, replies, heartbeats, changes.
+///
+/// A client names its channels itself. It gets the frames of the recorded channel with the same topic, else of the one
+/// with the same tables, under its own topic and references (I32).
 struct RealtimeDialect: PlayDialect {
     enum Act {
         case join(PhoenixText)
@@ -12,39 +14,39 @@ struct RealtimeDialect: PlayDialect {
         case acknowledgement(PhoenixText, [UInt8])
         /// A frame of a channel.
         case frame(PhoenixText, [UInt8])
-        /// Bytes that are no frame of a channel.
+        /// Bytes that are not a channel's frame.
         case other([UInt8])
     }
 
     private struct Channel {
         let join: PhoenixText
-        /// Whether its join was answered.
+        /// Whether the client got a reply to its join.
         var isAnswered = false
         let since: PlayInstant
     }
 
-    /// What a recorded channel said to its join.
+    /// A recorded channel's answers to its join.
     private struct Answers {
         var reply: PhoenixText?
         var system: PhoenixText?
     }
 
-    /// The longest wait for the second and later joins of a client.
+    /// The longest wait for a client's second and later joins.
     private static let patience = Duration.seconds(2)
-    /// From then on a join that no recorded channel fits is answered.
+    /// After this time, a join that fits no recorded channel is answered anyway.
     private static let unknownPatience = Duration.seconds(1)
     private static let channelsMax = 1_000
 
     private var beats = PlayHeartbeats()
     private var notes: [PlayNote] = []
-    /// What recorded channels said last, by topic; kept through connections.
+    /// The latest answers of recorded channels, by topic; kept across connections.
     private var answers: [String: Answers] = [:]
     private var tables: [String: Set<String>] = [:]
 
     // The recorded connection.
     private var joins: [String: PhoenixText] = [:]
     private var answered: Set<String> = []
-    /// Channels that the client does not want.
+    /// Recorded channels that the client did not join in time.
     private var unwanted: Set<String> = []
 
     // The client's connection.
@@ -79,7 +81,7 @@ struct RealtimeDialect: PlayDialect {
             }
             return .wait(channels.isEmpty ? nil : Self.patience)
         case .frame(let text, _):
-            // In a capture without the recorder's frames nothing says who joined.
+            // A capture without the recorder's frames does not show who joined.
             return channels.isEmpty && !text.topic.isEmpty ? .wait(nil) : .go
         default: return .go
         }
@@ -124,7 +126,7 @@ struct RealtimeDialect: PlayDialect {
         return translated(text, bytes, topic: own, reference: channels[own]?.join.reference, join: channels[own]?.join)
     }
 
-    /// The recorded bytes where the client's names are the recorded ones.
+    /// The frame under the client's topic and references; the recorded bytes if these are the same.
     private func translated(
         _ text: PhoenixText,
         _ bytes: [UInt8],
@@ -141,14 +143,14 @@ struct RealtimeDialect: PlayDialect {
         return isSame ? bytes : own.bytes
     }
 
-    /// The client's channel for a recorded one.
+    /// The client's channel for a recorded one; `nil` if it has none.
     private func channel(for topic: String, tables: Set<String>) -> String? {
         if channels[topic] != nil { return topic }
         guard !tables.isEmpty else { return nil }
         return channels.filter { $0.value.join.tables == tables }.keys.min()
     }
 
-    /// The answer to a join that the script answered to somebody else, or never.
+    /// The reply to a join that the script answered earlier, or never answers.
     private mutating func answerLate(isOver: Bool, at now: PlayInstant) -> [UInt8]? {
         for (topic, channel) in channels.sorted(by: { $0.key < $1.key }) where !channel.isAnswered {
             let recorded = recordedTopic(for: topic, channel)

@@ -2,7 +2,7 @@
 import EventLog
 import Projections
 
-/// Supabase's routes: PostgREST's reads of a table from the state, and signing in.
+/// Supabase's routes: PostgREST reads from the state, and signing in.
 struct RealtimeRoutes: RemoteRoutes {
     func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer? {
         let parts = request.path.split(separator: "/").map(String.init)
@@ -11,7 +11,8 @@ struct RealtimeRoutes: RemoteRoutes {
         return .json(.array(try rows(of: parts[2], request, play)))
     }
 
-    /// The rows that the filters choose: `id=gt.7`, `user_id=eq.u-1`, `deleted_at=is.null`; others are passed over.
+    /// The rows that the filters choose (`id=gt.7`, `user_id=eq.u-1`, `deleted_at=is.null`), by id. Other filters are
+    /// ignored.
     private func rows(of table: String, _ request: PlayRequest, _ play: PlayContext) throws -> [JSONValue] {
         let schema = request.headers["accept-profile"] ?? "public"
         let names = [table, "\(schema).\(table)"]
@@ -61,7 +62,7 @@ struct PostgRESTFilter {
     private let operation: String
     private let value: String
 
-    /// `nil` for what is no condition, and for those that are not known.
+    /// `nil` for parameters that are not conditions, and for unknown operators.
     init?(column: String, _ text: String) {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !["select", "order", "limit", "offset"].contains(column),
@@ -88,7 +89,7 @@ struct PostgRESTFilter {
         }
     }
 
-    /// Numbers by their size, other texts by their bytes.
+    /// Compares whole numbers by value and other texts by their bytes.
     private static func isLess(_ left: String, _ right: String) -> Bool {
         if let left = Int64(left), let right = Int64(right) { return left < right }
         return left.utf8.lexicographicallyPrecedes(right.utf8)

@@ -2,16 +2,16 @@
 import EventLog
 import NIOCore
 
-/// What the parts of one playback share.
+/// The values that the parts of one playback share.
 struct PlayContext: Sendable {
     let store: EventStore
     let source: SourceName
     let speed: PlaySpeed
     let isStepping: Bool
-    /// The last event that is passed without being given.
+    /// The last event that only sets the state; the client gets what follows.
     let start: SequenceNumber
     let end: SequenceNumber
-    /// Whether it ends once all is given and the client has gone.
+    /// Whether the playback ends once everything was given and the client has left.
     let endsWithClient: Bool
     let inbox: PlayInbox
     let report: PlayReport
@@ -19,31 +19,33 @@ struct PlayContext: Sendable {
     let states: PlayStates
 }
 
-/// Walks through a script and gives it to one client after another: the director (docs/decisions/0028-playback.md).
+/// Walks through a script and gives it to one client after another (docs/decisions/0028-playback.md).
+///
+/// One task runs it; everything from other threads comes through the inbox.
 final class SocketPlay<Dialect: PlayDialect> {
     private let play: PlayContext
     private var script: PlayScript
     private var dialect: Dialect
     private var pace: PlayPace
     private var wire: PlayWire?
-    /// What is on its way to the wire.
+    /// Encoded bytes that were not sent yet.
     private var pending = ByteBuffer()
     private var givenInPending = 0
-    /// What was sent ahead; the system may not have taken it yet.
+    /// The piece that was sent ahead; the system may not have taken it yet.
     private var sending: Sending?
     /// The position that is reached once `pending` is sent.
     private var reached = SequenceNumber.zero
-    /// The recorded connection that is played, or was played last.
+    /// The recorded connection that is being played, or was played last.
     private var connection: Connection?
-    /// Whether the client may leave: the recorder did.
+    /// Whether the client may leave without a note, because the recorder left here.
     private var mayLeave = false
-    /// Whether the recorder ended the connection that is played by stopping.
+    /// Whether the connection's end was the recorder stopping, not the remote closing.
     private var isLeft = false
-    /// Whether the script has gone back, so that the step at hand comes again.
+    /// Whether the script was rewound, so that the current step comes again.
     private var isRewound = false
-    /// Whether the client has asked what the recorder asked.
+    /// Whether the client has requested a route that the recorder requested.
     private var hasAsked = false
-    /// Whether recorded answers are waited for.
+    /// Whether the playback waits for requests with recorded answers.
     private var awaitsAnswers = true
     private var isOver = false
 
@@ -59,14 +61,15 @@ final class SocketPlay<Dialect: PlayDialect> {
         let start: SequenceNumber
         /// Whether its end was given.
         var isOver = false
-        /// How often its end was taken back for a client that had not got all before it.
+        /// How often the end was taken back for a client that lacked events before it.
         var returns = 0
     }
 
-    /// How often the end of one connection is taken back: a client that names the same event for ever must not stop the playback.
+    /// The most times that the end of one connection is taken back: a client that names the same event for ever must
+    /// not stop the playback.
     private static var returnsMax: Int { 8 }
     private static var pendingBytesMax: Int { 1 << 18 }
-    /// The longest wait for a client to ask what the recorder asked, and to leave where the recorder left.
+    /// The longest waits for a client to request what the recorder requested, and to leave where the recorder left.
     private static var patience: Duration { .seconds(1) }
     private static var longPatience: Duration { .seconds(10) }
 
@@ -77,7 +80,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         pace = PlayPace(speed: play.speed, isStepping: play.isStepping)
     }
 
-    /// Plays all; goes on with the client's heartbeats until it is cancelled, or until the client has gone.
+    /// Plays everything, then answers heartbeats until it is cancelled or the client has left.
     func run() async throws {
         repeat {
             isOver = false
@@ -93,7 +96,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         } while try await linger()
     }
 
-    /// Reads a step that the client gets as state, not as a frame.
+    /// Takes in a step before the start: the client gets it as state, not as a frame.
     private func pass(_ step: PlayStep) {
         switch step.act {
         case .open(let connection):
@@ -106,7 +109,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         case .sent(let bytes): _ = dialect.give(dialect.read(bytes, isOut: true))
         default: break
         }
-        // Nobody is connected yet: what was given here belongs to no client.
+        // Nobody is connected yet, so nothing given here belongs to a client.
         dialect.wireOpened()
         reached = step.sequence
     }
@@ -147,8 +150,8 @@ final class SocketPlay<Dialect: PlayDialect> {
         if put(act, step) { await sendAhead() }
     }
 
-    /// Whether an act can be given at once: nothing is waited for, and what must be said before it is said. A playback as fast as can
-    /// be gives nearly all frames so.
+    /// Whether an act can be given at once; appends what must be sent before it. At full speed nearly all frames go
+    /// this way.
     private func needsNothing(_ act: Dialect.Act) -> Bool {
         guard pace.isImmediate, wire != nil else { return false }
         while true {
@@ -162,7 +165,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         }
     }
 
-    /// Puts what an act gives behind what is on its way; whether that is enough to be sent.
+    /// Appends an act's bytes to `pending`; true once there is enough to send.
     private func put(_ act: Dialect.Act, _ step: PlayStep) -> Bool {
         guard let bytes = dialect.give(act) else { return false }
         append(bytes)
@@ -173,7 +176,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         return true
     }
 
-    /// Hands what is on its way to the client's connection, which sends it while more is made.
+    /// Starts to send `pending`, without waiting for it: more is encoded meanwhile.
     private func sendAhead() async {
         await finishSending()
         if let wire {
@@ -185,7 +188,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         takeEvents()
     }
 
-    /// Waits until the system has taken what was sent ahead.
+    /// Waits until the system has taken the piece that was sent ahead.
     private func finishSending() async {
         guard let sending else { return }
         self.sending = nil
@@ -201,7 +204,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         }
     }
 
-    /// Waits until an act can be given, saying what must come before it.
+    /// Waits until an act can be given, and sends what must come before it.
     private func settle(_ act: Dialect.Act, isGiven: Bool = false) async throws {
         while true {
             try await needWire()
@@ -234,7 +237,8 @@ final class SocketPlay<Dialect: PlayDialect> {
     }
 
     private func awaitAnswer(at sequence: SequenceNumber) async throws {
-        // Who has asked what the recorder asked is likely to ask the rest, however busy the machine is.
+        // A client that has made one of the recorder's requests will probably make the others, however busy the machine
+        // is.
         let end = PlayInstant.now + (hasAsked && pace.isImmediate ? Self.longPatience : Self.patience)
         while awaitsAnswers, wire != nil, !play.answers.isGiven(sequence) {
             pace.restart()
@@ -253,7 +257,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         connection?.isOver = true
         mayLeave = true
         defer { mayLeave = false }
-        // Where the recorder left first, the client may have reason to do the same.
+        // If the recorder left first, the client may have reason to leave, too.
         let end = PlayInstant.now + Self.patience
         var isLate = !reason.hasPrefix("closed by us")
         while wire != nil, !isRewound, !isLate { isLate = try await idle(end - .now) }
@@ -264,7 +268,7 @@ final class SocketPlay<Dialect: PlayDialect> {
         }
         guard let wire, !isRewound else { return }
         pace.gave()
-        // What this close frame says of the recorder means nothing to the client.
+        // A close frame about the recorder itself means nothing to the client.
         let isRemote = reason.isEmpty || reason == "closed by the peer"
         wire.close(code: isRemote ? code : 1006, isOrderly: reason == "the server ended the stream")
         forget(wire)
@@ -280,9 +284,9 @@ final class SocketPlay<Dialect: PlayDialect> {
         forget(wire)
     }
 
-    /// At the end: heartbeats go on, and who connects again is greeted.
+    /// After the last step: heartbeats go on, and clients that connect again are greeted.
     ///
-    /// - Returns: whether the script has gone back; false where all is over.
+    /// - Returns: True if the script was rewound; false if the playback is over.
     private func linger() async throws -> Bool {
         while true {
             if wire != nil, case .say(let bytes) = dialect.need(before: nil, at: .now) {
@@ -300,7 +304,9 @@ final class SocketPlay<Dialect: PlayDialect> {
 // MARK: - The client
 
 extension SocketPlay {
-    /// Sends what waits, then waits for something to happen; whether the time is over and nothing did.
+    /// Sends what is pending, then waits for an event of the inbox or for the limit.
+    ///
+    /// - Returns: True if the limit passed and nothing happened.
     private func idle(_ limit: Duration?) async throws -> Bool {
         await flush()
         let due = dialect.nextDue.map { max(.zero, $0 - .now) }
@@ -313,7 +319,7 @@ extension SocketPlay {
         return isQuiet && (end.map { $0 <= .now } ?? false)
     }
 
-    /// Takes what has happened; whether nothing has.
+    /// Handles the events of the inbox; true if there were none.
     @discardableResult
     private func takeEvents() -> Bool {
         let events = play.inbox.takeAll()
@@ -345,13 +351,13 @@ extension SocketPlay {
         }
     }
 
-    /// A client that names the last event that it has of a stream gets what follows, also where the stream has ended: what was on its
-    /// way when a connection was cut may be lost.
+    /// Resumes a stream after the event that the client names, even if the stream has ended: the last bytes before a
+    /// cut may have been lost.
     private func resume(after id: String) {
         guard var connection, let rest = try? script.rest(after: id, from: connection.start, through: reached) else {
             return
         }
-        // Events without ids may have come to the client or not.
+        // Events without ids may or may not have reached the client.
         guard rest.setsID || (rest.isKnown && !connection.isOver && rest.first <= reached) else { return }
         if connection.isOver {
             guard connection.returns < Self.returnsMax else { return }
@@ -373,7 +379,7 @@ extension SocketPlay {
         wire?.encode(bytes, into: &pending)
     }
 
-    /// Hands everything to the client's connection; returns when the system has taken it.
+    /// Sends everything that is pending, and returns when the system has taken it.
     private func flush() async {
         await finishSending()
         // Where it fails, the inbox will tell that the client has gone.

@@ -1,7 +1,7 @@
 #if Recorders
 import EventLog
 
-/// An event stream: what was recorded, as it was; the client says nothing.
+/// An event stream: recorded events unchanged; the client sends nothing.
 struct StreamDialect: PlayDialect {
     mutating func connectionOpened() {}
     mutating func wireOpened() {}
