@@ -1,27 +1,29 @@
 import EventLog
 import Projections
 
-/// Replaces what could tell whose log it was: words, ids and times of payloads, keys and attributes.
+/// Replaces what could reveal whose log it was: words, ids and times in payloads, keys and attributes.
 ///
-/// Structure stays: kinds, sources, member names, numbers below 10,000, and the words of the protocols (`ProtocolWords`).
+/// Structure stays: kinds, sources, member names, numbers of fewer than five digits (as JSON numbers, of fewer than
+/// eight), and the protocols' words (`ProtocolWords`).
 enum Anonymizer {
     struct Result {
         let events: [CandidateEvent]
-        /// The test, with the same replacements in what it names.
+        /// The test, with the same replacements in the texts that it names.
         let test: InterestTest
-        /// What could not be replaced without another answer.
+        /// The classes of texts that stay, because replacing them would change the answer.
         let kept: Set<TextClass>
         /// Words that stay because the test names them.
         let keptWords: [String]
     }
 
-    /// Replaces as much as leaves the answer as it is: yes for all events, and if they are minimal no without any one of them.
+    /// Replaces as many classes of texts as the test allows. The test must still say yes of all events; if they are
+    /// minimal, it must also say no without any one of them.
     ///
-    /// - Returns: `nil` where nothing can be replaced.
+    /// - Returns: `nil` if nothing can be replaced.
     static func run(_ events: [CandidateEvent], _ test: InterestTest, isMinimal: Bool) throws -> Result? {
         let all = Set(TextClass.allCases)
         let named = Set(test.texts.flatMap(words))
-        // Rather times than ids, rather ids than words stay.
+        // In order of preference: times stay before ids, ids before words.
         let fallbacks: [Set<TextClass>] = [
             [], [.times], [.ids], [.ids, .times], [.words], [.words, .times], [.words, .ids],
         ]
@@ -59,7 +61,7 @@ enum Anonymizer {
         }
     }
 
-    /// The replaced words of more than three letters that are still found in a payload, a key or an attribute.
+    /// The replaced words of more than three letters that a payload, key or attribute still contains.
     static func remains(of substitutes: Substitutes, in events: [CandidateEvent]) -> [String] {
         let left = texts(of: events).flatMap { text in
             TextPiece.pieces(of: text).compactMap { piece -> String? in
@@ -113,7 +115,7 @@ enum Anonymizer {
     }
 }
 
-/// What the protocols of the apps themselves say, which is nobody's own.
+/// Words of the apps' protocols, which identify nobody.
 enum ProtocolWords {
     /// Attributes that recorders fill with fixed words.
     static let attributesKept: Set<String> = [
@@ -122,14 +124,14 @@ enum ProtocolWords {
         "encoded", "content-type", "content-encoding", "last", "page",
     ]
 
-    /// Members whose texts are constants, and with them all that is below.
+    /// Members whose values are constants. Everything below such a member stays, too.
     static let membersKept: Set<String> = [
         "t", "op", "event", "topic", "type", "schema", "table", "status", "state", "columns", "errors", "extension",
         "ref",
         "join_ref", "recordType", "notification_type", "reason", "closes", "mode", "encoding",
     ]
 
-    /// Words that stay wherever they are, in lower case.
+    /// Words that stay everywhere, in lower case.
     static let all: Set<String> = Set(
         """
         http https www com gmt utc true false null undefined nan redacted

@@ -13,28 +13,28 @@ import Glibc
 import Darwin
 #endif
 
-/// The answers of a search, kept in a file so that an interrupted search goes on: `OUT.shrink`.
+/// The answers of a search, kept in a file (`OUT.shrink`) so that an interrupted search can go on.
 ///
-/// A search is deterministic. One that begins again with the answers of the last one asks the same questions and finds them answered
-/// up to where it was stopped. So a line is an answer, and nothing else needs to be kept; a line that is cut off is passed over.
-/// The first line names the log and the question: answers to another question are thrown away.
+/// A search is deterministic. One that begins again asks the same questions and finds them answered up to where it
+/// stopped, so the file needs nothing but one line for each answer. A line that was cut off is ignored. The first line
+/// names the log and the question; answers to another question are thrown away.
 final class AnswerBook {
     private static let format = "eventlog.shrink/1"
 
     private var answers: [Hash256: Bool] = [:]
     private let descriptor: Int32
     private let path: String?
-    /// How many answers were there from before.
+    /// How many answers the file held when it was opened.
     let foundCount: Int
 
-    /// A book in memory alone.
+    /// Makes a book in memory only.
     init() {
         (descriptor, path, foundCount) = (-1, nil, 0)
     }
 
     /// Opens or makes a file.
     ///
-    /// - Throws: `Failure` where another search has it, or where something else than a file is there.
+    /// - Throws: `Failure` if another search has it locked, or if the path is not a regular file with one name.
     init(at path: String, about question: JSONValue) throws {
         self.path = path
         let name = "keep answers in \"\(path)\""
@@ -83,7 +83,7 @@ final class AnswerBook {
         if let path { unlink(path) }
     }
 
-    /// Answers that cannot be kept cost the next run time and nothing else.
+    /// A failed write is ignored: an answer that is not kept only costs the next run time.
     private static func put(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -15,20 +15,20 @@ import Darwin
 
 /// One event of a candidate.
 struct CandidateEvent: Sendable {
-    /// The event's place among those that the search began with.
+    /// The event's index among those that the search began with.
     let place: Int
     /// The event's sequence in the log that is shrunk.
     let origin: SequenceNumber
-    /// What the smaller log gets.
+    /// The event as the smaller log gets it.
     var draft: DraftEvent
-    /// The hash of the payload where it is another than the recorded one.
+    /// The hash of a changed payload; `nil` for the recorded one.
     private(set) var change: Hash256?
 
     init(place: Int, origin: SequenceNumber, draft: DraftEvent) {
         (self.place, self.origin, self.draft) = (place, origin, draft)
     }
 
-    /// Whether the payload, the key or an attribute holds a text, byte for byte.
+    /// Whether the payload, the key or an attribute contains a text. Payloads are compared byte for byte.
     func holds(_ text: String) -> Bool {
         let wanted = Array(text.utf8)
         let isInPayload = draft.payload.withUnsafeBytes { Self.contains($0, wanted) }
@@ -58,17 +58,17 @@ struct CandidateEvent: Sendable {
     }
 }
 
-/// Events of a log that may be all that a test needs.
+/// Events of a log that may suffice for a test.
 struct Candidate: Sendable {
     var events: [CandidateEvent]
-    /// The issues that the state may have; any where `nil`. A payload that is cut must stay one that can be decoded.
+    /// The issues that the state may have; `nil` allows any. This keeps cut payloads decodable.
     var issuesAllowed: Set<String>?
 
     init(_ events: [CandidateEvent], issuesAllowed: Set<String>? = nil) {
         (self.events, self.issuesAllowed) = (events, issuesAllowed)
     }
 
-    /// What tells it from every other candidate of the same search.
+    /// Identifies the candidate within one search: a hash over its events' sequences and changed payloads.
     var identity: Hash256 {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(events.count * 8 + 1)
@@ -82,7 +82,7 @@ struct Candidate: Sendable {
         return Hasher256.hash(bytes)
     }
 
-    /// The whole log's events, acts left out: what compactions dropped is not among them.
+    /// All events of a log but its acts. Events that compactions dropped are missing.
     static func whole(of session: borrowing ReadSession) throws -> Candidate {
         var events: [CandidateEvent] = []
         guard session.head > .zero else { return Candidate([]) }

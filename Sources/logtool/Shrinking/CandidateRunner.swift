@@ -7,11 +7,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Asks a test about candidates, several at a time, each once.
+/// Runs a test on candidates, several at a time, each once.
 ///
-/// Whatever the number of workers, of a list the first interesting candidate is found, so a search takes the same way.
+/// `first` finds the first interesting candidate of a list, however many workers there are, so every search takes the
+/// same way.
 final class CandidateRunner {
-    /// The time that was given is over.
+    /// Thrown once the deadline has passed.
     struct TimeIsOver: Error {}
 
     let test: InterestTest
@@ -19,7 +20,7 @@ final class CandidateRunner {
     private let workers: Int
     private let deadline: ContinuousClock.Instant?
     private var asked: Set<Hash256> = []
-    /// Told after each batch.
+    /// Called after each batch.
     var report: ((_ tests: Int) -> Void)?
 
     init(
@@ -31,14 +32,16 @@ final class CandidateRunner {
         (self.test, self.book, self.workers, self.deadline) = (test, book, max(workers, 1), deadline)
     }
 
-    /// How many different candidates the search has asked about; the same however many workers there are.
+    /// How many different candidates were tested or known; the same for any number of workers.
     var testCount: Int { asked.count }
 
     func isInteresting(_ candidate: Candidate) throws -> Bool {
         try first(1) { _ in candidate } != nil
     }
 
-    /// The least index whose candidate is interesting; `nil` if none is.
+    /// The least index whose candidate is interesting; `nil` if there is none.
+    ///
+    /// - Parameter make: Makes the candidate of an index; `nil` to skip it.
     func first(_ count: Int, _ make: (Int) -> Candidate?) throws -> Int? {
         var next = 0
         while next < count {
@@ -56,16 +59,16 @@ final class CandidateRunner {
         return nil
     }
 
-    /// Asks again whatever was answered before.
+    /// Runs the test again, even if its answer is known.
     ///
-    /// - Throws: `Failure` where the answer is another one.
+    /// - Throws: `Failure` if the answer is not the expected one.
     func confirm(_ candidate: Candidate, is expected: Bool) throws {
         try checkTime()
         guard try test.isInteresting(candidate) != expected else { return }
         throw Failure("shrink: the test does not answer the same twice; it must depend on the state alone")
     }
 
-    /// Keeps an answer that was found in another way.
+    /// Records an answer that was found in another way.
     func note(_ answer: Bool, to candidate: Candidate) {
         let identity = candidate.identity
         asked.insert(identity)
@@ -73,7 +76,7 @@ final class CandidateRunner {
         report?(testCount)
     }
 
-    /// What is known of a candidate.
+    /// The known answer for a candidate, if any.
     func known(_ candidate: Candidate) -> Bool? { book.answer(to: candidate.identity) }
 
     func checkTime() throws {

@@ -2,12 +2,12 @@ import EventLog
 import Projections
 import Synchronization
 
-/// What makes a log worth keeping: the question that each candidate of a search is asked.
+/// The question that a search asks of each candidate.
 struct InterestTest: Sendable {
     enum Question: Sendable {
-        /// The command ends with 0.
+        /// The command exits with 0.
         case command(TestCommand, part: StatePartQuery)
-        /// The expression holds; with another reading, only by the first one.
+        /// The expression holds. If there is a second reading, it must hold under the first and not under the second.
         case expression(StateExpression)
         /// The two readings give different states.
         case readings
@@ -15,29 +15,29 @@ struct InterestTest: Sendable {
 
     let question: Question
     var profile = Profile.canonical
-    /// The reading that the first one is compared with.
+    /// The reading that `profile` is compared with; `nil` for none.
     var other: Profile?
     var sections: Set<Section>?
     let troubles = TroubleCount()
 
-    /// The states before the first event, one a reading.
+    /// The states before the first event, one for each reading.
     func start() -> [Workspace] {
         ([profile] + [other].compactMap { $0 }).map { Workspace(rules: $0.rules) }
     }
 
-    /// The answer for a log with just these events.
+    /// The answer for a log of just these events.
     func isInteresting(_ candidate: Candidate) throws -> Bool {
         let states = try folded(candidate.events[...], onto: start())
         if let allowed = candidate.issuesAllowed, !Self.issues(of: states).isSubset(of: allowed) { return false }
         return try holds(in: states)
     }
 
-    /// The reasons of all issues that the events have.
+    /// All issues of the events, as source and reason.
     func issues(of candidate: Candidate) throws -> Set<String> {
         Self.issues(of: try folded(candidate.events[...], onto: start()))
     }
 
-    /// The states of all readings after some more events, folded at once.
+    /// The states of all readings after some more events. The readings are folded in parallel.
     func folded(_ events: ArraySlice<CandidateEvent>, onto states: [Workspace]) throws -> [Workspace] {
         try concurrentMap(states.indices) { index in
             var state = states[index]
@@ -55,7 +55,7 @@ struct InterestTest: Sendable {
         switch question {
         case .command(let command, let part): return try run(command, part, on: states[0])
         case .expression(let expression):
-            // Of a part of the log an expression may have no answer, as where ids fit several rows.
+            // An expression may have no answer for a part of the log, for example if ids fit several rows.
             guard (try? expression.holds(in: states[0])) == true else { return false }
             return states.count == 1 || (try? expression.holds(in: states[1])) == false
         case .readings:
@@ -65,7 +65,7 @@ struct InterestTest: Sendable {
         }
     }
 
-    /// Why the whole log has no answer at all; `nil` where it has one.
+    /// Why the question has no answer for these events; `nil` if it has one.
     func fault(in candidate: Candidate) -> String? {
         guard case .expression(let expression) = question else { return nil }
         guard let states = try? folded(candidate.events[...], onto: start()) else { return nil }
@@ -89,7 +89,7 @@ struct InterestTest: Sendable {
         return false
     }
 
-    /// What the question is, for the file that keeps its answers.
+    /// Identifies the question in the file that keeps its answers.
     var description: JSONValue {
         var object: JSONObject = [
             "profile": .string(profile.rawValue), "against": .text(other?.rawValue),
@@ -106,7 +106,7 @@ struct InterestTest: Sendable {
         return .object(object)
     }
 
-    /// The same test about other names: an expression's texts put through `body`. A command stays as it is.
+    /// The test with an expression's texts put through `body`. A command stays as it is.
     func naming(_ body: (String) -> String) -> InterestTest {
         guard case .expression(let expression) = question, let other = expression.renaming(body) else { return self }
         return InterestTest(question: .expression(other), profile: profile, other: self.other, sections: sections)
@@ -118,7 +118,7 @@ struct InterestTest: Sendable {
     }
 }
 
-/// Runs of a command that ended by a signal or the time limit. They count as no.
+/// Counts runs of a command that ended by a signal or the time limit. They count as no.
 final class TroubleCount: Sendable {
     private let state = Mutex((count: 0, first: String?.none))
 
@@ -129,6 +129,6 @@ final class TroubleCount: Sendable {
         }
     }
 
-    /// How many there were, and what the first one was.
+    /// How many there were, and the first one's reason.
     var noted: (count: Int, first: String?) { state.withLock { $0 } }
 }

@@ -3,15 +3,15 @@ import Projections
 
 /// A payload as a tree that can be cut: JSON, alone or in the lines of a Server-Sent Event.
 ///
-/// What is no JSON stays as it is. Of a commit only texts are cut, because its other members tell the tree; frames keep their
-/// outermost members.
+/// Anything else stays as it is. In a commit only texts are cut, because its other members describe the tree; frames
+/// keep their outermost members.
 struct Payload {
     /// One place where something can be left out.
     struct Cut {
         enum Kind {
-            /// So many parts that may go: members, elements, lines.
+            /// This many parts, each of which may go: members, elements or lines.
             case parts(Int)
-            /// A text that may be as short as this, in Unicode scalars.
+            /// A text that may be cut to one of these lengths, in Unicode scalars.
             case text(lengths: [Int])
         }
 
@@ -24,7 +24,7 @@ struct Payload {
     private struct Segment {
         var lead: [UInt8]
         var value: JSONValue?
-        /// The value's bytes as they were, until it is cut.
+        /// The value's recorded bytes, or those of the cut value.
         var raw: [UInt8]
         var isOptional = false
 
@@ -67,7 +67,7 @@ struct Payload {
 
     // MARK: - Cuts
 
-    /// All places, outer ones first. What is cut at one changes only places after it.
+    /// All places, outer ones first. A cut changes only places after its own.
     var cuts: [Cut] {
         let optional = segments.count(where: \.isOptional)
         var cuts = [Cut(segment: -1, path: [], kind: .parts(optional > 1 ? optional : 0))]
@@ -99,7 +99,7 @@ struct Payload {
         return [Cut(segment: segment, path: path, kind: .parts(isKept ? 0 : value.children.count))]
     }
 
-    /// Whether a text of a commit document is one that says nothing of the tree: subject, message, the text of a file.
+    /// Whether a text of a commit document does not describe the tree: subject, message, or the text of a file.
     private func isText(_ path: [Int], in segment: Int) -> Bool {
         guard let root = segments[segment].value?.object?.members, let first = path.first else { return false }
         let name = root[first].name
@@ -110,7 +110,7 @@ struct Payload {
         return file.members[path[2]].name == "text"
     }
 
-    /// Lengths to try for what people wrote. Ids, times and addresses are none.
+    /// Lengths to try for prose. Ids, times and addresses are not cut.
     private static func lengths(for text: String) -> [Int] {
         let count = text.unicodeScalars.count
         let isProse = count > 32 || text.unicodeScalars.contains { $0 == " " || $0 == "\n" }
@@ -120,7 +120,7 @@ struct Payload {
 
     // MARK: - Cutting
 
-    /// The payload with only these parts, ascending, of those that may go.
+    /// The payload with only these of the removable parts; `kept` is ascending.
     func keeping(_ kept: [Int], of cut: Cut) -> Payload {
         var payload = self
         guard cut.segment >= 0 else {
@@ -141,7 +141,7 @@ struct Payload {
         return payload
     }
 
-    /// The payload with the beginning of a text in place of it.
+    /// The payload with a text cut to its first `length` scalars.
     func keeping(first length: Int, of cut: Cut) -> Payload {
         var payload = self
         payload.edit(cut) { value in
@@ -159,8 +159,8 @@ struct Payload {
 }
 
 extension Payload {
-    /// The payload with every text of it put through `body`, except names and the protocols' own constants; numbers from
-    /// eight digits on are texts, too.
+    /// The payload with every text put through `body`, except names and the protocols' constants. Numbers of eight
+    /// digits and more count as texts.
     func mapping(_ body: (String) -> String) -> Payload {
         var payload = self
         for index in segments.indices {
@@ -173,7 +173,7 @@ extension Payload {
         return payload
     }
 
-    /// A Phoenix frame that is a list begins with references, topic and event.
+    /// A Phoenix frame in list form begins with references, topic and event, which stay.
     private func mapped(_ value: JSONValue, _ body: (String) -> String) -> JSONValue {
         guard family == .frame, let frame = value.array, frame.count == 5 else { return value.mapping(body) }
         return .array(frame.prefix(4) + [frame[4].mapping(body)])

@@ -1,18 +1,18 @@
 import EventLog
 import Projections
 
-/// What came of a search.
+/// The result of a search.
 struct ShrinkResult {
     let events: [CandidateEvent]
     /// How many events the log has.
     let of: Int
     let tests: Int
     let isMinimal: Bool
-    /// What was replaced; `nil` where nothing was to be.
+    /// What was replaced; `nil` if nothing should be.
     var anonymized: Anonymizer.Result?
 }
 
-/// Prints what a search has found, and what to type next.
+/// Prints the result of a search and the commands to type next.
 struct ShrinkPrinter {
     let output: StandardOutput
     let path: String
@@ -50,7 +50,7 @@ struct ShrinkPrinter {
         ])
     }
 
-    /// The classes of texts that could not be replaced.
+    /// The names of the classes that could not be replaced.
     private static func kept(_ result: Anonymizer.Result) -> [String] {
         TextClass.allCases.filter(result.kept.contains).map(\.rawValue)
     }

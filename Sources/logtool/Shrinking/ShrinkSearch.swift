@@ -3,10 +3,10 @@ import Projections
 
 /// Finds a small part of a log for which a test still says yes.
 ///
-/// Big cuts come first: the shortest prefix, what the last event of it has to do with, whole sources, connections, channels and
-/// things, then runs of events, then single ones, then what is within the payloads; again until nothing helps. What depends on what
-/// (`EventLinks`) decides only which cuts are tried first. The result is 1-minimal in events: each single one was left out, and then
-/// the test said no.
+/// Big cuts come first: the shortest prefix, what its last event depends on, whole sources, connections, channels and
+/// things, runs of events, single events, and last the insides of payloads; again until nothing helps. `EventLinks`
+/// decides only which cuts are tried first. The result is 1-minimal in events: the test said no without any single one
+/// of them.
 struct ShrinkSearch {
     let runner: CandidateRunner
     /// The smallest interesting candidate so far.
@@ -14,7 +14,7 @@ struct ShrinkSearch {
     /// Whether every single event of `best` is needed.
     private(set) var isMinimal = false
     private var links = EventLinks(of: [])
-    /// Told how many events are left.
+    /// Called with the number of events that are left.
     var report: ((Int) -> Void)?
 
     init(_ whole: Candidate, runner: CandidateRunner) {
@@ -24,7 +24,7 @@ struct ShrinkSearch {
 
     /// Searches until nothing helps, or the time is over.
     ///
-    /// - Returns: Whether the whole log is interesting; where it is not, nothing was searched.
+    /// - Returns: Whether the whole log is interesting; if not, nothing was searched.
     mutating func run() throws -> Bool {
         do {
             guard try runner.isInteresting(best) else { return false }
@@ -60,7 +60,7 @@ struct ShrinkSearch {
 
     // MARK: - Events
 
-    /// Tries the events whose bytes hold what the test names: a search of bytes is far cheaper than a replay of everything.
+    /// Tries the events whose bytes contain the test's texts: a byte search is far cheaper than a replay of everything.
     private mutating func keepWhatHoldsTheTexts() throws {
         let texts = Set(runner.test.texts.flatMap { text in text.split { $0 == "/" || $0 == "#" }.map(String.init) })
         let sorted = texts.filter { $0.utf8.count >= Self.textBytesMin }.sorted {
@@ -70,7 +70,7 @@ struct ShrinkSearch {
         var guesses = [Array(sorted.prefix(1)), sorted].map { texts in
             texts.isEmpty ? [] : events.filter { event in texts.contains { event.holds($0) } }
         }
-        // What went wrong may be said without a name, as that a list is empty.
+        // What went wrong may show without a name, for example as an empty list.
         let sources = Set(guesses[0].map(\.draft.source))
         guesses.append(events.filter { sources.contains($0.draft.source) })
         let useful = guesses.filter { !$0.isEmpty && $0.count <= events.count / 4 }.map { Candidate($0) }
@@ -84,10 +84,11 @@ struct ShrinkSearch {
         )
     }
 
-    /// Shorter texts are in too many events.
+    /// Shorter texts occur in too many events.
     private static let textBytesMin = 3
 
-    /// Bisects for the first event after which the test says yes, and drops what comes later. Each event is folded about twice.
+    /// Bisects for the first event after which the test says yes, and drops all later ones. Each event is folded about
+    /// twice.
     private mutating func cutAfterwards() throws {
         let events = best.events
         var (low, high) = (0, events.count)
@@ -108,7 +109,7 @@ struct ShrinkSearch {
         take(Candidate(Array(events[..<high])))
     }
 
-    /// Tries small guesses: the last event alone, what it needs, what touches the same things or the same channels.
+    /// Tries small guesses: the last event alone, what it needs, what touches the same things or channels.
     private mutating func guess() throws {
         let last = best.events.count - 1
         let parents = links.parents(of: best.events[last].draft)
@@ -140,7 +141,7 @@ struct ShrinkSearch {
             units[number].append(event)
         }
         guard units.count > 1 else { return }
-        // Groups that are left after this are tried event by event.
+        // The groups that remain are then tried event by event.
         let smallest = max(units.count / Self.groupWindowsMax, 1)
         _ = try reduce(units.count, downTo: smallest, repeats: false) { kept in
             Candidate(kept.flatMap { units[$0] }.sorted { $0.place < $1.place })
@@ -149,7 +150,7 @@ struct ShrinkSearch {
 
     private static let groupWindowsMax = 256
 
-    /// Removes runs of events, with what needs them or alone, and single ones until each is needed.
+    /// Removes runs of events, with their dependents or alone, then single ones until each is needed.
     private mutating func removeEvents() throws {
         var size = max(best.events.count / 2, 1)
         while true {
@@ -158,7 +159,7 @@ struct ShrinkSearch {
         }
     }
 
-    /// Tries to leave out each run of so many events, from the last one on.
+    /// Tries to leave out each run of `size` events, from the last one on.
     private mutating func removeRuns(of size: Int) throws -> Bool {
         var isSmaller = false
         var end = best.events.count
@@ -186,13 +187,13 @@ struct ShrinkSearch {
         max(end - (number + 1) * size, 0)..<(end - number * size)
     }
 
-    /// `nil` for no events at all: a log without any is of no use.
+    /// The events without those at some places; `nil` if none is left, because an empty log is of no use.
     private static func candidate(_ events: [CandidateEvent], without gone: Set<Int>) -> Candidate? {
         let kept = events.filter { !gone.contains($0.place) }
         return kept.isEmpty ? nil : Candidate(kept)
     }
 
-    /// Leaves out runs of units, halving their size, while the candidate that the kept units make stays interesting.
+    /// Leaves out runs of units, halving the run's size, while the candidate of the kept units stays interesting.
     ///
     /// - Returns: The units kept.
     private mutating func reduce(
@@ -226,11 +227,11 @@ struct ShrinkSearch {
 
     // MARK: - Payloads
 
-    /// Cuts within payloads; where that lets an event go, once more.
+    /// Cuts within payloads, and begins again as long as that changes something.
     private mutating func shrinkPayloads() throws {
         while true {
             let before = best.events.map(\.draft.payload)
-            // A payload that is cut must stay one that can be decoded.
+            // A cut payload must stay decodable.
             let allowed = try runner.test.issues(of: best)
             for index in best.events.indices { try shrinkPayload(of: index, issuesAllowed: allowed) }
             best.issuesAllowed = nil
@@ -249,7 +250,7 @@ struct ShrinkSearch {
         }
         var payload = Payload(of: candidate.events[index].draft)
         var place = 0
-        // Outer cuts first: what they remove need not be looked into.
+        // Outer cuts first: what they remove needs no cuts of its own.
         while let cut = payload.cuts.element(at: place) {
             let now = payload
             switch cut.kind {
@@ -269,7 +270,7 @@ struct ShrinkSearch {
 
     // MARK: - Proof
 
-    /// Asks anew, whatever was answered before: the result is interesting, and without any one event it is not.
+    /// Tests the result again, ignoring known answers: it must be interesting, and not without any one event.
     private func verify() throws {
         try runner.confirm(best, is: true)
         for place in best.events.map(\.place) {

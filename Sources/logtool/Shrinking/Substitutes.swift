@@ -1,29 +1,29 @@
 import EventLog
 
-/// What of a log is replaced.
+/// A class of texts that can be replaced.
 enum TextClass: String, CaseIterable {
     case words, ids, times
 }
 
-/// The substitutes for all pieces of a log's texts: the same for the same piece, another for another, of the same length; ids and
-/// times keep their order, times also their distances and days of the week.
+/// The substitutes for all pieces of a log's texts. Equal pieces get equal substitutes, different ones different
+/// substitutes of the same length. Ids and times keep their order, times also their distances and days of the week.
 struct Substitutes {
-    /// Numbers of fewer digits are counts, codes and versions.
+    /// Shorter numbers are counts, codes and versions, which stay.
     private static let digitsMin = 5
     private static let consonants = Array("bcdfghjklmnpqrstvwxz")
     private static let vowels = Array("aeiou")
-    /// The week that the earliest day goes to begins here: 2002-01-07. Times since 1970 keep their number of digits.
+    /// The earliest day moves to the week that begins here, 2002-01-07. Times since 1970 keep their number of digits.
     private static let firstDay = 11_694
 
     private let classes: Set<TextClass>
     private var words: [String: String] = [:]
     private var ids: [String: String] = [:]
-    /// By how many days times are moved, a whole number of weeks.
+    /// How many days times are moved; a whole number of weeks.
     let dayShift: Int
 
     /// - Parameters:
     ///   - texts: All texts that will be replaced.
-    ///   - earliest: The first day that is recorded.
+    /// - earliest: The earliest recorded time.
     ///   - kept: Words that stay, in lower case.
     init(for texts: [String], earliest: Timestamp, classes: Set<TextClass>, kept: Set<String>) {
         self.classes = classes
@@ -44,7 +44,7 @@ struct Substitutes {
         for word in originals where words[word] == nil {
             let length = word.unicodeScalars.count
             guard length > 1 else { continue }
-            // Words of different lengths do not begin alike, so that none contains another by its making.
+            // Different starts for different lengths, so that no made-up word contains another systematically.
             let begin = length > 3 ? length * 37 : 0
             while let candidate = Self.word(counters[length, default: begin], length: length) {
                 counters[length, default: begin] += 1
@@ -55,7 +55,7 @@ struct Substitutes {
         }
     }
 
-    /// A made-up word of a length; `nil` where there are no more.
+    /// The made-up word of a number and length; `nil` if there are no more.
     private static func word(_ number: Int, length: Int) -> String? {
         var rest = number
         var letters: [Character] = []
@@ -94,7 +94,7 @@ struct Substitutes {
         return "1" + String(repeating: "0", count: max(count - 1 - text.utf8.count, 0)) + text.suffix(count - 1)
     }
 
-    /// An id of the same shape that begins with `a`, so that it stays no number.
+    /// An id of the same shape. It begins with `a`, so that it does not become a number.
     private static func hex(_ rank: Int, like text: String) -> String {
         let digits = Array(String(rank + 1, radix: 16).utf8)
         var result = Array(text.utf8)
@@ -109,7 +109,7 @@ struct Substitutes {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The unit of a number that can be a time since 1970 in this century: seconds or milliseconds.
+    /// The units in a day, if a number can be a time since 1970 of this century: seconds or milliseconds.
     private static func unixDay(_ digits: String) -> UInt64? {
         guard let number = UInt64(digits) else { return nil }
         switch digits.utf8.count {
@@ -126,7 +126,7 @@ struct Substitutes {
         TextPiece.pieces(of: text).map(replace).joined()
     }
 
-    /// The words with more than three letters that are replaced, in lower case.
+    /// The replaced words of more than three letters, in lower case.
     var replacedWords: [String] { words.keys.filter { $0.unicodeScalars.count > 3 }.sorted() }
 
     private func replace(_ piece: TextPiece) -> String {
@@ -149,7 +149,7 @@ struct Substitutes {
         return String(repeating: "0", count: max(count - digits.utf8.count, 0)) + digits
     }
 
-    /// A substitute with the capitals of its original.
+    /// The substitute with its original's capitals.
     private static func cased(_ substitute: String, like original: String) -> String {
         let letters = Array(original.unicodeScalars)
         guard substitute.unicodeScalars.count == letters.count else { return substitute }

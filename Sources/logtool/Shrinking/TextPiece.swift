@@ -1,6 +1,6 @@
 import EventLog
 
-/// What a text consists of, for replacing it piece by piece: equal pieces become equal pieces, wherever they are.
+/// A piece of a text, for replacing texts piece by piece: equal pieces become equal pieces everywhere.
 enum TextPiece: Hashable {
     case word(String)
     /// A run of digits.
@@ -11,7 +11,7 @@ enum TextPiece: Hashable {
     case date(day: Int, isCompact: Bool, rest: String)
     case other(String)
 
-    /// The pieces of a text in order; together they are the text.
+    /// The pieces of a text in order. Joined, they are the text.
     static func pieces(of text: String) -> [TextPiece] {
         let scalars = Array(text.unicodeScalars)
         var pieces: [TextPiece] = []
@@ -84,7 +84,7 @@ extension UnicodeScalar {
 
 /// Days of the proleptic Gregorian calendar, counted from 1970-01-01.
 enum CalendarDay {
-    /// The number of a day; `nil` where the calendar has no such day.
+    /// The number of a day; `nil` if the calendar has no such day or the year has not four digits.
     static func number(_ year: Int, _ month: Int, _ day: Int) -> Int? {
         guard (1000...9999).contains(year), (1...12).contains(month), day >= 1, day <= length(year, month) else {
             return nil
@@ -97,7 +97,7 @@ enum CalendarDay {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// Year, month and day of a number.
+    /// The year, month and day of a day number.
     static func parts(of number: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = number + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
