@@ -1,7 +1,7 @@
-/// Makes text that came from outside safe and fit for a terminal.
+/// Makes text from outside safe for a terminal and cuts it to fit.
 enum DisplayText {
-    /// Leaves the middle out of a line of more than 8,192 characters. An error names its cause first and its advice last; a
-    /// name that was given on the command line, in the middle, may have any length.
+    /// Leaves out the middle of a line of more than 8,192 characters. An error begins with its cause and ends with its
+    /// advice; a name from the command line, in the middle, can have any length.
     static func shortened(_ line: String) -> String {
         let count = line.unicodeScalars.count
         guard count > 8_192 else { return line }
@@ -25,12 +25,12 @@ enum DisplayText {
         return result
     }
 
-    /// As `escaped`, with whatever else nobody sees written out: spaces other than the usual one, spaces at the end,
-    /// characters of no width.
+    /// Like `escaped`, and also writes out what is invisible: spaces other than U+0020, spaces at the end, characters
+    /// of zero width.
     ///
     /// - Parameters:
-    ///   - keepsEmoji: Whether what joins the parts of an emoji stays as it is.
-    ///   - isLineEnd: Whether nothing follows on the line.
+    /// - keepsEmoji: Whether the invisible joiners within emoji stay.
+    /// - isLineEnd: Whether the text ends its line.
     static func revealed(_ text: String, keepsEmoji: Bool = true, isLineEnd: Bool = true) -> String {
         let last = text.lastIndex { $0 != " " }.map { text.index(after: $0) } ?? text.startIndex
         let end = isLineEnd ? last : text.endIndex
@@ -68,7 +68,7 @@ enum DisplayText {
             || scalar.properties.generalCategory == .spaceSeparator
     }
 
-    /// The first line that says something, and whether there is more than it.
+    /// The first line that is not blank, and whether there is another one.
     static func firstLine(of text: String) -> (line: String, isCut: Bool) {
         let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
         return (lines.first.map(String.init) ?? "", lines.count > 1)
@@ -114,7 +114,7 @@ enum DisplayText {
         }
     }
 
-    /// The blocks that Unicode's EastAsianWidth.txt calls wide or full-width, in whole blocks.
+    /// Whether the character is in a block that Unicode's EastAsianWidth.txt calls wide or full-width.
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF: true

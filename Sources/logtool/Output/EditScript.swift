@@ -1,18 +1,18 @@
-/// The shortest way from one sequence to another (Myers, "An O(ND) difference algorithm", 1986).
+/// The shortest edit script from one sequence to another (Myers, "An O(ND) difference algorithm", 1986).
 enum EditScript {
     typealias Token = WordTokens.Token
 
-    /// What is removed and added at one place, and what both have behind it.
+    /// The tokens removed and added at one place, and the common tokens that follow.
     struct Block {
         var removed: ArraySlice<Token>
         var added: ArraySlice<Token>
         var kept: ArraySlice<Token>
     }
 
-    /// Texts that differ in more tokens count as replaced whole: the search takes time and space by the square of this.
+    /// Texts with more edits count as replaced whole, because the search takes time and space quadratic in them.
     private static let editsMax = 1_000
 
-    /// The blocks in order; only the first may have nothing removed and added.
+    /// The blocks in order. Only the first may remove and add nothing.
     static func blocks(from old: [Token], to new: [Token]) -> [Block] {
         let prefix = zip(old, new).prefix { $0 == $1 }.count
         let (left, right) = (old[prefix...], new[prefix...])
@@ -20,7 +20,7 @@ enum EditScript {
         let (before, after) = (left.dropLast(suffix), right.dropLast(suffix))
         var blocks = [Block(removed: [], added: [], kept: old[..<prefix])]
         if !before.isEmpty || !after.isEmpty { blocks += middle(before, after) }
-        // What both end with follows the last change.
+        // The common suffix follows the last change.
         let end = old.count - suffix
         if suffix > 0 {
             let last = blocks.count - 1
@@ -44,7 +44,7 @@ enum EditScript {
         return blocks
     }
 
-    /// The runs that both have, as (place in the old, place in the new, length), ascending; `nil` beyond `editsMax`.
+    /// The common runs as (index in `old`, index in `new`, length), ascending; `nil` beyond `editsMax` edits.
     private static func matches(_ old: [Token], _ new: [Token]) -> [(Int, Int, Int)]? {
         var reached = [Int](repeating: 0, count: 2 * editsMax + 3)
         let middle = editsMax + 1
@@ -78,7 +78,7 @@ enum EditScript {
             let previous = goesDown ? diagonal + 1 : diagonal - 1
             let fromX = edits == 0 ? 0 : reached[middle + previous]
             let fromY = edits == 0 ? 0 : fromX - previous
-            // Behind the one edit, as far as both agree.
+            // The run begins after this round's edit.
             let startX = edits == 0 ? 0 : (goesDown ? fromX : fromX + 1)
             if x > startX { runs.append((startX, startX - diagonal, x - startX)) }
             (x, y) = (fromX, fromY)

@@ -18,7 +18,7 @@ enum EventJSON {
         ]
     }
 
-    /// Adds `payload`, or `payloadBase64` where the bytes are not UTF-8.
+    /// Adds `payload`, or `payloadBase64` if the bytes are not UTF-8.
     static func add(_ payload: UnsafeRawBufferPointer, to object: inout JSONObject) {
         if let text = String(validating: payload, as: UTF8.self) {
             object["payload"] = .string(text)

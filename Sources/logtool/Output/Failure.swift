@@ -4,7 +4,7 @@ import Projections
 
 /// The exit codes that scripts rely on.
 enum Outcome {
-    /// The answer is no: states differ, a check failed, a thing is not there.
+    /// The answer is no: states differ, a check failed, or a thing does not exist.
     static let no = ExitCode(1)
     /// Usage, environment, input or I/O trouble.
     static let trouble = ExitCode(2)
@@ -12,7 +12,7 @@ enum Outcome {
     static let damaged = ExitCode(3)
     /// Refused without `--yes`.
     static let refused = ExitCode(4)
-    /// There is no log.
+    /// No log exists at the path.
     static let noLog = ExitCode(10)
     /// Another process holds the lock.
     static let locked = ExitCode(11)
@@ -35,7 +35,7 @@ struct Failure: Error, CustomStringConvertible {
         return Failure("\(sentenceFragment(reason)); see: \(help)")
     }
 
-    /// Writes one line to standard error and gives the exit code.
+    /// Writes one line to standard error and returns the exit code. Broken pipes and bare exit codes print nothing.
     static func report(_ error: any Error) -> Int32 {
         if error is BrokenPipe { return ExitCode.success.rawValue }
         if let code = error as? ExitCode { return code.rawValue }
@@ -44,7 +44,7 @@ struct Failure: Error, CustomStringConvertible {
         return exitCode(for: error).rawValue
     }
 
-    /// Whether an error is ours and needs nothing of the argument parser to be told.
+    /// Whether an error is ours, so that the argument parser is not needed to describe it.
     static func isOwn(_ error: any Error) -> Bool {
         error is Failure || error is BrokenPipe || error is EventLogError || error is ProjectionError
     }

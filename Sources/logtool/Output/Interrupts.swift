@@ -7,14 +7,15 @@ import Glibc
 import Darwin
 #endif
 
-/// What SIGINT, SIGTERM, SIGPIPE and SIGBUS do.
+/// Handles SIGINT, SIGTERM, SIGPIPE and SIGBUS.
 enum Interrupts {
-    /// SIGINT and SIGTERM end the process at once with 130 and 143: what was acknowledged is in the log, and a batch
-    /// under way is not (I5), so nothing needs to be unwound. A reader that closes the pipe shows as a failed write.
+    /// SIGINT and SIGTERM end the process at once, with 130 and 143. Nothing needs to be unwound: acknowledged batches
+    /// are in the log, and a batch under way is not (I5). SIGPIPE is ignored, so that a closed pipe shows as a failed
+    /// write.
     ///
-    /// SIGBUS for a page of a log's file ends it with a line and 3.
+    /// SIGBUS for a page of a log's file ends the process with one line and 3.
     static func install() {
-        // A handler must not be the first to need them: it would wait for the lock of their making.
+        // Initialized here: in a handler, first use would wait for the lock of lazy initialization.
         _ = (groups, farewell.load(ordering: .relaxed))
         DamagedPages.endProcess()
         signal(SIGPIPE, SIG_IGN)
@@ -22,13 +23,14 @@ enum Interrupts {
         signal(SIGTERM) { Interrupts.end(by: $0) }
     }
 
-    /// Sets the line that an interrupted process leaves on standard error, in place of the last one.
+    /// Sets the line that an interrupted process writes to standard error, replacing the last one.
     static func leave(_ line: String) {
-        // The last one is not freed: a handler may be writing it.
+        // The last line is never freed, because a handler may be writing it.
         farewell.store(strdup(line + "\n"), ordering: .releasing)
     }
 
-    /// Runs `body` while the processes of a group end with this one. They do not get the terminal's SIGINT themselves.
+    /// Runs `body`; meanwhile, an interrupt also kills the process group. The terminal's SIGINT does not reach that
+    /// group.
     static func ending<Result>(group: pid_t, during body: () throws -> Result) rethrows -> Result {
         let slot = (0..<groupsMax).first {
             groups[$0].compareExchange(expected: 0, desired: group, ordering: .relaxed).exchanged
@@ -37,7 +39,8 @@ enum Interrupts {
         return try body()
     }
 
-    /// A pager has the terminal until it ends: what it was given stays readable, and the shell waits.
+    /// The handler. A pager keeps the terminal until it ends, so it is waited for: its output stays readable, and the
+    /// shell waits.
     private static func end(by number: Int32) {
         for slot in 0..<groupsMax {
             let group = groups[slot].load(ordering: .relaxed)
@@ -48,16 +51,18 @@ enum Interrupts {
         _exit(128 + number)
     }
 
-    /// Its pieces of memory live as long as the process, so that several threads and a handler may hold one.
+    /// Unsafe but sound: an atomic pointer to memory that is never freed, which threads and a handler may read at any
+    /// time.
     nonisolated(unsafe) private static let farewell = Atomic<UnsafeMutablePointer<CChar>?>(nil)
 
-    /// The process groups that end with this process; 0 is a free place. A handler reads it without a lock.
+    /// The process groups that end with this process; 0 marks a free slot. Sound without a lock, which a handler could
+    /// not take: the slots are atomic and their memory is never freed.
     nonisolated(unsafe) private static let groups = {
         let places = UnsafeMutablePointer<Atomic<pid_t>>.allocate(capacity: groupsMax)
         for place in 0..<groupsMax { (places + place).initialize(to: Atomic(0)) }
         return places
     }()
 
-    /// As many commands as run at once, one for each core.
+    /// More than the commands that run at once, one for each core.
     private static let groupsMax = 1_024
 }

@@ -1,6 +1,6 @@
 /// Text within HTML and XML.
 enum MarkupText {
-    /// What stands for a character that has a meaning in markup; `nil` for all others.
+    /// The reference for a character that has a meaning in markup; `nil` for all others.
     static func reference(to scalar: Unicode.Scalar) -> String? {
         switch scalar {
         case "&": "&amp;"

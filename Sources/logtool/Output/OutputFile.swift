@@ -6,8 +6,8 @@ import Glibc
 import Darwin
 #endif
 
-/// What a command writes to a path: a file appears there once it is written whole; a device, FIFO or terminal, or what
-/// `/dev/stdout` stands for, is written to as it is.
+/// Writes a command's output to a path. A file appears there when it is complete; devices, FIFOs, terminals and names
+/// such as `/dev/stdout` are written to directly.
 final class OutputFile {
     private let path: String
     private let target: Target
@@ -16,7 +16,7 @@ final class OutputFile {
 
     /// Begins to write.
     ///
-    /// - Throws: `Failure` with exit code 4 where something is there that would be lost, and may not be overwritten.
+    /// - Throws: `Failure` with exit code 4 if something exists there that may not be overwritten.
     init(_ path: String, overwrites: Bool) throws {
         self.path = path
         target = try Self.target(path, overwrites: overwrites)
@@ -35,7 +35,7 @@ final class OutputFile {
         if buffer.count >= Self.bufferBytesMax { try flush() }
     }
 
-    /// Makes it durable and puts it in its place.
+    /// Syncs the file and moves it to its path.
     func finish() throws {
         try flush()
         guard fsync(target.descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw Self.trouble(path) }
@@ -69,9 +69,9 @@ final class OutputFile {
 
 extension OutputFile {
     private enum Target {
-        /// Something that has no place to be put into.
+        /// A stream that is written to directly.
         case stream(Int32)
-        /// A file under another name.
+        /// A file that is written under another name first.
         case draft(OpenFile, folder: Folder, draft: String, name: String)
 
         var descriptor: Int32 {
@@ -100,8 +100,8 @@ extension OutputFile {
         }
     }
 
-    /// The descriptor that a name under `/dev` or `/proc` stands for. To open the name anew would begin a file that is
-    /// appended to from its start.
+    /// The descriptor that a name below `/dev` or `/proc` stands for. Opening the name instead would write from the
+    /// start of a file that is being appended to.
     private static func openDescriptor(named path: String) -> Int32? {
         switch path {
         case "/dev/stdout": return STDOUT_FILENO
@@ -118,7 +118,7 @@ extension OutputFile {
         return .stream(descriptor)
     }
 
-    /// A link to a file stays, and the file that it leads to is replaced.
+    /// Begins a file beside the path. If the path is a link, the link stays and its target is replaced.
     private static func draft(_ path: String) throws -> Target {
         let place = Directory.split(try Directory.resolved(path) ?? unlinked(path))
         let folder: Folder

@@ -12,23 +12,23 @@ import Glibc
 import Darwin
 #endif
 
-/// The program that shows long output on a terminal, page by page, as git chooses and starts it.
+/// The program that shows long output page by page; chosen and started as git does it.
 struct Pager {
-    /// What the shell runs.
+    /// The command line that the shell runs.
     let command: String
 
-    /// Whether `--no-pager` did not come before the command.
+    /// False if `--no-pager` was given before the command.
     static var isAllowed: Bool {
         get { allowed.load(ordering: .relaxed) }
         set { allowed.store(newValue, ordering: .relaxed) }
     }
 
     private static let allowed = Atomic(true)
-    /// The process that runs; 0 where none does. Read by a signal handler.
+    /// The running pager's process id; 0 for none. A signal handler reads it.
     private static let process = Atomic<Int32>(0)
 
-    /// The pager that the environment chooses: `LOGTOOL_PAGER`, else `PAGER`, else `less`. `nil` for none: standard output
-    /// is no terminal, the pager is empty or `cat`, or it is not installed.
+    /// The pager that the environment chooses: `LOGTOOL_PAGER`, else `PAGER`, else `less`. `nil` if standard output is
+    /// not a terminal, or if the pager is empty, `cat` or not installed.
     static var chosen: Pager? {
         guard isAllowed, Terminal.isTerminal(1) else { return nil }
         let command = Terminal.environment("LOGTOOL_PAGER") ?? Terminal.environment("PAGER") ?? "less"
@@ -36,8 +36,8 @@ struct Pager {
         return Pager(command: command)
     }
 
-    /// Starts it and lets standard output, and standard error where it is the same terminal, run into it. Where it cannot
-    /// be started, the output goes to the terminal as it is.
+    /// Starts the pager and redirects standard output into it, and standard error if it is a terminal. If the pager
+    /// cannot be started, the output goes to the terminal.
     func start() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return }
@@ -51,11 +51,11 @@ struct Pager {
         close(ends[1])
     }
 
-    /// Ends what the pager reads and waits until it is closed. Safe to call in a signal handler.
+    /// Ends the pager's input and waits until the pager exits. Safe to call in a signal handler.
     static func waitUntilItEnds() {
         let child = process.exchange(0, ordering: .sequentiallyConsistent)
         guard child > 0 else { return }
-        // Not closed: another thread might open a file in their place and have output written to it.
+        // Redirected, not closed: another thread could open a file under a closed number and have output written to it.
         let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
         for descriptor: Int32 in [1, 2] { dup2(nothing, descriptor) }
         var status: Int32 = 0
@@ -92,7 +92,8 @@ struct Pager {
         return status == 0 ? child : nil
     }
 
-    /// Ours, with what makes less and lv leave short output where it is and show colours, unless they are set up already.
+    /// Our environment. Unless they are set already, `LESS` and `LV` make the pagers show colours, and less quit for
+    /// short output.
     private static var environment: [String] {
         var environment = ProcessInfo.processInfo.environment
         environment["LESS"] = environment["LESS"] ?? "FRX"
@@ -109,7 +110,7 @@ struct Pager {
         return body(pointers + [nil])
     }
 
-    /// Whether the shell would find the command; one that is more than words is the shell's matter.
+    /// Whether the shell would find the command. Commands with shell syntax are left to the shell.
     private static func isInstalled(_ command: String) -> Bool {
         guard !command.contains(where: { "|&;<>()$`\\\"'*?[#~=%\n".contains($0) }) else { return true }
         guard let program = command.split(separator: " ").first.map(String.init) else { return false }

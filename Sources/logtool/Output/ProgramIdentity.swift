@@ -10,12 +10,12 @@ import Glibc
 import Darwin
 #endif
 
-/// Tells this build of the program from every other.
+/// Identifies this build of the program.
 enum ProgramIdentity {
     static let version = "logtool 0.1.0"
 
-    /// The version, and the size and time of the program's own file: what one build kept of a log's states is nothing to
-    /// another, even if nobody thought of giving it another version.
+    /// The version, and the size and modification time of the program's file. States that one build kept are useless to
+    /// another, even if its version was not raised (I19).
     static let build: String = {
         var information = stat()
         guard stat(path, &information) == 0 else { return version }

@@ -1,7 +1,7 @@
 import EventLog
 
 extension Progress {
-    /// Says how far a store is.
+    /// Reports how far a store's work is.
     func report(_ work: StoreWork) {
         switch work.activity {
         case .checkingPages: reportBytes("checked", work, of: " of the log's pages")
@@ -20,15 +20,15 @@ extension Progress {
 }
 
 extension EventStore.Options {
-    /// The usual options, with a progress line of its own while the log's pages are checked.
+    /// The default options, with a progress line of their own while the log's pages are checked.
     static func withProgress(isQuiet: Bool) -> EventStore.Options {
         let progress = Progress("checking the log's pages", isQuiet: isQuiet)
         return reporting(to: progress, endsWithPages: true)
     }
 
-    /// The usual options, with what the store does shown in a line.
+    /// The default options, with the store's work shown in a progress line.
     ///
-    /// - Parameter endsWithPages: whether the line goes once the log's pages are checked.
+    /// - Parameter endsWithPages: Whether the line is removed once the log's pages are checked.
     static func reporting(to progress: Progress, endsWithPages: Bool = false) -> EventStore.Options {
         var options = EventStore.Options()
         options.progress = { work in

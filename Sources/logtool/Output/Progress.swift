@@ -1,21 +1,21 @@
 import EventLog
 import Synchronization
 
-/// Tells people on a terminal what a command is at, and how far. Says nothing for the first second, and nothing at all
-/// elsewhere.
+/// Shows on a terminal what a command does and how far it is. It prints nothing for the first second, and nothing at
+/// all if standard error is no terminal.
 ///
-/// One line, drawn anew ten times a second by a thread of its own: a step that reports nothing shows that time passes. The
-/// line is gone before the first output is written to the same terminal.
+/// It is one line, drawn ten times a second by its own thread, so that time passes visibly even if a step reports
+/// nothing. The line is removed before output goes to the same terminal. The mutex guards line and drawing.
 final class Progress: Sendable {
-    /// Whether anybody is there to see it.
+    /// Whether the line is shown at all.
     let isShown: Bool
     private let line: Mutex<ProgressLine>
     private let start = ContinuousClock.now
 
-    /// What is drawn on the terminal now.
+    /// The progress that draws on the terminal; at most one does.
     private static let current = Mutex<Progress?>(nil)
 
-    /// - Parameter activity: what is being done, such as `verifying`, until something is reported.
+    /// - Parameter activity: The activity until something is reported, such as `verifying`.
     init(_ activity: String, isQuiet: Bool) {
         isShown = !isQuiet && Terminal.isTerminal(2)
         line = Mutex(ProgressLine(text: activity))
@@ -29,31 +29,31 @@ final class Progress: Sendable {
         }
     }
 
-    /// After how many seconds something is said: one, or what `LOGTOOL_PROGRESS_DELAY` says (as git's variable does).
+    /// The delay before the first line, in seconds: one, or `LOGTOOL_PROGRESS_DELAY` (like git's `GIT_PROGRESS_DELAY`).
     private static var delay: Double {
         let seconds = Terminal.environment("LOGTOOL_PROGRESS_DELAY").flatMap(Double.init) ?? 1
         return seconds.isFinite ? min(max(seconds, 0), 3600) : 1
     }
 
-    /// Says how far it is.
+    /// Reports how far the step is.
     ///
     /// - Parameters:
-    ///   - text: what was done so far.
-    ///   - done: how many things were done, for the rate.
-    ///   - total: how many there are; `nil` where nobody knows.
+    /// - text: The work so far, such as `copied 3 of 7 events`.
+    /// - done: How many things are done, for the rate.
+    /// - total: How many there are; `nil` if unknown.
     func report(_ text: String, done: Int, total: Int? = nil) {
         guard isShown else { return }
         let now = ContinuousClock.now
         line.withLock { $0.report(text, done: done, total: total, at: now) }
     }
 
-    /// Begins another step, of which nothing is known yet.
+    /// Begins another step.
     func begin(_ activity: String) {
         guard isShown else { return }
         line.withLock { $0.begin(activity) }
     }
 
-    /// What a replay reports to; `nil` where nobody sees it.
+    /// A reporter for a replay; `nil` if nothing is shown.
     func replayReporter(until last: SequenceNumber) -> ((SequenceNumber) -> Void)? {
         guard isShown else { return nil }
         return { sequence in
@@ -65,7 +65,7 @@ final class Progress: Sendable {
         }
     }
 
-    /// Takes the line away for good.
+    /// Removes the line for good.
     func end() {
         line.withLock { line in
             if line.isDrawn { StandardError.write("\r\u{1B}[K") }
@@ -74,12 +74,12 @@ final class Progress: Sendable {
         }
     }
 
-    /// Takes away what any command draws.
+    /// Removes the line that is drawn now, whichever it is.
     static func endCurrent() {
         current.withLock { $0 }?.end()
     }
 
-    /// Draws the line; false once it is ended.
+    /// Draws the line; false after `end`.
     private func draw() -> Bool {
         let now = ContinuousClock.now
         return line.withLock { line in
@@ -92,12 +92,12 @@ final class Progress: Sendable {
     }
 }
 
-/// What a line of progress says.
+/// The content of a progress line.
 struct ProgressLine {
     private(set) var text: String
     private var done: Int?
     private var total: Int?
-    /// The first report of a step: what was done before it may have cost nothing.
+    /// The step's first report, from which the rate is measured: work before it may have cost nothing.
     private var first: (done: Int, time: ContinuousClock.Instant)?
     var isDrawn = false
     var isEnded = false
@@ -115,7 +115,7 @@ struct ProgressLine {
         (text, done, total, first) = (activity, nil, nil, nil)
     }
 
-    /// The line after a time: rate, share and what is left as far as they are known, else how long it has taken.
+    /// The line after `elapsed`: rate, percentage and remaining time as far as known, else the elapsed time.
     func text(after elapsed: Duration, at now: ContinuousClock.Instant) -> String {
         guard let done, let first else { return "\(text), \(elapsed.components.seconds) s" }
         var line = text

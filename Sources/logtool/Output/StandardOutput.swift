@@ -4,14 +4,14 @@ import Glibc
 import Darwin
 #endif
 
-/// The reader of our output went away: the rest of it is wanted by nobody, which is no failure.
+/// The reader of our output has closed the pipe. This is no failure: nobody wants the rest.
 struct BrokenPipe: Error {}
 
-/// Standard output, written in large pieces. What was not flushed is not written: every command ends with `flush`.
+/// Standard output, buffered. Every command must end with `flush`, or the rest is lost.
 final class StandardOutput {
-    /// How text is dressed for whoever reads it.
+    /// Colours and width of the output.
     let style: Style
-    /// What shows the output on the terminal; started with the first piece, so that nothing is shown of a failure.
+    /// The pager, if any. It starts with the first piece, so that a command that fails before shows none.
     var pager: Pager?
     private var hasBegun = false
     private var buffer: [UInt8] = []
@@ -44,9 +44,9 @@ final class StandardOutput {
         }
     }
 
-    /// Hands everything to the system.
+    /// Writes the buffer.
     ///
-    /// - Throws: `BrokenPipe` where nobody reads any more, `Failure` for other trouble such as a full disk.
+    /// - Throws: `BrokenPipe` if the reader is gone, `Failure` for other trouble such as a full disk.
     func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         try buffer.withUnsafeBytes(hand)
@@ -58,7 +58,7 @@ final class StandardOutput {
         try Self.writeAll(bytes)
     }
 
-    /// The line of progress and the output share a terminal: the first piece of one ends the other.
+    /// Progress line and output share a terminal: the first piece of output removes the line.
     private func begin() {
         hasBegun = true
         guard Terminal.isTerminal(1) else { return }
@@ -91,7 +91,7 @@ final class StandardOutput {
 
 /// Standard error: progress, warnings and the one line of a failure.
 enum StandardError {
-    /// Writes one line; trouble in doing so has nowhere to go.
+    /// Writes one line. Errors are ignored, because there is nowhere to report them.
     static func line(_ text: String) {
         write(text + "\n")
     }

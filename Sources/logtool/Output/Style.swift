@@ -1,4 +1,4 @@
-/// How human output is dressed: with or without colour, and how wide.
+/// How output for people looks: with or without colour, and how wide.
 struct Style {
     /// The few roles that text has.
     enum Role: String {
@@ -12,7 +12,7 @@ struct Style {
 
     /// Whether to colour.
     let hasColor: Bool
-    /// The columns that a line may take; `nil` where nothing needs to be cut, as in a file.
+    /// The columns of a line; `nil` for no limit, as in a file.
     let width: Int?
 
     /// No colour, lines of any length.
@@ -23,7 +23,7 @@ struct Style {
         hasColor && !text.isEmpty ? "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// Text from outside, escaped and cut to what is left of a line after `used` columns.
+    /// Text from outside, escaped and cut to the rest of a line after `used` columns, but to no fewer than 20.
     func fitted(_ text: String, used: Int) -> String {
         let escaped = DisplayText.escaped(text)
         guard let width else { return escaped }

@@ -1,6 +1,6 @@
-/// What somebody may have meant by a word that nothing is called.
+/// Suggests a known word for an unknown one.
 enum Suggestion {
-    /// The known word that is nearest to a word, if it is near: one slip in words of up to five letters, two in longer ones.
+    /// The nearest known word within one slip for words of up to five letters, two slips for longer ones.
     static func nearest(to word: String, among known: [String]) -> String? {
         let slipsMax = word.count > 5 ? 2 : 1
         // A word of one or two letters is one slip away from too many others.
@@ -14,7 +14,8 @@ enum Suggestion {
         nearest(to: word, among: known).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
-    /// How many letters were left out, added, replaced or swapped with their neighbour (optimal string alignment).
+    /// The distance of two words: letters left out, added, replaced or swapped with a neighbour (optimal string
+    /// alignment).
     static func slips(from left: String, to right: String) -> Int {
         let (left, right) = (Array(left), Array(right))
         var beforeLast: [Int] = []

@@ -4,14 +4,14 @@ import Glibc
 import Darwin
 #endif
 
-/// What is known of the terminal, if there is one.
+/// Facts about the terminal and the environment.
 enum Terminal {
     /// Whether a file descriptor is a terminal.
     static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
 
-    /// How many columns the terminal behind a file descriptor has; `nil` where it is none.
+    /// The number of columns of the terminal behind a descriptor; `nil` if it is no terminal.
     static func width(of descriptor: Int32) -> Int? {
         guard isTerminal(descriptor) else { return nil }
         var size = winsize()

@@ -1,26 +1,26 @@
 import EventLog
 
-/// Times as people read them: UTC, without the letters.
+/// Times for people: UTC, without `T` and `Z`.
 enum TimeText {
     /// `2026-01-19 08:30:00.250`.
     static func full(_ time: Timestamp) -> String {
         spaced(time.description, fractionDigits: 3)
     }
 
-    /// `2026-01-19T08:30:00Z`, with a fraction where there is one: a point that can be typed again.
+    /// `2026-01-19T08:30:00Z`, with a fraction unless it is zero: a point that can be typed again.
     static func short(_ time: Timestamp) -> String {
         let text = time.description
         return text.hasSuffix(".000000Z") ? text.dropLast(8) + "Z" : text
     }
 
-    /// `2026-01-19 08:30` of an RFC 3339 text of ours; the text itself where it is none.
+    /// `2026-01-19 08:30` for an RFC 3339 text; any other text unchanged.
     static func minute(_ text: String) -> String {
         guard let time = Timestamp(rfc3339: text) else { return text }
         let full = spaced(time.description, fractionDigits: 0)
         return String(full.dropLast(3))
     }
 
-    /// `12s`, `3m 20s`, `2h`, `4d 7h`: at most two units, the rest cut off.
+    /// `12s`, `3m 20s`, `2h`, `4d 7h`: at most two units; the rest is cut off.
     static func duration(_ duration: Duration) -> String {
         let milliseconds = duration.wholeMilliseconds
         var left = milliseconds.magnitude / 1_000
@@ -33,7 +33,7 @@ enum TimeText {
         return parts.isEmpty ? "0s" : sign + parts.prefix(2).joined(separator: " ")
     }
 
-    /// `1 second ago`, `90 minutes ago`, `10 months ago`: one unit, in which the number says enough, as git does.
+    /// `1 second ago`, `89 minutes ago`, `10 months ago`: one unit, chosen as git does so that the number is telling.
     static func ago(seconds: Int) -> String {
         let units: [(seconds: Int, upTo: Int, noun: String)] = [
             (1, 90, "second"), (60, 90, "minute"), (3600, 36, "hour"), (86_400, 14, "day"), (604_800, 10, "week"),
@@ -51,7 +51,7 @@ enum TimeText {
     }
 }
 
-/// Sizes as people read them, in powers of 1024.
+/// Sizes for people, in powers of 1024.
 enum ByteCountText {
     /// `812 B`, `3.4 KiB`, `20.0 MiB`.
     static func text(_ count: some BinaryInteger) -> String {

@@ -1,6 +1,6 @@
-/// What changed between two texts, word by word.
+/// The changes between two texts, word by word.
 enum WordDiff {
-    /// A run of words and what became of it.
+    /// A run of words, and whether it was kept, removed or added.
     enum Piece: Equatable {
         case kept(String)
         case removed(String)
@@ -10,7 +10,8 @@ enum WordDiff {
     /// A word longer than this is compared letter by letter: base64, or a text without spaces.
     private static let wordMax = 40
 
-    /// Both texts in pieces, in order; of each change what was removed comes first. Equal neighbours are one piece.
+    /// Both texts in pieces, in order. In each change the removed text comes first. Neighbouring kept pieces are
+    /// joined.
     static func pieces(from old: String, to new: String) -> [Piece] {
         let (before, after) = (WordTokens.split(old), WordTokens.split(new))
         let blocks = EditScript.blocks(from: before, to: after)
@@ -28,13 +29,13 @@ enum WordDiff {
         }
     }
 
-    /// A stretch that both texts have, or one in place of another.
+    /// A stretch of both texts, or a replacement.
     private enum Block {
         case kept(String)
         case changed(removed: String, added: String)
     }
 
-    /// The blocks as texts. A single space between two changes is part of one change.
+    /// The blocks as texts. Spaces between two changes belong to one joined change.
     private static func joined(_ blocks: [EditScript.Block]) -> [Block] {
         var result: [Block] = []
         for (index, block) in blocks.enumerated() {
@@ -57,7 +58,7 @@ enum WordDiff {
         blocks[blocks.count - 1] = .changed(removed: earlier + removed, added: later + added)
     }
 
-    /// Long runs lose what both begin and end with.
+    /// Splits a replacement. Common start and end of long runs become kept pieces.
     private static func refined(_ removed: String, _ added: String) -> [Piece] {
         var (left, right) = (Array(removed.unicodeScalars)[...], Array(added.unicodeScalars)[...])
         var (start, end) = ("", "")
@@ -92,9 +93,9 @@ extension WordDiff.Piece {
     var isKept: Bool { if case .kept = self { true } else { false } }
 }
 
-/// A text as words, runs of spaces and single marks.
+/// Splits a text into words, runs of spaces and single marks.
 enum WordTokens {
-    /// One token; equal are tokens of equal bytes, since an accent may be composed or not.
+    /// One token. Tokens are compared as bytes, because `String` takes a composed and a decomposed accent for equal.
     struct Token: Hashable {
         let text: Substring
 
@@ -128,7 +129,7 @@ enum WordTokens {
         return tokens
     }
 
-    /// Writing without spaces between words is taken character by character.
+    /// The kind of a character. In scripts without spaces between words, each character is a token.
     private static func kind(of character: Character) -> Kind {
         if character.isNewline { return .mark }
         if character.isWhitespace { return .space }

@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// How Punchlist's clients read otherwise.
+    /// Divergences of Punchlist's clients.
     static let punchlist: [Profile: [Divergence]] = [
         .punchlistIOS: [
             Divergence(

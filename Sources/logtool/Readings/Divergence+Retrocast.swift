@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// How Retrocast's clients read otherwise.
+    /// Divergences of Retrocast's clients.
     static let retrocast: [Profile: [Divergence]] = [
         .retrocastIOS: [
             Divergence(
@@ -179,7 +179,7 @@ extension Divergence {
         ],
     ]
 
-    /// What the iOS and the web client do alike.
+    /// Divergences that the iOS and the web client share.
     private static let ofBoth: [Divergence] = [
         Divergence(
             "(5.3, B20)",

@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// How sideBar's clients read otherwise.
+    /// Divergences of sideBar's clients.
     static let sideBar: [Profile: [Divergence]] = [
         .sidebarIOS: [
             Divergence(

@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// How VibeChannel's clients read otherwise.
+    /// Divergences of VibeChannel's clients.
     static let vibeChannel: [Profile: [Divergence]] = [
         .vibechannelIOS: [
             Divergence(

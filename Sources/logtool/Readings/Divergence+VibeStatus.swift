@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// How VibeStatus's clients read otherwise.
+    /// Divergences of VibeStatus's clients.
     static let vibeStatus: [Profile: [Divergence]] = [
         .vibestatusMac: [
             Divergence(

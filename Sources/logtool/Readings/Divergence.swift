@@ -1,13 +1,13 @@
 import Projections
 
-/// One way in which a client departs from what the remote meant: what it does, the rules that read so, who says so, and which
-/// scenarios show it. `docs/profiles.md` has the same rows, and `logtool profiles` prints them.
+/// One way in which a client departs from what the remote meant (I16): what it does, the rules that model it, its
+/// source, and the scenarios that show it. `docs/profiles.md` has the same rows, and `logtool profiles` prints them.
 struct Divergence {
-    /// The numbers of the known divergences and bugs behind it; in parentheses where no divergence is on record.
+    /// The numbers of the known divergences and bugs behind it; in parentheses if no divergence is on record.
     let reference: String
-    /// What the client does; the sentence's subject is the client.
+    /// What the client does, as a sentence whose subject is the client.
     let client: String
-    /// The rules; none where the client does here what the canonical reading does.
+    /// The rules that model it; empty if the client reads as canonical does.
     let rules: [ReadingRule]
     /// The folders of `Fixtures/events` that show it.
     let scenarios: [String]
@@ -19,7 +19,7 @@ struct Divergence {
         self.scenarios = scenarios
     }
 
-    /// Those of a profile, in the order of its table; of a variant only what it does beside what its base does.
+    /// The divergences of a profile, in the order of its table. For a variant, those that its base does not have.
     static func of(_ profile: Profile) -> [Divergence] {
         for table in [vibeChannel, punchlist, vibeStatus, sideBar, retrocast] {
             if let rows = table[profile] { return rows }
@@ -27,13 +27,13 @@ struct Divergence {
         return []
     }
 
-    /// The client that a variant (`NAME@…`) is one of; `nil` for what is none.
+    /// The profile that a variant (`NAME@…`) is based on; `nil` for any other profile.
     static func base(of profile: Profile) -> Profile? {
         let name = profile.rawValue.prefix { $0 != "@" }
         return name.count == profile.rawValue.count ? nil : Profile(rawValue: String(name))
     }
 
-    /// The app, and what of it says so: known divergences and bugs by number, else the client's code.
+    /// The app and its evidence: known divergences and bugs by number, else the client's code.
     func source(of profile: Profile) -> String {
         let names = reference.split { "(),".contains($0) }.map { $0.split(separator: " ").joined(separator: " ") }
         let bugs = names.filter { Self.isBug($0) }
@@ -70,7 +70,7 @@ struct Divergence {
         ["VC-D", "PL-D", "D", "S", "V"].contains { isNumbered(name, $0) }
     }
 
-    /// Whether a name is a prefix and digits, maybe with words behind them (`VC-D02 to VC-D13`).
+    /// Whether a name is a prefix and digits, with or without words behind them (`VC-D02 to VC-D13`).
     private static func isNumbered(_ name: String, _ prefix: String) -> Bool {
         name.hasPrefix(prefix) && name.dropFirst(prefix.count).first?.isNumber == true
     }

@@ -1,9 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Makes values at once, on as many threads as there are cores, and hands them out in their order.
+/// Makes values in parallel, on as many threads as there are cores, and returns them in order. Blocks until all are
+/// made.
 ///
-/// - Throws: What making the first one that failed has thrown.
+/// - Throws: The first error in order of the indexes.
 func concurrentMap<Value: Sendable>(
     _ indexes: Range<Int>,
     _ make: @Sendable (Int) throws -> Value

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// What proves that a log was a prefix of a later one (RFC 6962, section 2.1.2).
+/// Proves that a log was a prefix of a later one (RFC 6962, section 2.1.2).
 struct ConsistencyProof {
     let first: UInt64
     let second: UInt64
@@ -17,7 +17,7 @@ struct ConsistencyProof {
         secondRoot = try session.root(size: second)
     }
 
-    /// Reads what `json` wrote.
+    /// Reads a proof that `json` wrote.
     init(_ value: JSONValue) throws {
         first = try ExportedEvent.number(value, "first")
         second = try ExportedEvent.number(value, "second")
@@ -36,13 +36,13 @@ struct ConsistencyProof {
         ])
     }
 
-    /// Why the proof proves nothing; `nil` where it holds.
+    /// Why the proof is invalid; `nil` if it holds.
     var fault: String? {
         let holds = MerkleTree.isConsistent(from: first, root: firstRoot, to: second, root: secondRoot, proof: path)
         return holds ? nil : "the path does not lead from the first root to the second"
     }
 
-    /// What the proof claims, for people.
+    /// The proof's claim as a sentence.
     var claim: String {
         "the log of \(first) events with the root \(firstRoot) is a prefix of that of \(second) with the root \(secondRoot)"
     }

@@ -4,14 +4,14 @@ import Projections
 /// The events of a log that selectors choose.
 struct EventSelection {
     private let selectors: SelectorOptions
-    /// The events that changed the thing or the channel that is asked for; `nil` where none is.
+    /// The events that changed the requested thing or channel; `nil` if none was requested.
     private let touching: Set<SequenceNumber>?
     private let range: ClosedRange<SequenceNumber>?
 
-    /// Finds what is needed to choose. With an entity or a channel, all events are replayed.
+    /// Prepares the selection. With an entity or a channel, the whole log is replayed.
     ///
-    /// - Parameter namesMayCome: whether a source or a kind that the log does not have may be asked for.
-    /// - Throws: `Failure` with exit code 1 where the log has no such source or kind, or nothing that fits a reference.
+    /// - Parameter namesMayCome: Whether the log may still lack the requested source or kind.
+    /// - Throws: `Failure` with exit code 1 if the log has no such source or kind, or nothing that fits a reference.
     init(
         _ selectors: SelectorOptions,
         in session: borrowing ReadSession,
@@ -24,9 +24,10 @@ struct EventSelection {
         touching = try Self.touching(selectors, session, progress)
     }
 
-    /// The sequences that may be among the chosen: those of the range, from the first of the last `-n` on.
+    /// The sequences to look at: the requested range, or with `-n` its part from the first of the last matches on;
+    /// `nil` if there is none. With `-n` the log is read backwards in blocks of 4,096 events.
     ///
-    /// - Parameter isWanted: Whether an event that the selectors choose counts.
+    /// - Parameter isWanted: Which of the selected events count for `-n`.
     func range(
         in session: borrowing ReadSession,
         where isWanted: (borrowing EventView) -> Bool = { _ in true }
@@ -49,14 +50,14 @@ struct EventSelection {
         return nil
     }
 
-    /// Whether an event within the range is chosen.
+    /// Whether the selectors choose an event of the range.
     func includes(_ envelope: Envelope) -> Bool {
         if let source = selectors.source, envelope.source != source { return false }
         if let kind = selectors.kind, !envelope.kind.isNamed(kind) { return false }
         return touching?.contains(envelope.sequence) ?? true
     }
 
-    /// What to say where nothing was chosen; `nil` where nothing was asked for.
+    /// The error for an empty selection; `nil` if no selector was given.
     func nothingFits(_ command: String, in session: borrowing ReadSession) -> Failure? {
         guard !selectors.given.isEmpty, selectors.count != 0 else { return nil }
         let head = session.head
@@ -100,14 +101,14 @@ struct EventSelection {
 }
 
 extension EventKind {
-    /// Whether a name is this kind, or this kind without its version.
+    /// Whether a name is this kind, with or without its version.
     func isNamed(_ name: String) -> Bool {
         rawValue == name || rawValue.hasPrefix(name + "/")
     }
 }
 
 extension EntityReference {
-    /// The channel that a thing is or lies in; `nil` of anything else.
+    /// The channel that a thing is or belongs to; `nil` for other things.
     var channel: EntityReference? {
         switch kind {
         case .channel: self

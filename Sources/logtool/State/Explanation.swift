@@ -1,16 +1,17 @@
 import EventLog
 import Projections
 
-/// Finds the events that are responsible for what differs between two states.
+/// Finds the events that caused the differences between two states.
 struct Explanation {
     let first: StateReference
     let second: StateReference
     let source: SourceName?
 
-    /// The sequences for each thing that differs, ascending.
+    /// The causing sequences for each thing that differs, ascending.
     ///
-    /// Of two points of one log, those between them that changed the thing; of two readings of one log, those that did in
-    /// either; else every event of the second state's log (of the first's, where the second is no log) that did.
+    /// For two points of one log, these are the events between them that changed the thing; for two readings of one
+    /// log, those that changed it in either. Otherwise they are all events of the second state's log that changed it,
+    /// or of the first's if the second is no log.
     func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
         let wanted = Set(differences.map(\.entity))
         var found: [EntityReference: Set<SequenceNumber>] = [:]
@@ -46,7 +47,7 @@ struct Explanation {
         if case .log(let left, _, _) = first, case .log(let right, _, _) = second { left == right } else { false }
     }
 
-    /// A log to look through, up to where, and from where.
+    /// A log to search, with the point to end at and the point to begin after.
     private typealias Place = (path: String, query: StateQuery, from: Point?)
 
     private var places: [Place] {
@@ -61,7 +62,7 @@ struct Explanation {
         }
     }
 
-    /// A log from its beginning.
+    /// A log's events from the first up to its point; `nil` for a document.
     private func whole(_ state: StateReference) -> Place? {
         guard case .log(let path, let point, let profile) = state else { return nil }
         return (path, StateQuery(point: point, profile: profile, source: source), .sequence(.zero))

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// An event as the exported lines and the proofs have it: everything that its leaf hash is computed from.
+/// An event as exported lines and proofs write it: everything that its leaf hash covers.
 enum ExportedEvent {
     /// The members of one event.
     static func object(for event: RecordedEvent) -> JSONObject {
@@ -17,12 +17,13 @@ enum ExportedEvent {
         return object
     }
 
-    /// Why members are no event.
+    /// Why a JSON value is not a valid event.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Reads the members of one event. Its commitment and leaf hash are computed from what was read.
+    /// Reads the members of one event. Commitment and leaf hash are computed from them, never taken on trust; only a
+    /// redacted event's commitment is read.
     static func event(_ value: JSONValue) throws -> RecordedEvent {
         let payload = try payload(of: value)
         let isRedacted = value["redacted"]?.bool == true
@@ -87,7 +88,7 @@ extension ExportedEvent {
         return text
     }
 
-    /// A member that is a number written as a string.
+    /// A member that is a whole number written as a string.
     static func number(_ value: JSONValue, _ name: String) throws -> UInt64 {
         guard let number = UInt64(try text(value, name)) else { throw Fault(description: "\"\(name)\" is no number") }
         return number

@@ -2,34 +2,34 @@ import EventLog
 import Ingest
 import Projections
 
-/// Events as JSON lines without the header of a whole log, as `events --jsonl --payload` lists them: appended as they are,
-/// with sequences and salts of their own.
+/// Imports events as JSON lines without a log's header, as `events --jsonl --payload` prints them. They get new
+/// sequences and salts.
 struct ExportedEvents {
-    /// The name of the file in messages, with the command: `import "events.ndjson"`.
+    /// The command and the file's name, for messages: `import "events.ndjson"`.
     let place: String
-    /// The source that the events get in place of theirs; `nil` to keep theirs.
+    /// The source that all events get; `nil` to keep theirs.
     let source: SourceName?
 
-    /// The most that goes into one transaction.
+    /// The most events in one transaction.
     private static let batchCount = 1_000
 
-    /// Whether a line is such an event, and neither the header of an export nor a line of a capture.
+    /// Whether a line is such an event, not the header of an export or a line of a capture.
     static func isEvent(_ line: [UInt8]) -> Bool {
         guard let value = try? JSONValue.parse(line) else { return false }
         return ["recordedAt", "source", "kind"].allSatisfy { value[$0]?.string != nil } && value["format"] == nil
     }
 
-    /// Whether the first line of a file is such an event; standard input cannot be looked into beforehand.
+    /// Whether a file's first line is such an event; false for standard input, which cannot be read twice.
     static func begin(file: String) -> Bool {
         guard file != "-", let first = try? LineReader(file).next() else { return false }
         return isEvent(first)
     }
 
-    /// Appends all events, once every line has been read: of a file with a faulty line nothing is appended.
+    /// Appends all events, after all lines were read: a file with a faulty line appends nothing.
     ///
-    /// An event with a key that the log holds already counts as a duplicate. Acts belong to their own log and are passed
-    /// over.
-    /// - Parameter first: the first line; `nil` where it was not read yet.
+    /// An event with a key that the log already holds counts as a duplicate (I4). Acts belong to their own log and are
+    /// skipped.
+    /// - Parameter first: The first line, if it was read already.
     func record(_ lines: LineReader, first: [UInt8]? = nil, into open: () throws -> EventStore) throws -> IngestSummary
     {
         var summary = IngestSummary()
@@ -69,7 +69,7 @@ struct ExportedEvents {
         return summary
     }
 
-    /// The event of a line; `nil` of an act.
+    /// The event of a line; `nil` for an act.
     private func draft(_ line: [UInt8], _ lines: LineReader) throws -> DraftEvent? {
         do {
             var draft = try ExportedEvent.draft(JSONValue.parse(line))
@@ -101,7 +101,7 @@ struct ExportedEvents {
 }
 
 extension ExportedEvent {
-    /// Reads the members of one event that is to be appended anew: salt and hashes are not looked at.
+    /// Reads an event that will be appended anew; its salt and hashes are ignored.
     static func draft(_ value: JSONValue) throws -> DraftEvent {
         if value["redacted"]?.bool == true {
             throw Fault(description: "the event is redacted; only an export of the whole log keeps its proof")

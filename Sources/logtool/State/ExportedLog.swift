@@ -1,13 +1,14 @@
 import EventLog
 import Projections
 
-/// The lines of an exported log: a header, then a line for each event and each run of dropped ones.
+/// The lines of an exported log: a header, then one line for each event, run of dropped or missing events, or block of
+/// keys.
 enum ExportedLog {
     static let format = "eventlog.export/1"
 
     /// The first line.
     ///
-    /// - Parameter chosen: How the events of a part were chosen, as on a command line.
+    /// - Parameter chosen: How the events of a part were selected, as command line options.
     static func header(_ header: LogHeader, chosen: String? = nil) -> JSONValue {
         .object([
             "format": .string(format),

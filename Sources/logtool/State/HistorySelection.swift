@@ -1,19 +1,19 @@
 import EventLog
 import Projections
 
-/// The things and the entries of their histories that selectors choose.
+/// The things, and the entries of their histories, that selectors choose.
 struct HistorySelection {
     private let selectors: SelectorOptions
     private let range: ClosedRange<SequenceNumber>?
 
-    /// - Throws: `Failure` with exit code 1 where the log has no such source or kind.
+    /// - Throws: `Failure` with exit code 1 if the log has no such source or kind.
     init(_ selectors: SelectorOptions, in session: borrowing ReadSession) throws {
         self.selectors = selectors
         try KnownNames(session).check(source: selectors.source, kind: selectors.kind)
         range = try selectors.range.range(in: session)
     }
 
-    /// Whether a thing is of the source and in the channel that are asked for, or is the entity that is.
+    /// Whether a thing is of the requested source, and is the requested entity or in the requested channel.
     func includes(_ thing: EntityReference) -> Bool {
         if let source = selectors.source, thing.parts.first != source.rawValue { return false }
         if let entity = selectors.entity { return entity.fits(thing.parts) }
@@ -21,12 +21,12 @@ struct HistorySelection {
         return thing.channel.map { channel.fits($0.parts) } ?? false
     }
 
-    /// Whether an event lies within the range that is asked for.
+    /// Whether an event is in the requested range.
     func includes(_ sequence: SequenceNumber) -> Bool {
         range?.contains(sequence) == true
     }
 
-    /// The entries that events of the range and kind made, the last so many of them.
+    /// The last `-n` of the entries that events of the requested range and kind made.
     func chosen(_ entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [HistoryEntry] {
         var fitting: [HistoryEntry] = []
         for entry in entries where includes(entry.sequence) {
@@ -38,7 +38,7 @@ struct HistorySelection {
         return fitting.suffix(selectors.count ?? fitting.count)
     }
 
-    /// What to say where a thing has entries, and none that is asked for.
+    /// The error for a thing none of whose entries fits.
     func nothingFits(_ thing: EntityReference, of count: Int) -> Failure {
         let names = selectors.given.joined(separator: " and ")
         return Failure(

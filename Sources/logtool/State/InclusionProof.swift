@@ -1,18 +1,18 @@
 import EventLog
 import Projections
 
-/// What proves to anybody that an event is in a log of a size and root, without the log (RFC 6962, section 2.1.1).
+/// Proves that an event is in a log with a size and root, without the log (RFC 6962, section 2.1.1).
 struct InclusionProof {
     let sequence: SequenceNumber
     let size: UInt64
     let root: Hash256
     let leafHash: Hash256
     let path: [Hash256]
-    /// `nil` where the event is dropped: only its leaf hash is known.
+    /// `nil` for a dropped event, of which only the leaf hash is known.
     let event: RecordedEvent?
-    /// The bytes that the leaf hash covers, where they are known.
+    /// The bytes that the leaf hash covers, if known.
     let leaf: [UInt8]?
-    /// Of a redacted event, the act that names its substitute, where the tree has it.
+    /// For a redacted event, the act that names its substitute, if the tree has it.
     let act: RedactionProof?
 
     init(of sequence: SequenceNumber, size: UInt64, in session: borrowing ReadSession) throws {
@@ -27,7 +27,7 @@ struct InclusionProof {
         root = try session.root(size: size)
         path = try session.inclusionProof(of: sequence, size: size)
         act = try session.actRedacting(sequence).flatMap { try RedactionProof(of: $0, size: size, in: session) }
-        // Nothing leaves the log that would not be believed elsewhere.
+        // Checked before it leaves the log: an invalid proof means that the log is damaged (I7).
         if let fault {
             throw Failure(
                 "prove sequence \(sequence): the log is damaged: \(fault); see: logtool verify LOG",

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// A root that somebody kept: the hash over the first `size` events of a log.
+/// A root that was kept outside the log: the hash of its first `size` events.
 struct KeptRoot {
     let size: UInt64
     let root: Hash256
@@ -11,7 +11,7 @@ struct KeptRoot {
         self.root = root
     }
 
-    /// Reads what `root --json` wrote.
+    /// Reads a file that `root --json` wrote.
     init(file: String) throws {
         let document: JSONValue
         do {

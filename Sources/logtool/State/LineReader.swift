@@ -4,14 +4,14 @@ import Glibc
 import Darwin
 #endif
 
-/// Reads a file or standard input line by line, holding no more than one line and one piece. A line has a limit, so that no
-/// input without ends of lines fills the memory.
+/// Reads a file or standard input line by line, holding no more than one line and one piece of 256 KiB. Lines have a
+/// limit, so that input without line ends cannot fill the memory.
 final class LineReader {
-    /// How long lines may be.
+    /// The longest lines that are read.
     struct Limits {
         /// The first line: the header of an export holds facts and bookmarks of the whole log.
         var firstBytesMax = 1 << 30
-        /// Any other: a payload of 16 MiB, each byte of it escaped as six, and what stands beside.
+        /// Any other line: a payload of 16 MiB, each byte escaped as six, and the other members.
         var bytesMax = 128 << 20
     }
 
@@ -37,9 +37,9 @@ final class LineReader {
         if descriptor > 0 { close(descriptor) }
     }
 
-    /// The next line without its end; `nil` behind the last.
+    /// The next line without its LF; `nil` after the last.
     ///
-    /// - Throws: `Failure` where it is too long, or cannot be read.
+    /// - Throws: `Failure` if the line is too long or cannot be read.
     func next() throws -> [UInt8]? {
         var scanned = start
         while true {

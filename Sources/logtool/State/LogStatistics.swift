@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// What one pass over a log counts.
+/// Counts from one pass over a log, and the size of its state.
 struct LogStatistics {
     /// One source's events.
     struct Source {
@@ -14,13 +14,13 @@ struct LogStatistics {
         var events: Int { kinds.values.reduce(0, +) }
     }
 
-    /// What the store says of its files.
+    /// Statistics of the log's files.
     let store: StoreStatistics
     /// The last sequence assigned.
     let head: SequenceNumber
     /// Events whose payload is held.
     let held: Int
-    /// Whether what is not held is missing, since the log is a part.
+    /// Whether the log is a part of another one, so that events that are not held are missing rather than dropped.
     let isPart: Bool
     /// By name.
     let sources: [Source]

@@ -1,9 +1,9 @@
 import EventLog
 import Projections
 
-/// What people are told where a time lies before the first event: git logs record years of a remote in one moment.
+/// A notice for a time before the first event: git logs record years of a remote in one moment.
 enum PointNotice {
-    /// The sentence; `nil` where the point is none that surprises.
+    /// The notice; `nil` unless the point is a time before the first event.
     static func text(for point: Point?, resolvedTo sequence: SequenceNumber, in session: borrowing ReadSession) throws
         -> String?
     {

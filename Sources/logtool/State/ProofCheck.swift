@@ -1,9 +1,9 @@
 import EventLog
 import Projections
 
-/// What a check of a proof found.
+/// The result of checking a proof.
 struct ProofCheck {
-    /// What is known of the bytes of the event that the proof is about.
+    /// What the proof shows of the event's bytes.
     enum Text: String {
         /// They are what the remote sent.
         case original
@@ -13,16 +13,16 @@ struct ProofCheck {
         case unproved
     }
 
-    /// Why the proof proves nothing; `nil` where all that it claims holds, but perhaps for the text.
+    /// Why the proof is invalid; `nil` if all of its claims hold, with the possible exception of the text.
     let fault: String?
-    /// What it claims, for people.
+    /// The proof's claim as a sentence.
     let claim: String
-    /// `nil` where the proof is about no event's bytes.
+    /// `nil` if the proof has no event's bytes.
     let text: Text?
 
     /// Reads a proof of either form and checks it.
     ///
-    /// - Throws: `Failure` where the bytes are no proof.
+    /// - Throws: `Failure` if the bytes are not a proof.
     init(_ bytes: [UInt8], name: String) throws {
         let value: JSONValue
         do {
@@ -35,7 +35,7 @@ struct ProofCheck {
 
     /// Checks a proof of either form.
     ///
-    /// - Throws: `Failure` where the value is no proof.
+    /// - Throws: `Failure` if the value is not a proof.
     init(_ value: JSONValue, name: String) throws {
         guard value["treeSize"] != nil || value["firstRoot"] != nil else {
             throw Failure("check proof \"\(name)\": it is none, as prove --json writes them")
@@ -59,7 +59,7 @@ struct ProofCheck {
         (self.fault, self.claim, self.text) = (fault, claim, text)
     }
 
-    /// Whether the answer is yes: all that the proof says, or all but the text where that is enough.
+    /// Whether the proof holds. With `forEnvelope`, an unproved text is accepted.
     func holds(forEnvelope: Bool) -> Bool {
         fault == nil && (text != .unproved || forEnvelope)
     }
@@ -82,12 +82,12 @@ struct ProofCheck {
 }
 
 extension JSONValue {
-    /// Why a proof says something else than what was read of it: nothing that is not checked may stand in it.
+    /// Why a proof has more than what was read and checked; `nil` if it has not. Nothing unchecked may be in a proof.
     fileprivate func fault(against read: JSONValue) -> String? {
         normalized == read ? nil : "it has members, or forms of them, that prove --json does not write"
     }
 
-    /// The proof with its hashes in base64: hex is accepted, too.
+    /// The proof with all hashes in base64, since hex is accepted as well.
     private var normalized: JSONValue {
         guard case .object(var members) = self else { return self }
         for name in ["root", "leafHash", "firstRoot", "secondRoot"] {

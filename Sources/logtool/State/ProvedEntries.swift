@@ -1,11 +1,11 @@
 import EventLog
 import Projections
 
-/// The entries that `history` and `audit` print with `--prove`, read from a file to be checked without the log.
+/// Checks the entries that `history --prove` and `audit --prove` print, without the log.
 struct ProvedEntries {
-    /// An entry that is not proved.
+    /// An entry whose proof fails.
     struct Failed {
-        /// Its place in the file, from 1.
+        /// The entry's number in the file, from 1.
         let number: Int
         let sequence: String
         let reason: String
@@ -13,13 +13,13 @@ struct ProvedEntries {
 
     private(set) var count = 0
     private(set) var failed: [Failed] = []
-    /// How many are about redacted events whose text the act in the proof names.
+    /// How many entries are about redacted events whose substitute is named by an act in the proof.
     private(set) var substitutes = 0
-    /// The log that the entries are of.
+    /// The size of the log that all entries must share; `nil` before the first proof.
     private(set) var size: UInt64?
     private(set) var root: Hash256?
 
-    /// Reads a document, a list of them, or one a line; `nil` where the bytes hold no entry with a proof.
+    /// Reads a document, a list of documents, or one document a line; `nil` if there is no entry with a proof.
     init?(_ bytes: [UInt8], name: String, forEnvelope: Bool) {
         guard let values = Self.values(in: bytes) else { return nil }
         let entries = values.flatMap(Self.entries)
@@ -29,7 +29,7 @@ struct ProvedEntries {
 
     var holds: Bool { failed.isEmpty }
 
-    /// What holds, for people.
+    /// What the proofs show, as a sentence.
     var claim: String {
         let events = count == 1 ? "1 entry: its event is" : "\(count) entries: their events are"
         let place = "in the log of \(size ?? 0) events with the root \(root?.hex ?? "")"
@@ -37,7 +37,7 @@ struct ProvedEntries {
         return "\(events) \(place)\(note)"
     }
 
-    /// Which do not, for people.
+    /// Which entries fail, as a sentence.
     var reason: String {
         let shown = failed.prefix(8).map { "entry \($0.number), event \($0.sequence): \($0.reason)" }
         let more = failed.count > 8 ? " and \(failed.count - 8) more" : ""
@@ -64,7 +64,7 @@ struct ProvedEntries {
         ]
     }
 
-    /// Checks one entry: its proof, and that it says of the event what the event says.
+    /// Checks one entry: its proof, and that its sequence and time are the event's.
     private mutating func check(_ entry: JSONValue, name: String, forEnvelope: Bool) {
         count += 1
         guard let reason = fault(of: entry, name: name, forEnvelope: forEnvelope) else { return }
@@ -96,7 +96,7 @@ struct ProvedEntries {
         return size == inclusion.size && root == inclusion.root ? nil : "it is of another log than the entries before"
     }
 
-    /// The document, or the documents a line each.
+    /// The one document, or one document a line; `nil` if a line is not JSON.
     private static func values(in bytes: [UInt8]) -> [JSONValue]? {
         if let value = try? JSONValue.parse(bytes, allowsRepeatedNames: false) { return [value] }
         var values: [JSONValue] = []
@@ -107,7 +107,7 @@ struct ProvedEntries {
         return values
     }
 
-    /// The entries in a document of `history` or `audit`; a proof by itself is none.
+    /// The entries of a document of `history` or `audit`; a bare proof is none.
     private static func entries(in value: JSONValue) -> [JSONValue] {
         if let elements = value.array { return elements.flatMap(entries) }
         if let events = value["events"]?.array { return events }

@@ -1,8 +1,8 @@
 import EventLog
 
-/// What the log says of one source's recorder.
+/// One recorder's status, as its source's events in the log show it.
 struct RecorderStatus {
-    /// The last that was said of a rate limit.
+    /// The last recorded state of a rate limit.
     struct Rate {
         let level: String
         let used: Int
@@ -12,18 +12,19 @@ struct RecorderStatus {
     let source: SourceName
     /// Events that came from the remote.
     var events = 0
-    /// When the last of them was received.
+    /// When the last of these events was received.
     var lastEvent: Timestamp?
     /// Whether some process records the source now.
     var isRunning = false
-    /// What was said last of the connection; `nil` where the source has none: captures, clones.
+    /// Whether the last recorded link was open; `nil` for sources without connections, such as captures and clones.
     private(set) var saysConnected: Bool?
-    /// The same, but for a recorder that was killed, which had no time to say that it ended.
+    /// Whether the recorder is connected. A killed recorder could not record its end, so its process must be running,
+    /// too.
     var isConnected: Bool? { saysConnected.map { $0 && isRunning } }
     var linkChangedAt: Timestamp?
-    /// Gaps that are open.
+    /// The number of open gaps.
     var gaps: Int { openGaps.count }
-    /// Connections that ended and refusals since the last event of the remote.
+    /// Ended connections and refused requests since the remote's last event.
     var retries = 0
     var rate: Rate?
     private var openGaps: Set<String> = []
@@ -32,12 +33,12 @@ struct RecorderStatus {
         self.source = source
     }
 
-    /// How long ago the last event was received, in whole seconds.
+    /// The time since the last event was received, in whole seconds.
     func lagSeconds(_ now: Timestamp) -> Int {
         lastEvent.map { Int(max(0, now.seconds - $0.seconds)) } ?? 0
     }
 
-    /// The status of every source but the reserved one, by name. Cost: reads the whole log.
+    /// The status of every source but `logtool`, ordered by name. Cost: reads the whole log.
     static func all(in store: EventStore) throws -> [RecorderStatus] {
         try store.read { try all(in: $0) }.map { status in
             var status = status
@@ -84,7 +85,7 @@ struct RecorderStatus {
         if saysConnected == false { retries += 1 }
     }
 
-    /// A recorder that lives in connections, and has had none so far.
+    /// Marks a source that uses connections as not connected, unless a link was recorded.
     private mutating func noteUnconnected(_ envelope: Envelope) {
         guard saysConnected == nil else { return }
         (saysConnected, linkChangedAt) = (false, envelope.recordedAt)

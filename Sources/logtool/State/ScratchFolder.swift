@@ -7,17 +7,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A folder of one run's own among the system's temporary ones (`TMPDIR`), `logtool-scratch-N.partial-PID`.
+/// A temporary folder for one run below `TMPDIR`, `logtool-scratch-N.partial-PID`. It is removed with this value.
 ///
-/// What a killed run leaves is removed by the next one that makes such a folder.
+/// Folders of killed runs are removed when the next one is made.
 struct ScratchFolder: ~Copyable {
     private static let count = Atomic(0)
 
     let path: String
-    /// Holds the lock by which others know that it is in use.
+    /// Holds the lock that marks the folder as in use.
     private let folder: Folder
 
-    /// Makes one.
+    /// Makes the folder.
     init() throws {
         let parent = FileManager.default.temporaryDirectory.path
         let number = Self.count.add(1, ordering: .relaxed).oldValue

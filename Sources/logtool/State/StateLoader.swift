@@ -1,12 +1,12 @@
 import EventLog
 import Projections
 
-/// Replays a log to the state that a query asks for.
+/// Replays a log to the state of a query.
 struct StateLoader {
     let store: EventStore
-    /// Where to tell how far a long replay is; `nil` to say nothing.
+    /// Shows how far a replay is; `nil` for no progress.
     var progress: Progress?
-    /// Whether people want no warnings.
+    /// Whether warnings are suppressed.
     var isQuiet = false
 
     /// The state document of a query.
@@ -15,9 +15,9 @@ struct StateLoader {
         return state.document(query.documentOptions)
     }
 
-    /// The state itself.
+    /// The state of a query.
     ///
-    /// - Throws: `Failure` with exit code 1 where the log has no such source, or no event to leave out.
+    /// - Throws: `Failure` with exit code 1 if the log has no such source, or no event to leave out.
     func workspace(for query: StateQuery) throws -> Workspace {
         try store.read { session in
             let last = try sequence(of: query, in: session)
@@ -30,7 +30,7 @@ struct StateLoader {
         }
     }
 
-    /// What differs between two points of the log; the queries differ in their points alone.
+    /// The differences between two points of the log; the queries must differ in their points alone.
     ///
     /// - Throws: as `workspace`.
     func differences(from first: StateQuery, to second: StateQuery) throws -> [StateDifference] {
@@ -46,7 +46,7 @@ struct StateLoader {
         }
     }
 
-    /// What happened to the one thing that a reference means, oldest first.
+    /// The history of the one thing that a reference names, oldest first.
     ///
     /// - Throws: as `EntityArgument.only`.
     func history(
@@ -56,7 +56,7 @@ struct StateLoader {
         try store.read { session in
             let options = StateQuery(profile: profile).replayOptions
             let progress = reporter(until: session.head)
-            // The index of channels knows the canonical reading alone.
+            // The index of channels covers the canonical reading only.
             if profile == .canonical,
                 let entries = try Replay.indexedHistory(
                     ofMessage: entity,
@@ -75,7 +75,7 @@ struct StateLoader {
 
     /// The state of one channel.
     ///
-    /// - Throws: `Failure` with exit code 1 where the state has nothing of such a channel, with 2 and the matches where
+    /// - Throws: `Failure` with exit code 1 if the state has no such channel; with exit code 2 and the matches if
     ///   several fit.
     func channel(_ name: EntityReference, for query: StateQuery) throws -> ChannelState {
         let states = try store.read { session in
@@ -96,7 +96,7 @@ struct StateLoader {
         throw Failure("find \"\(name)\": several channels fit: \(shown)")
     }
 
-    /// The last event of the state, with a word to people where a time lies before the first.
+    /// The last event of the state; warns if a time lies before the first event.
     private func sequence(of query: StateQuery, in session: borrowing ReadSession) throws -> SequenceNumber {
         try query.checkNames(in: session)
         let sequence = try query.point?.resolve(in: session) ?? session.head
@@ -110,7 +110,7 @@ struct StateLoader {
         progress?.replayReporter(until: last)
     }
 
-    /// The digest after every event, one after another. Events that the query leaves out are passed over.
+    /// Calls `body` with every event in order and the digest after it. Events that the query leaves out are skipped.
     func forEachDigest(for query: StateQuery, _ body: @escaping (Envelope, Hash256) throws -> Void) throws {
         try store.read { session in
             let last = try sequence(of: query, in: session)

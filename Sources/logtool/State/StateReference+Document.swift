@@ -10,7 +10,7 @@ import Darwin
 extension StateReference {
     /// The state document that the reference names.
     ///
-    /// - Throws: `Failure` where a document cannot be read or is none; what opening and replaying a log throw.
+    /// - Throws: `Failure` if a document cannot be read or is invalid; what opening and replaying a log throw.
     func document(source: SourceName?, progress: Progress? = nil, isQuiet: Bool = false) throws -> JSONValue {
         switch self {
         case .log(let path, let point, let profile):
@@ -39,7 +39,7 @@ extension StateReference {
 }
 
 extension JSONValue {
-    /// A state document's rows of one source; the whole document for `nil`.
+    /// The state document with the rows of one source only; unchanged for `nil`.
     fileprivate func only(_ source: SourceName?) -> JSONValue {
         guard let source, case .object(var document) = self else { return self }
         for member in document.members {
@@ -50,11 +50,11 @@ extension JSONValue {
     }
 }
 
-/// Files that a command reads whole.
+/// Reads whole files.
 enum InputFile {
     /// The bytes of a file; of standard input for `-`.
     ///
-    /// - Throws: `Failure` where it cannot be read, or has more than so many bytes.
+    /// - Throws: `Failure` if the file cannot be read or has more than `bytesMax` bytes.
     static func bytes(at path: String, bytesMax: Int = .max) throws -> [UInt8] {
         let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw trouble(path) }

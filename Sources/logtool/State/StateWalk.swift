@@ -1,12 +1,12 @@
 import EventLog
 import Projections
 
-/// States of one log at many points, each from the nearest one that is known before it.
+/// Gives states of one log at many points, each folded from the nearest state known before it.
 ///
-/// A search that moves to the right folds from the state before, one that moves to the left from the last state that it moved
-/// right from; either begins from a state kept beside the log where that is nearer. The first state of a search is usually that of
-/// the head, and the replay to it keeps states. So the first bisection of a log takes little more than one replay of it, later
-/// ones little more than loading a few states.
+/// A search that moves right folds on from its last state; one that moves left folds from the state where it last moved
+/// right. Either begins from a kept state if that is nearer. The first state of a search is usually that of the head,
+/// and replaying to it keeps states. So a log's first bisection takes little more than one replay, and later ones
+/// little more than loading a few states.
 struct StateWalk: Sendable {
     let store: EventStore
     let query: StateQuery
@@ -25,12 +25,12 @@ struct StateWalk: Sendable {
         }
     }
 
-    /// Begins later states from this one.
+    /// Makes this state the one that later states are folded from.
     mutating func begin(from state: Workspace) {
         base = state
     }
 
-    /// Gives one event with what it changed; acts and events of sources that are left out change nothing and are not given.
+    /// Calls `body` with one event and its changes. Acts and events of other sources change nothing and are skipped.
     func step(at sequence: SequenceNumber, _ body: (Envelope, [StateDifference]) throws -> Void) throws {
         let before = try state(at: SequenceNumber(sequence.rawValue - 1))
         try store.read { session in
