@@ -4,13 +4,14 @@ import Glibc
 import Darwin
 #endif
 
-/// What may stand before the command, as with git: `logtool -C DIR --no-pager COMMAND …`.
+/// Options before the command, as with git: `logtool -C DIR --no-pager COMMAND …`.
 ///
-/// Not options of the root command: the parser would take them behind a command too, where `-C` comes too late.
+/// They are not options of the root command: the parser would accept them behind a command, too, where `-C` comes too
+/// late.
 enum GlobalOptions {
-    /// Takes these options from the front of an argument list and does what they say.
+    /// Removes these options from the front of an argument list and applies them.
     ///
-    /// Several `-C` follow each other, each from where the one before has led.
+    /// Each `-C` is relative to the directory of the one before.
     static func take(from arguments: inout [String]) throws {
         while let first = arguments.first {
             if first == "--no-pager" {

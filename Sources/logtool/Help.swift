@@ -11,7 +11,7 @@ enum Help {
         Example("logtool help replay", "show the options of one command"),
     ]
 
-    /// The help that `help [COMMAND]` asks for; `nil` where the arguments ask for something else.
+    /// The help for `help [COMMAND]`; `nil` for any other arguments.
     static func requested(by arguments: [String]) throws -> String? {
         guard arguments.first == "help" else { return nil }
         guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else { return text(for: LogTool.self) }
@@ -48,7 +48,7 @@ enum Help {
         LogTool.configuration.subcommands.map { $0._commandName }
     }
 
-    /// The first argument where it stands in a command's place and is none.
+    /// The first argument, if it is where a command must be and names none.
     static func unknownCommand(in arguments: [String]) -> String? {
         arguments.first.flatMap { isCommandLike($0) && command(named: $0) == nil ? $0 : nil }
     }
@@ -59,7 +59,7 @@ enum Help {
         return Failure.usage("unknown command \"\(name)\"\(near)", command: nil)
     }
 
-    /// The failure of a command line that the parser refuses. Of an unknown option, it names the option that is near.
+    /// The failure of a command line that the parser refuses. For an unknown option it suggests a similar one.
     static func usageFailure(_ message: String, arguments: [String]) -> Failure {
         let name = commandName(in: arguments)
         guard let suggestion = message.firstRange(of: ". Did you mean '") else {

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// Parses a command line, runs its command and turns whatever comes out into an exit code.
+/// Parses a command line, runs its command and turns the outcome into an exit code.
 enum Launch {
     /// Whether an error came from reading the command line: the parser's own errors and those of `validate()`.
     private static func isUsage(_ error: any Error) -> Bool {
         LogTool.exitCode(for: error) == .validationFailure
     }
 
-    /// Runs one command line (without the program's name) and gives the process's exit code.
+    /// Runs one command line (without the program's name) and returns the process's exit code.
     static func run(_ arguments: [String]) async -> Int32 {
         var arguments = arguments
         do {
@@ -38,7 +38,7 @@ enum Launch {
         return ExitCode.success.rawValue
     }
 
-    /// Help, version and completion scripts reach us as errors too; they go to standard output.
+    /// Help, version and completion scripts arrive as errors, too; they go to standard output.
     private static func finish(_ error: any Error, arguments: [String]) -> Int32 {
         if Failure.isOwn(error) { return Failure.report(error) }
         if let code = error as? ExitCode { return code.rawValue }

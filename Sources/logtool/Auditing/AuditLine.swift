@@ -4,12 +4,12 @@ import Projections
 /// One change as an audit lists it.
 struct AuditLine {
     let change: AuditEntry
-    /// Of the events that the texts came from, those that were redacted: a substitute is shown.
+    /// Redacted events among those that the texts came from: a substitute is shown for their text.
     let redacted: [SequenceNumber]
-    /// The inclusion proof of the event, where it is asked for.
+    /// The event's inclusion proof, if requested.
     let proof: JSONValue?
 
-    /// Makes the line of a change, its event checked against the leaf hash.
+    /// Makes the line of a change. Its event is checked against the leaf hash (I7).
     init(_ change: AuditEntry, isProved: Bool, in session: borrowing ReadSession) throws {
         self.change = change
         let sequence = change.entry.sequence
@@ -47,7 +47,7 @@ struct AuditLine {
         return fields?["authorName"]?.string ?? fields?["author"]?.string
     }
 
-    /// What to say beside the change: finer words, and whose text is a substitute.
+    /// Notes on the change: finer kinds, and events whose text is a substitute.
     var notes: [String] {
         var notes = change.entry.kinds
         if change.class == .delete, let cause = change.entry.fields["cause"]?.string, cause != "deleted" {
@@ -61,7 +61,7 @@ struct AuditLine {
         return notes
     }
 
-    /// The members that differ, with what they were and are.
+    /// The members that differ, with their old and new values.
     var differences: [(name: String, before: JSONValue?, after: JSONValue?)] {
         let (before, after) = (change.before ?? JSONObject(), change.after ?? JSONObject())
         let names = before.members.map(\.name) + after.members.map(\.name).filter { before[$0] == nil }
@@ -69,21 +69,21 @@ struct AuditLine {
     }
 }
 
-/// What lists the changes of an audit, one after another.
+/// Lists the changes of an audit, one after another.
 protocol AuditPrinter {
     func begin() throws
     func print(_ line: AuditLine) throws
-    /// - Parameter summary: What is to be said of all of them.
+    /// - Parameter summary: Counts of all lines, and what they cannot show.
     func end(_ summary: AuditSummary) throws
 }
 
-/// What an audit says of its lines.
+/// A summary of an audit's lines.
 struct AuditSummary {
     /// How many lines there are of each class.
     var counts: [AuditEntry.Class: Int] = [:]
-    /// How many messages cannot be listed, since compactions dropped them.
+    /// How many messages are not listed because compactions dropped them.
     var droppedMessages = 0
-    /// The redacted events of which no line tells: nothing, or something else, can be read out of their substitutes.
+    /// Redacted events that no line names: their substitutes show nothing, or something else.
     var unreadable: [SequenceNumber] = []
     /// The log that was read.
     let size: UInt64
@@ -103,7 +103,7 @@ struct AuditSummary {
         return words.isEmpty ? "no edits, deletes, moves or restores" : words.joined(separator: ", ")
     }
 
-    /// What the lines cannot tell.
+    /// What the lines cannot show, as sentences.
     var missing: [String] { [droppedText, redactedText].compactMap { $0 } }
 
     private var redactedText: String? {

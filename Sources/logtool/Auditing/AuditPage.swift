@@ -1,10 +1,10 @@
 import EventLog
 import Projections
 
-/// Lists changes as one HTML page that needs nothing else: no script, no image, nothing from elsewhere.
+/// Lists changes as one self-contained HTML page: no script, no image, nothing loaded from elsewhere.
 ///
-/// What stands in a log may be an enemy's. Every text is escaped, control characters and those that turn a line round are
-/// written out, and a content security policy forbids whatever a mistake might let through.
+/// The log's content may come from an attacker. Every text is escaped, control and bidirectional characters are written
+/// out, and a content security policy blocks whatever a mistake might let through.
 final class AuditPage: AuditPrinter {
     private let title: String
     private let asked: String
@@ -13,7 +13,7 @@ final class AuditPage: AuditPrinter {
 
     /// - Parameters:
     ///   - title: The log's name.
-    ///   - asked: What was asked for.
+    /// - asked: The options that chose the changes.
     init(title: String, asked: String, write: @escaping ([UInt8]) throws -> Void, finish: @escaping () throws -> Void) {
         (self.title, self.asked, self.write, self.finish) = (title, asked, write, finish)
     }
@@ -108,7 +108,7 @@ final class AuditPage: AuditPrinter {
 
 /// Text within a page.
 enum HTMLText {
-    /// The text with nothing in it that is markup. Lines stay; other control characters are written out.
+    /// The text with all markup escaped. Line breaks stay; other control characters are written out.
     static func escaped(_ text: String) -> String {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return lines.map { line in
@@ -120,12 +120,12 @@ enum HTMLText {
         }.joined(separator: "\n")
     }
 
-    /// What the remote says, or that it does not.
+    /// The remote's value, or a note that the remote does not tell.
     static func cell(_ text: String?) -> String {
         text.map { "<bdi>\(escaped($0))</bdi>" } ?? "<span class=\"quiet\">the remote does not tell</span>"
     }
 
-    /// A text that came or went.
+    /// A removed or added text in a tag; empty for `nil`.
     static func marked(_ text: String?, _ tag: String) -> String {
         text.map { "<\(tag)>\(escaped($0))</\(tag)>" } ?? ""
     }

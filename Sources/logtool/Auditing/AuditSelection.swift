@@ -7,19 +7,19 @@ struct AuditSelection {
     private let text: TextMatch?
     private let things: HistorySelection
 
-    /// - Throws: `Failure` with exit code 1 where the log has no such source.
+    /// - Throws: `Failure` with exit code 1 if the log has no such source.
     init(_ options: AuditOptions, in session: borrowing ReadSession) throws {
         self.options = options
         text = options.match.text
         things = try HistorySelection(options.selectors, in: session)
     }
 
-    /// Whether a thing is of the source and channel that are asked for, or the thing itself.
+    /// Whether a thing is of the requested source and channel, or is the requested entity.
     func includes(_ thing: EntityReference) -> Bool {
         things.includes(thing)
     }
 
-    /// Whether a change is of the kind, time, author and text that are asked for.
+    /// Whether a change is of the requested kind, range, author and text.
     func includes(_ change: AuditEntry) -> Bool {
         guard things.includes(change.entry.sequence), isOfKind(change) else { return false }
         if let by = options.by, change.entry.by.map({ isSame($0, by) }) != true { return false }

@@ -30,7 +30,7 @@ final class AuditTable: AuditPrinter {
         try output.flush()
     }
 
-    /// What a thing says; of one that has no text of its own all that is known, as JSON.
+    /// The text of a thing; all known members as JSON if it has no text.
     private static func text(of fields: JSONObject?) -> String {
         guard let fields else { return "" }
         return fields["content"]?.string ?? fields["text"]?.string ?? JSONValue.object(fields).text
@@ -40,8 +40,9 @@ final class AuditTable: AuditPrinter {
         try output.write((cells.map(Self.cell).joined(separator: ",") + "\r\n").utf8)
     }
 
-    /// One cell. A spreadsheet takes a text that begins with one of these marks for a formula, so an apostrophe goes before
-    /// it, and before a text that begins with an apostrophe: without its first apostrophe such a cell is the text again.
+    /// One cell. A spreadsheet takes a text that begins with one of these marks for a formula, so an apostrophe goes
+    /// before it. A text that begins with an apostrophe gets one, too: removing the first apostrophe always gives the
+    /// text back.
     static func cell(_ text: String) -> String {
         let isGuarded = text.unicodeScalars.first.map { formulaMarks.contains($0) } ?? false
         let safe = isGuarded ? "'" + text : text

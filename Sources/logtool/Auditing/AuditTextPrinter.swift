@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// Lists changes for people, for a program as one document, or as one object a line.
+/// Lists changes for people, as one JSON document, or as one JSON object a line.
 final class AuditTextPrinter: AuditPrinter {
     private let output: StandardOutput
     private let form: ListForm
@@ -66,7 +66,7 @@ final class AuditTextPrinter: AuditPrinter {
         }
     }
 
-    /// What says little of a thing that is gone.
+    /// Members that say little about a deleted thing.
     private static let times: Set<String> = ["createdAt", "editedAt"]
 
     private func role(of kind: AuditEntry.Class) -> Style.Role {

@@ -20,7 +20,7 @@ struct AnswerChanges {
         holds = start
     }
 
-    /// Takes the state after an event. Only events that touch what the expression reads are asked about.
+    /// Takes the state after an event. The expression is evaluated only if the event touches what it reads.
     mutating func add(_ event: Envelope, _ state: Workspace) throws {
         guard expression.dependsOnTime || state.touches(expression.sections, by: event) else { return }
         let answer: Bool

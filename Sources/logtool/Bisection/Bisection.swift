@@ -1,28 +1,28 @@
 import EventLog
 
-/// What a test says of a state.
+/// A test's answer for a state.
 enum Verdict: String, Hashable, Sendable {
     case good, bad
-    /// The test cannot say.
+    /// The test cannot decide.
     case skip
 }
 
 /// Searches between a good and a bad point for the first event after which states are bad.
 ///
-/// A search tests at most log2(events) + 2 states, both ends included, unless states are skipped. It assumes, as every
-/// bisection does, that states stay bad once they are.
+/// A search tests at most log2(events) + 2 states, both ends included, unless states are skipped. Like every bisection,
+/// it assumes that states stay bad once they are.
 struct Bisection {
-    /// What a search has found.
+    /// The result of a search.
     enum Outcome: Hashable, Sendable {
         /// The first bad event.
         case first(SequenceNumber)
-        /// The first bad event is one of these: the test cannot say of the states between.
+        /// The first bad event is one of these: the test cannot decide the states between.
         case among([SequenceNumber])
         /// Both ends give the same answer.
         case same(Verdict)
         /// The good end is bad and the bad end good.
         case reversed
-        /// The test cannot say of an end.
+        /// The test cannot decide the state at this end.
         case unknownEnd(SequenceNumber)
     }
 
@@ -37,9 +37,9 @@ struct Bisection {
         self.bad = bad
     }
 
-    /// Searches; `test` gets points in no particular order, and none twice.
+    /// Searches. `test` gets each point at most once, in no particular order.
     ///
-    /// - Parameter narrowed: Told the ends whenever they move.
+    /// - Parameter narrowed: Called with the ends whenever one moves.
     mutating func run(
         narrowed: (_ good: SequenceNumber, _ bad: SequenceNumber) -> Void = { _, _ in },
         _ test: (SequenceNumber) throws -> Verdict

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// Prints what a bisection has found: the event, its payload, what it changed, and what to type next.
+/// Prints the result of a bisection: the event, its payload, its changes, and the commands to type next.
 struct BisectionPrinter {
     let output: StandardOutput
     let log: String
@@ -9,7 +9,7 @@ struct BisectionPrinter {
 
     /// Prints an outcome.
     ///
-    /// - Parameter walk: What the search went by; it still holds the last good state.
+    /// - Parameter walk: The search's walk, which still holds the last good state.
     func print(_ outcome: Bisection.Outcome, tested: Int, walk: StateWalk) throws {
         switch outcome {
         case .first(let sequence): try printFirst(sequence, tested: tested, walk: walk)
@@ -84,7 +84,7 @@ struct BisectionPrinter {
         return bytes
     }
 
-    /// A payload as lines: JSON with a member a line, anything else as it is, at most `linesMax`.
+    /// A payload as lines: JSON with one member a line, anything else unchanged; at most `linesMax`, then a count.
     private static func decoded(_ payload: [UInt8]) -> [String] {
         let text = (try? JSONValue.parse(payload)).map(\.indented) ?? String(decoding: payload, as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

@@ -1,6 +1,6 @@
 import EventLog
 
-/// The command line that goes on with an interrupted search: the one that began it, between nearer ends.
+/// The command line that continues an interrupted search: the original one, between nearer ends.
 struct BisectionResumption {
     private let words: [String]
 
@@ -20,7 +20,7 @@ struct BisectionResumption {
         self.words = words
     }
 
-    /// What to type to search between two points.
+    /// The command that searches between two points.
     func command(good: SequenceNumber, bad: SequenceNumber) -> String {
         (["logtool"] + words + ["--good", "\(good)", "--bad", "\(bad)"]).map(ShellWord.quoted).joined(separator: " ")
     }

@@ -1,17 +1,17 @@
 import EventLog
 import Projections
 
-/// The first event after which two readings differ, and what it changed in each. Issues do not count: a reading does
-/// not show them.
+/// The first event after which two readings differ, and its changes in each. Issues do not count, because no client
+/// shows them.
 struct FirstDifference {
     let event: Envelope
     let changes: [[StateDifference]]
 
-    /// Folds both readings side by side. Up to the event that is looked for all rows are the same, so the rows that an event
-    /// touches say whether they still are.
+    /// Folds both readings side by side. Before the first difference all rows are the same, so comparing the rows that
+    /// each event touches is enough. Digests would not do: in a reading that lists messages as they arrive, they also
+    /// cover the order.
     ///
-    /// Digests would not do: those of a reading in which messages stand as they arrive cover the order too.
-    /// - Returns: `nil` where they are the same after every event of the shorter one.
+    /// - Returns: `nil` if both are the same after every event of the shorter one.
     static func find(_ stores: [EventStore], _ queries: [StateQuery], progress: Progress) throws -> FirstDifference? {
         let ends = try zip(stores, queries).map { store, query in
             try store.read { session in
@@ -45,7 +45,7 @@ struct FirstDifference {
         return nil
     }
 
-    /// Folds one event into a state that nobody else holds.
+    /// Folds one event into a state. The caller gives up its reference, so the fold copies nothing.
     private static func advance(
         _ state: Workspace?,
         _ store: EventStore,
@@ -74,7 +74,7 @@ struct FirstDifference {
         }
     }
 
-    /// What a state shows of a thing.
+    /// The rows that a state shows of a thing.
     private static func rows(_ thing: EntityReference, _ state: Workspace) -> [JSONValue] {
         state.document(of: thing).object?.members.compactMap { $0.value.array }.flatMap { $0 } ?? []
     }
@@ -101,7 +101,7 @@ struct FirstDifference {
     }
 }
 
-/// Prints where two readings differ first.
+/// Prints the first difference of two readings.
 struct FirstDifferencePrinter {
     let output: StandardOutput
     let form: ListForm

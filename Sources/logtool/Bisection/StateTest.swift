@@ -1,16 +1,16 @@
 import EventLog
 import Projections
 
-/// What `bisect` and `shrink` ask of a state.
+/// The test that `bisect` and `shrink` apply to a state.
 enum StateTest {
     /// A command that gets the document, or a part of it.
     case command(TestCommand, part: StatePartQuery)
-    /// An expression: where it holds, the state is bad.
+    /// An expression; the state is bad if it holds.
     case expression(StateExpression)
 
     /// The answer for one state.
     ///
-    /// - Throws: `Failure` where a command ends otherwise than git's rules allow, or an expression cannot be answered.
+    /// - Throws: `Failure` if a command ends in a way that git's rules do not allow, or an expression has no answer.
     func verdict(_ state: Workspace, options: DocumentOptions) throws -> Verdict {
         switch self {
         case .expression(let expression):
@@ -25,7 +25,8 @@ enum StateTest {
         }
     }
 
-    /// git's codes: 0 is good, 125 cannot say, 1 to 127 are bad; anything else stops the search.
+    /// The exit codes of `git bisect run`: 0 is good, 125 cannot decide, 1 to 127 are bad; anything else stops the
+    /// search.
     private static func verdict(
         _ ending: TestCommand.Ending,
         of command: TestCommand,
@@ -54,7 +55,7 @@ enum StateTest {
     }
 }
 
-/// The part of a state document that a command gets.
+/// The part of a state document that a command receives.
 struct StatePartQuery {
     var entity: EntityReference?
     var channel: EntityReference?
@@ -73,7 +74,7 @@ struct StatePartQuery {
     }
 }
 
-/// The test of a bisection: of the state alone, or of a client that is served the log up to there.
+/// A bisection's test: of the state alone, or of a client that is served the log up to that state.
 struct BisectedTest {
     let test: StateTest
     #if Recorders
@@ -84,7 +85,7 @@ struct BisectedTest {
         self.test = test
     }
 
-    /// - Parameter form: what to stand in for; `nil` to tell by the log.
+    /// - Parameter form: What to serve as; `nil` to choose by the log's content.
     init(_ test: StateTest, playing store: EventStore, as form: PlayForm?) throws {
         self.test = test
         #if Recorders

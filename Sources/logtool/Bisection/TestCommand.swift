@@ -12,18 +12,18 @@ import Glibc
 import Darwin
 #endif
 
-/// A command line that tells of a state document whether it is good: git's exit codes, the document on standard input.
+/// A command line that judges a state document: the document comes on standard input, the answer is the exit code.
 ///
-/// The document lies in a file without a name, so a command may read it slowly, in part or not at all. The command runs in a
-/// process group of its own, which ends with the time limit; its standard output goes to standard error.
+/// The document is in an unnamed file, so the command may read it slowly, in part or not at all. The command runs in
+/// its own process group, which is killed at the time limit; its standard output goes to standard error.
 struct TestCommand {
-    /// What `sh -c` runs.
+    /// The command that `sh -c` runs.
     let line: String
     /// How long one run may take.
     let timeout: Duration
-    /// Whether the command's own output is thrown away.
+    /// Whether the command's own output is discarded.
     let isQuiet: Bool
-    /// Variables that it gets besides those of this process.
+    /// Environment variables added to those of this process.
     var variables: [String: String] = [:]
 
     /// How a run ended.
@@ -56,7 +56,7 @@ struct TestCommand {
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        // SIGPIPE is ignored here and would be there too.
+        // SIGPIPE is ignored in this process; the command would inherit that.
         var defaults = sigset_t()
         sigemptyset(&defaults)
         sigaddset(&defaults, SIGPIPE)
@@ -89,7 +89,7 @@ struct TestCommand {
             var status: Int32 = 0
             let answer = waitpid(child, &status, WNOHANG)
             if answer == child {
-                // What the command left running in its group ends with it.
+                // Processes that the command left in its group end with it.
                 kill(-child, SIGKILL)
                 return Self.ending(status)
             }

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// How `bisect` and `shrink` tell one state from another: a command or an expression.
+/// How `bisect` and `shrink` judge a state: by a command or an expression.
 struct TestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -10,7 +10,7 @@ struct CheckReport {
 
     private var failed: [CheckResult] { results.filter { $0.isUnusable || !$0.mismatches.isEmpty } }
 
-    /// What failed, with the reason, and a line that counts.
+    /// The failures with their reasons, then a line of counts.
     var text: String {
         var lines = failed.flatMap { Self.reason(for: $0).split(separator: "\n") }.map {
             DisplayText.escaped(String($0))
@@ -53,7 +53,7 @@ struct CheckReport {
         ])
     }
 
-    /// A JUnit report: one suite, a case a fixture.
+    /// A JUnit report: one suite, one case for each fixture.
     var junit: String {
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
@@ -98,7 +98,7 @@ struct CheckReport {
         return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
     }
 
-    /// Text within XML 1.0: what it may not hold becomes U+FFFD.
+    /// Text within XML 1.0. Characters that XML 1.0 forbids become U+FFFD.
     private static func xml(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -13,17 +13,17 @@ import Glibc
 import Darwin
 #endif
 
-/// What came of one fixture.
+/// The result of one fixture.
 struct CheckResult: Sendable {
     let name: String
-    /// Why it cannot be used; `nil` where it can.
+    /// Why the fixture cannot be used; `nil` if it can.
     let trouble: String?
     let mismatches: [FixtureMismatch]
     let duration: Duration
 
     var isUnusable: Bool { trouble != nil }
 
-    /// Checks fixtures, as many at a time as there are processors; the results stand in the order of the folders.
+    /// Checks fixtures, as many at a time as there are processors. Results are in the order of the folders.
     static func check(_ folders: [URL], updates: Bool) async -> [CheckResult] {
         await withTaskGroup(of: (Int, CheckResult).self) { group in
             var results = [CheckResult?](repeating: nil, count: folders.count)

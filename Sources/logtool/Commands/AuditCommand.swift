@@ -101,7 +101,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         return summary
     }
 
-    /// The redacted events, as the acts of the rewrites name them.
+    /// The redacted events that the acts of rewrites name.
     private static func redacted(in session: borrowing ReadSession) throws -> [SequenceNumber] {
         var redacted: Set<SequenceNumber> = []
         for act in try session.acts() {
@@ -133,7 +133,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         return AuditPage(title: title, asked: asked, write: file.add, finish: file.finish)
     }
 
-    /// A log of lists or rows has no messages: what there is instead is said.
+    /// The error for an empty audit. It counts changes of other kinds: a log of lists or rows has no messages.
     private func nothingFits(in state: Workspace) -> Failure {
         var others = 0
         let kinds = AuditOptions.auditable.filter { !selection.kinds.contains($0) }

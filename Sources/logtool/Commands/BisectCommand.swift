@@ -105,7 +105,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     // MARK: - Ends
 
     private func ends(in session: borrowing ReadSession) throws -> (good: SequenceNumber, bad: SequenceNumber) {
-        // Points before a compaction cannot be told any more.
+        // States before the last compaction can no longer be folded.
         let good = try self.good?.resolve(in: session) ?? session.decidedAt
         let bad = try self.bad?.resolve(in: session) ?? session.head
         guard good != bad else {
@@ -153,7 +153,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         return outcome
     }
 
-    /// An interrupted search leaves the command that goes on from here.
+    /// Sets the line that an interrupt prints: the command that continues from here.
     private func tellHowToGoOn(good: SequenceNumber, bad: SequenceNumber) {
         guard !output.quiet else { return }
         let resumption = BisectionResumption(arguments: Array(CommandLine.arguments.dropFirst()))
@@ -165,7 +165,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         2 + (UInt64.bitWidth - (bad.rawValue - good.rawValue).leadingZeroBitCount)
     }
 
-    /// Tests the two states around the answer again: a test that answers otherwise for the same bytes has found nothing.
+    /// Tests the two states around the answer again: if a test answers differently for the same bytes, nothing was
+    /// found.
     private func confirm(
         _ first: SequenceNumber,
         _ seen: [SequenceNumber: Verdict],
@@ -184,8 +185,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    /// Compares states at the same sequence of two logs, or of two readings of this one: by their digests, and two readings whose
-    /// digests differ by their rows.
+    /// Compares states at the same sequence of two logs, or of two readings of this one. Digests decide; if two
+    /// readings' digests differ, their rows do.
     private func compare(
         _ bisection: inout Bisection,
         _ walk: inout StateWalk,
@@ -211,7 +212,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             tell(point)
             let now = walks
             var states = try concurrentMap(now.indices) { try now[$0].state(at: point) }
-            // The digests of two readings also cover orders that a document of either need not show otherwise.
+            // Digests also cover orders, which may differ between two readings whose documents are the same.
             guard
                 states[0].digest() == states[1].digest()
                     || !isSameReading && StateDiff.differences(states[0], states[1]).isEmpty
@@ -247,7 +248,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     }
 }
 
-/// What `--against` names: a log, or `#PROFILE` for another reading of the same log.
+/// The value of `--against`: a log, or `#PROFILE` for another reading of the same log.
 enum AgainstArgument {
     static func parse(_ text: String) throws -> StateReference {
         if text.hasPrefix("#") {

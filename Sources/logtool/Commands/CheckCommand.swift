@@ -73,7 +73,7 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
         if !update, results.contains(where: { !$0.mismatches.isEmpty }) { throw Outcome.no }
     }
 
-    /// The folders named, or the fixtures in them, in the order of their names.
+    /// The named folders, or the fixtures in them, by name.
     private func fixtureFolders() throws -> [URL] {
         var folders: [URL] = []
         for directory in directories {

@@ -49,7 +49,7 @@ private final class CacheListPrinter {
         (self.output, self.form, self.countMax) = (output, form, countMax)
     }
 
-    /// Counts a difference, and prints it where fewer than the most were printed.
+    /// Counts a difference, and prints it until `countMax` were printed.
     func add(_ difference: CacheComparison.Difference) throws -> Bool {
         _ = differences.add(difference)
         guard printed < countMax else { return true }

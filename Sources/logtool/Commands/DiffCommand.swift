@@ -100,8 +100,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if !differences.isEmpty { throw Outcome.no }
     }
 
-    /// Two points of one log are compared by what was touched between them, other states of logs by the rows whose digests differ,
-    /// anything else by the two documents.
+    /// Compares two points of one log by what was touched between them, other states of logs by the rows whose digests
+    /// differ, and anything else by the two documents.
     private func allDifferences(_ progress: Progress) throws -> [StateDifference] {
         guard case .log(let path, let from, let profile) = one,
             case .log(let otherPath, let to, let otherProfile) = other
@@ -169,7 +169,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         return (path, try loader.workspace(for: query))
     }
 
-    /// Whether neither state comes of a log, which knows its sources.
+    /// Whether neither state comes from a log, which knows its sources.
     private var areDocuments: Bool {
         if case .log = one { return false }
         if case .log = other { return false }
@@ -188,16 +188,16 @@ enum DiffMatch: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension SelectorOptions {
-    /// Whether something is named that may not be there.
+    /// Whether a name is given that may not exist.
     fileprivate var namesThings: Bool { source != nil || channel != nil || entity != nil }
 
-    /// The differences of the channel or thing that is asked for, the last so many of them.
+    /// The differences of the requested channel or thing, the last `-n` of them.
     fileprivate func chosen(_ differences: [StateDifference]) -> [StateDifference] {
         let fitting = differences.filter { isAbout($0.entity) }
         return fitting.suffix(count ?? fitting.count)
     }
 
-    /// States of which neither has what is asked for are not the same: nothing was compared.
+    /// Refuses to call two states the same if neither has the requested thing: nothing was compared.
     ///
     /// - Throws: `Failure` with exit code 1.
     fileprivate func checkThatSomethingFits(in states: [JSONValue], areDocuments: Bool) throws {

@@ -53,7 +53,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         try printer.end()
     }
 
-    /// A list that is empty is a list all the same: a program reads a whole one before the failure.
+    /// Prints a complete list even if it is empty, so that a program can read it before the failure.
     private func list(_ store: EventStore, with printer: EventPrinter, _ progress: Progress) throws -> SequenceNumber {
         do {
             return try store.read { session in
@@ -111,7 +111,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         }
     }
 
-    /// Whether the bytes, the key or an attribute hold the text that is asked for.
+    /// Whether the payload, the key or an attribute contains the requested text.
     private func isMatch(_ event: borrowing EventView) -> Bool {
         guard let text = match.text else { return true }
         if event.withPayload({ text.isFound(in: $0) }) { return true }

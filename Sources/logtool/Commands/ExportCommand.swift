@@ -89,7 +89,7 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         try session.forEachPiece(where: chosen.includes) { try write($0) }
     }
 
-    /// Whether some events will be missing, or are already.
+    /// Whether the export will lack events, or the log lacks some already.
     private func isPart(_ session: borrowing ReadSession) throws -> Bool {
         try !selectors.given.isEmpty || !without.isEmpty || session.isPart()
     }
@@ -102,7 +102,7 @@ struct PartSelection {
     private let without: Set<SequenceNumber>
     private let selectors: SelectorOptions
 
-    /// - Throws: `Failure` with exit code 1 where the log has nothing that is asked for.
+    /// - Throws: `Failure` with exit code 1 if the log has nothing that fits.
     init(
         _ selectors: SelectorOptions,
         without: Set<SequenceNumber>,
@@ -131,7 +131,7 @@ struct PartSelection {
         return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event.envelope)
     }
 
-    /// How the events were chosen; `nil` where all were that the log holds.
+    /// How the events were chosen; `nil` if all that the log holds were.
     var text: String? {
         var words = selectors.given
         if !without.isEmpty { words.append("--without \(without.sorted().map(\.description).joined(separator: ","))") }

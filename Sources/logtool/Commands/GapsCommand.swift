@@ -49,7 +49,7 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
 
     private typealias SourceGap = (source: SourceName, gap: Gap)
 
-    /// The gaps that the selectors choose: of a source, of a topic, and open at some time between two points.
+    /// The gaps of the requested source and topic that were open at some time between the two points.
     private func chosen(_ gaps: [SourceGap], in session: borrowing ReadSession) throws -> [SourceGap] {
         guard let span = try span(in: session) else { return [] }
         let fitting = gaps.filter { source, gap in
@@ -59,7 +59,7 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         return fitting.suffix(selectors.count ?? fitting.count)
     }
 
-    /// Whether a gap is about a channel: it names it as its topic, or is about the whole source.
+    /// Whether a gap concerns a channel: its topic is the channel, or it concerns the whole source.
     private func isAbout(_ channel: EntityReference?, _ source: SourceName, _ gap: Gap) -> Bool {
         guard let channel else { return true }
         let isSource = channel.parts.count < 2 || channel.parts[0] == source.rawValue

@@ -73,7 +73,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    /// The entries of one thing that are asked for, each checked against the leaf hash of its event.
+    /// The requested entries of one thing, each checked against its event's leaf hash (I7).
     private func chosen(
         of reference: EntityReference,
         _ all: [HistoryEntry],
@@ -88,7 +88,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         return entries
     }
 
-    /// The proof of each entry's event; nothing where none are asked for.
+    /// The proof of each entry's event; empty if none were requested.
     private func proofs(of entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [JSONValue] {
         guard proving.prove else { return [] }
         var proofs: [JSONValue] = []

@@ -138,7 +138,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         try SourceName(name ?? SourceNaming.name(kind: kind.rawValue, address: address))
     }
 
-    /// Where there is no log yet, the source is opened first: one that is unusable leaves no empty log behind.
+    /// If no log exists yet, the source is opened first, so that an unusable one leaves no empty log behind.
     private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
         let report = { (summary: IngestSummary) in
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)
@@ -154,7 +154,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     }
 }
 
-/// A source that has been asked already, for a log that holds nothing of it.
+/// A source that was opened already, for a log that has none of its events.
 private struct OpenedSource<Drafts: DraftSequence>: EventSource {
     let name: SourceName
     let opened: Drafts
@@ -164,7 +164,7 @@ private struct OpenedSource<Drafts: DraftSequence>: EventSource {
     }
 }
 
-/// What a git source needs to know.
+/// Options of a git source.
 struct GitSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The branch; default: the one that HEAD names.", valueName: "branch"))
     var branch: String?
@@ -180,7 +180,7 @@ struct GitSourceOptions: ParsableArguments {
     }
 }
 
-/// What a capture or a HAR needs to know.
+/// Options of a capture or HAR.
 struct CaptureSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What was captured; default: guessed where only one kind fits.", valueName: "kind"))
     var kind: SavedKind?
@@ -199,7 +199,7 @@ struct CaptureSourceOptions: ParsableArguments {
     }
 }
 
-/// What a file that was saved holds.
+/// What a saved file contains.
 enum SavedKind: String, CaseIterable, ExpressibleByArgument {
     case gateway, realtime, sse, items, status, cloudkit
 

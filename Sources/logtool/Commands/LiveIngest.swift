@@ -23,15 +23,15 @@ struct LiveIngest {
         case signal(Int32)
     }
 
-    /// Records; what was taken is durable on return.
+    /// Records the source. What was taken is durable on return.
     ///
-    /// - Returns: what was done, and the signal that ended it.
+    /// - Returns: What was done, and the signal that ended it, if one did.
     func record(_ source: any LiveSource) async throws -> (IngestSummary, signal: Int32?) {
         let tools = try LiveTools.machine(trustFile: trustFile, level: isQuiet ? .critical : .notice)
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let result: Result<(IngestSummary, Int32?), any Error>
         do {
-            // A source that cannot be used leaves no empty log behind.
+            // Checked first, so that an unusable source leaves no empty log behind.
             try await source.check()
             let store = try EventStore.openOrCreate(at: log, options: options)
             result = .success(try await record(source, store, tools, signals))

@@ -16,7 +16,7 @@ extension PlayCommand {
         case signal(Int32)
     }
 
-    /// Plays until all is given or a signal comes, then lists what the client did otherwise.
+    /// Plays until everything was given or a signal comes, then lists the client's departures from the recording.
     func run() async throws {
         let store = try log.open(isQuiet: output.quiet)
         let playback = try makePlayback(store)

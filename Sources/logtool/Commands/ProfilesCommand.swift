@@ -43,7 +43,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
-    /// A profile with its rules in their order, and with what they are about.
+    /// A profile with its rules, in order, and the divergences behind them.
     private static func listed(_ profile: Profile) -> JSONValue {
         let rules = ReadingRule.allCases.filter { profile.rules.contains($0) }
         let rows = (Divergence.base(of: profile).map(Divergence.of) ?? []) + Divergence.of(profile)
@@ -65,7 +65,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         .array(rules.map { .string("\($0)") })
     }
 
-    /// How many things each profile reads otherwise than `canonical`.
+    /// How many things each profile reads differently from `canonical`.
     private func compared(_ path: String) throws -> [JSONValue] {
         let store = try LogOptions.open(path, isQuiet: output.quiet)
         let progress = output.progress("replaying")
@@ -97,7 +97,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         try output.line("\(name)\(padding)\(count.text)\(shown)")
     }
 
-    /// Each rule with what it is about; of a variant those alone that its base lacks.
+    /// Prints each rule with its divergences; for a variant, only those that its base lacks.
     private func printRules(of profile: Profile, to output: StandardOutput) throws {
         let rows = Divergence.of(profile)
         if let base = Divergence.base(of: profile) { try output.line("  as \(base.rawValue), and:") }

@@ -15,7 +15,7 @@ struct Rebuild {
 
     private var output: OutputOptions { options.output }
 
-    /// Builds the cache, or what else of it is asked for.
+    /// Builds the cache, or does what the options request instead.
     func run(_ store: EventStore) throws {
         if let target = StateFile(path: file.path) { return try write(target, store) }
         if options.check { return try check(store) }
@@ -24,7 +24,7 @@ struct Rebuild {
         do {
             try run(plan, store)
         } catch let failure as Failure where plan.base != nil && failure.exitCode == Outcome.trouble {
-            // Whatever is wrong with the cache before, the log has everything.
+            // Whatever is wrong with the previous cache, the log has everything.
             try run(RebuildPlan(whole: schema.map, because: "the cache before is of no use (\(failure))"), store)
         }
     }
@@ -48,7 +48,7 @@ struct Rebuild {
         try report(built.counts, built.meta, swapped: !options.dryRun)
     }
 
-    /// - Throws: `Failure` with exit code 4 where something else than a cache stands there.
+    /// - Throws: `Failure` with exit code 4 if the path holds something that no rebuild made.
     func refuseForeign() throws {
         let occupant = try file.occupant()
         guard options.yes || options.dryRun || occupant.isOurs else {
@@ -76,12 +76,12 @@ struct Rebuild {
         )
     }
 
-    /// What a cache holds once it is built.
+    /// The row counts and the meta table of a built cache.
     typealias Built = (counts: CacheWriter.RowCounts, meta: CacheMeta)
 
-    /// Builds the new file and swaps it in, unless only what it would change is asked for.
+    /// Builds the new file and swaps it in, unless this is a dry run.
     ///
-    /// - Parameter complete: What is done to the new file before it is swapped in.
+    /// - Parameter complete: Called with the new file before it is swapped in.
     func build(
         _ state: borrowing Workspace,
         _ meta: CacheMeta,
@@ -133,7 +133,7 @@ struct Rebuild {
 // MARK: - By need
 
 extension Rebuild {
-    /// Which tables can be copied from the cache before, and which are made from the log.
+    /// Decides which tables are copied from the previous cache and which are made from the log.
     private func plan(_ store: EventStore) throws -> RebuildPlan {
         func whole(_ reason: String) -> RebuildPlan { RebuildPlan(whole: schema.map, because: reason) }
         guard try file.occupant().isOurs, try file.occupant() != .nothing,
@@ -155,7 +155,7 @@ extension Rebuild {
         }
     }
 
-    /// Writes what the events after the cache before have changed, into a file that nobody reads yet.
+    /// Writes the changes since the previous cache into the new file, which nobody reads yet.
     private func bringUp(
         _ path: String,
         _ state: Workspace,
@@ -167,7 +167,7 @@ extension Rebuild {
         guard let base, state.sequence < base.end else { return (counts, meta) }
         let meta = try follow(path, state, meta, to: base, store)
         return try SQLiteConnection.telling("write the cache", path) {
-            // Leaves WAL mode, too.
+            // `building` also turns WAL mode off.
             let connection = try SQLiteConnection(path, .building)
             let counts = try schema.map.tables.map { table in
                 let rows = try connection.rows("SELECT count(*) FROM \(table.name.quotedSQL)")
@@ -211,7 +211,7 @@ extension Rebuild {
 // MARK: - Comparing and going back
 
 extension Rebuild {
-    /// Swaps the cache before in again.
+    /// Swaps the previous cache in again.
     func goBack() throws {
         try SQLiteConnection.telling("rebuild", file.path) { try file.goBack() }
         let connection = try SQLiteConnection(file.target, .reading, .reading)
@@ -258,7 +258,7 @@ extension Rebuild {
         if first != nil { throw Outcome.no }
     }
 
-    /// Says how the new cache differs from the one that stands there: counts and the first rows, by table.
+    /// Prints how the new cache differs from the current one: counts and the first rows, by table.
     private func showDifferences(_ new: String, _ progress: Progress) throws {
         progress.begin("comparing")
         let output = output.standardOutput
@@ -274,7 +274,7 @@ extension Rebuild {
                 return true
             }
             progress.end()
-            // The summary alone goes to standard output as JSON; this is for people.
+            // With --json only the summary goes to standard output; the rest is for people.
             if options.document.json { return }
             for difference in shown { try CachePrinter(output: output).print(difference) }
             for line in differences.lines { try output.line(line) }
@@ -287,10 +287,11 @@ extension Rebuild {
 // MARK: - Following
 
 extension Rebuild {
-    /// Builds the cache where it is not one of this log and schema, then writes what new events change until it is interrupted.
+    /// Builds the cache unless it is one of this log and schema, then writes the changes of new events until
+    /// interrupted.
     func follow(_ store: EventStore) async throws {
         try refuseForeign()
-        // This process alone writes the cache until it ends.
+        // Locked until the process ends: it alone writes the cache.
         let place = try file.lock()
         defer { withExtendedLifetime(place) {} }
         var follower = try begin(store, place)
@@ -326,7 +327,7 @@ extension Rebuild {
         return try follower(state, meta, decidedAt)
     }
 
-    /// Goes on where a cache of the same log, schema and profile ends; `nil` where there is none.
+    /// Continues from a cache of the same log, schema and profile; `nil` if there is none.
     private func resumed(
         _ store: EventStore,
         _ decidedAt: SequenceNumber,

@@ -8,7 +8,7 @@ import ServiceLifecycle
 import UnixSignals
 
 extension RecordCommand {
-    /// Records what the file names until a signal comes.
+    /// Records the configured sources until a signal comes.
     func run() async throws {
         let configuration = try RecordConfiguration(path: config)
         if check { return try say(configuration) }
@@ -36,7 +36,7 @@ extension RecordCommand {
         throw ExitCode(signals.code ?? 0)
     }
 
-    /// A file that cannot be used changes nothing.
+    /// Reads the configuration again. A file with a mistake changes nothing.
     private static func reload(_ path: String, _ orders: AsyncStream<Supervisor.Order>.Continuation, _ log: Logger) {
         do {
             orders.yield(.run(try RecordConfiguration(path: path)))
@@ -55,7 +55,7 @@ extension RecordCommand {
         try output.flush()
     }
 
-    /// What the group of services says of itself is of no use to people.
+    /// The service group's own messages are of no use to people.
     private static var quiet: Logger {
         Logger(label: "services") { _ in StandardErrorLog(logLevel: .critical) }
     }

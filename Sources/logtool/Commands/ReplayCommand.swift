@@ -100,7 +100,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if let last, !self.output.quiet { try sayWhatWasChecked(loader.store, through: last) }
     }
 
-    /// The summary goes to standard error: what is printed is the same as without checking.
+    /// The summary goes to standard error, so that standard output is the same as without checking.
     private func sayWhatWasChecked(_ store: EventStore, through last: SequenceNumber) throws {
         let root = try store.read { try $0.root(size: last.rawValue) }
         StandardError.line("logtool: checked: every event that was folded, up to sequence \(last), root \(root)")
@@ -110,7 +110,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         try (step ? selectors.range.to : point.at ?? log.point)?.resolve(in: session) ?? session.head
     }
 
-    /// What is said to be checked is what is folded, also where the log grows meanwhile.
+    /// Fixes the point that is checked, so that it is also the point that is folded if the log grows meanwhile.
     private func query(through last: SequenceNumber?) -> StateQuery {
         let source = selectors.source
         let given = point.at ?? log.point
@@ -139,7 +139,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
-    /// The members that are no arrays first, on one line, then a line for each row with its `section`.
+    /// Prints all members but arrays on one line, then a line for each row with its `section`.
     private func printLines(of document: JSONValue, to output: StandardOutput) throws {
         var header = JSONObject()
         for member in document.object?.members ?? [] where member.value.array == nil {

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool root`: what proves a log as it is now.
+/// `logtool root`: the size and root that commit to a log as it is now.
 struct RootCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "root",

@@ -109,16 +109,16 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         do {
             search = try self.search(whole, runner)
         } catch {
-            // The next search has other answers, or none to go on from.
+            // The next search must not go on from these answers.
             book.remove()
             throw error
         }
         try refuseExisting(target)
-        // A log that shows nothing any more would be of no use: this comes before anything is written.
+        // Before anything is written: a log that fails the test would be of no use.
         let anonymized = anonymize ? try anonymous(search) : nil
         let events = anonymized?.events ?? search.best.events
         try ShrunkLog.write(events, to: target)
-        // Without the file the next search would begin anew.
+        // Kept while the result is not minimal: without it the next search would start from the beginning.
         if search.isMinimal { book.remove() }
         var result = ShrinkResult(
             events: events,
@@ -197,7 +197,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     }
 }
 
-/// A number that two closures share.
+/// A number that two closures share, on one thread.
 private final class EventCount {
     var value: Int
 

@@ -1,6 +1,6 @@
-/// The escapes of JSON (RFC 8259, section 7) in bytes that need not be JSON as a whole.
+/// JSON escapes (RFC 8259, section 7) in bytes that need not be JSON as a whole.
 enum JSONEscapes {
-    /// The bytes with each escape replaced by what it is for; what is no escape stays.
+    /// Replaces each escape by the character that it encodes; other bytes stay.
     static func undone(in payload: UnsafeRawBufferPointer) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(payload.count)
@@ -16,7 +16,7 @@ enum JSONEscapes {
         return result
     }
 
-    /// Undoes the escape at a backslash and gives the place behind it.
+    /// Decodes the escape at a backslash, and returns the index after it. An unpaired surrogate becomes U+FFFD.
     private static func undo(at index: Int, in payload: UnsafeRawBufferPointer, into result: inout [UInt8]) -> Int {
         let plain: [UInt8: UInt8] = [
             UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
@@ -41,7 +41,7 @@ enum JSONEscapes {
         return index + 6
     }
 
-    /// The code unit of `\uXXXX`.
+    /// The code unit of `\uXXXX` at an index; `nil` if there is none.
     private static func unit(at index: Int, in payload: UnsafeRawBufferPointer) -> UInt16? {
         guard index + 6 <= payload.count, payload[index] == UInt8(ascii: "\\"), payload[index + 1] == UInt8(ascii: "u")
         else { return nil }

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A text that people look for.
+/// A text to search for.
 struct TextMatch {
     let text: String
     let ignoresCase: Bool
@@ -18,13 +18,13 @@ struct TextMatch {
         bytes = Array(text.utf8)
     }
 
-    /// Where a text has it first, to the character as it is encoded.
+    /// The first match in a text. Without `ignoresCase`, bytes are compared, so composed and decomposed accents differ.
     func range(in other: String) -> Range<String.Index>? {
         guard ignoresCase else { return other.utf8.firstRange(of: text.utf8) }
         return other.firstRange(of: Regex<Substring>(verbatim: text).ignoresCase().matchingSemantics(.unicodeScalar))
     }
 
-    /// Whether bytes hold it, as they are or with the escapes of JSON undone.
+    /// Whether bytes contain the text, as they are or with JSON escapes decoded.
     func isFound(in payload: UnsafeRawBufferPointer) -> Bool {
         if isFoundAsItIs(in: payload) { return true }
         guard payload.contains(UInt8(ascii: "\\")) else { return false }
@@ -46,18 +46,18 @@ struct TextMatch {
     }
 }
 
-/// The texts that an entry of a history holds of its thing: not who wrote it, when, or what it answers.
+/// The texts of a history's entry: not who wrote it, when, or what it answers.
 enum EntryTexts {
     private static let others: Set<String> = [
         "author", "authorName", "createdAt", "editedAt", "replyTo", "cause", "from", "to", "by",
     ]
 
-    /// All of them, with the names of the members that they stand in.
+    /// All texts of an entry, each with the name of its outermost member.
     static func texts(of entry: HistoryEntry) -> [(name: String, text: String)] {
         texts(of: entry.fields)
     }
 
-    /// All of them, of what is known of a thing.
+    /// All texts of a thing's fields, each with the name of its outermost member.
     static func texts(of fields: JSONObject) -> [(name: String, text: String)] {
         fields.members.filter { !others.contains($0.name) }.flatMap { member in
             texts(in: member.value).map { (member.name, $0) }

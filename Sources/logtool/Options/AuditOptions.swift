@@ -39,7 +39,7 @@ struct AuditOptions: ParsableArguments {
     /// The kinds of things that have a history.
     static let auditable = EntityReference.Kind.allCases.filter { $0 != .issue }
 
-    /// The kinds of things that are looked at: messages, unless others are asked for.
+    /// The kinds of things that the audit covers: messages, unless others are requested.
     var kinds: [EntityReference.Kind] {
         if let entity = selectors.entity { return [entity.kind] }
         guard let only else { return [.message] }
@@ -47,10 +47,10 @@ struct AuditOptions: ParsableArguments {
         return Self.auditable.filter(asked.contains)
     }
 
-    /// The options that are given, as they are written on a command line.
+    /// The names of the given options, as on a command line.
     var given: [String] { asked.map(\.name) }
 
-    /// The same with their values, for people.
+    /// The given options with their values, for people.
     var text: String {
         asked.map { $0.value.isEmpty ? $0.name : "\($0.name) \($0.value)" }.joined(separator: " ")
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// What the shell is offered for an argument: what exists in this build, and in the log that the line names.
+/// Shell completions for arguments: names known to this build, and names in the log on the command line.
 enum Completions {
     /// The profiles.
     static let profiles = CompletionKind.list(Profile.allCases.map(\.rawValue))
@@ -10,13 +10,13 @@ enum Completions {
     /// The parts of the state document.
     static let sections = CompletionKind.list(Section.allCases.map(\.rawValue))
 
-    /// The sources of the log that the command line names.
+    /// The sources of the log on the command line.
     static let sources = CompletionKind.custom { words, _, _ in names(in: words)?.sources ?? [] }
 
-    /// The kinds of its events.
+    /// The kinds of that log's events.
     static let kinds = CompletionKind.custom { words, _, _ in names(in: words)?.kinds() ?? [] }
 
-    /// The names in the first word that is a log, or a state of one.
+    /// The names in the log that the first fitting word names; `nil` if no word names a log.
     private static func names(in words: [String]) -> KnownNames? {
         for word in words.dropFirst() where !word.hasPrefix("-") {
             var path = word

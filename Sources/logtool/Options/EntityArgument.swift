@@ -11,10 +11,10 @@ enum EntityArgument {
         throw ValidationError("\"\(text)\" names nothing: write KIND:SOURCE/…/ID, where KIND is one of \(kinds)")
     }
 
-    /// The one thing of a state that a reference means.
+    /// The one thing of a state that a reference names.
     ///
-    /// - Throws: `Failure` with exit code 1 where nothing fits (it tells of what a compaction dropped), with 2 and the
-    ///   matches where several do.
+    /// - Throws: `Failure` with exit code 1 if nothing fits, naming the compaction if one dropped the thing; with exit
+    ///   code 2 and the matches if several fit.
     static func only(
         _ reference: EntityReference,
         in state: Workspace,
@@ -44,7 +44,7 @@ enum EntityArgument {
     }
 }
 
-/// Channels as options: as entities, `channel:` may be left out.
+/// Channels as options. They are written as entities, with or without `channel:`.
 enum ChannelArgument {
     static func parse(_ text: String) throws -> EntityReference {
         let isNamed = text.hasPrefix("channel:")

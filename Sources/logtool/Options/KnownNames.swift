@@ -1,6 +1,6 @@
 import EventLog
 
-/// The names of the sources and kinds that a log has events of.
+/// The sources and kinds of a log's events.
 struct KnownNames {
     let kindsBySource: [SourceName: Set<EventKind>]
 
@@ -17,7 +17,7 @@ struct KnownNames {
         return Set(chosen.values.flatMap { $0 }).map(\.rawValue).sorted()
     }
 
-    /// - Throws: `Failure` with exit code 1 where there is no such source, or no such kind in it.
+    /// - Throws: `Failure` with exit code 1 if there is no such source, or no such kind in it.
     func check(source: SourceName?, kind: String? = nil) throws {
         if let source, kindsBySource[source] == nil {
             throw Self.failure("source", source.rawValue, sources)

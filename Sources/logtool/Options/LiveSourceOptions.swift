@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every live source may be told.
+/// Options of every live source.
 struct LiveSourceOptions: ParsableArguments {
     @Flag(help: "Go on until interrupted.")
     var follow = false
@@ -33,7 +33,7 @@ struct LiveSourceOptions: ParsableArguments {
     }
 }
 
-/// What a gateway source needs to know.
+/// Options of a gateway source.
 struct GatewaySourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The base of the REST routes; default: /api/v1 on the same server.", valueName: "url"))
     var rest: String?
@@ -67,7 +67,7 @@ struct GatewaySourceOptions: ParsableArguments {
     }
 }
 
-/// What a realtime source needs to know.
+/// Options of a realtime source.
 struct RealtimeSourceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

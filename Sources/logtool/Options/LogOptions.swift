@@ -8,12 +8,12 @@ struct LogOptions: ParsableArguments {
 
     /// Opens the log for reading.
     ///
-    /// - Parameter isQuiet: Whether to say nothing of a check of its pages that takes long.
+    /// - Parameter isQuiet: Whether to hide progress and notices.
     func open(isQuiet: Bool = false) throws -> EventStore {
         try Self.open(path, isQuiet: isQuiet)
     }
 
-    /// Opens a log for reading, with what people are to know of it.
+    /// Opens a log for reading. Unless `isQuiet`, a notice on standard error tells if it is a part.
     static func open(_ path: String, isQuiet: Bool) throws -> EventStore {
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: isQuiet))
         if !isQuiet, let notice = PartNotice.text(for: store, at: path) { StandardError.line("logtool: \(notice)") }
@@ -21,9 +21,9 @@ struct LogOptions: ParsableArguments {
     }
 }
 
-/// What people are told before they read a part of a log.
+/// The notice for a log that is a part.
 enum PartNotice {
-    /// `nil` where the log is whole, or so damaged that the command itself will say it.
+    /// `nil` if the log is whole, or so damaged that the command itself will fail on it.
     static func text(for store: EventStore, at path: String) -> String? {
         guard let isPart = try? store.read({ try $0.isPart() }), isPart, let statistics = try? store.statistics() else {
             return nil

@@ -13,7 +13,8 @@ struct LogReference: Hashable {
     var point: Point?
     var profile: Profile?
 
-    /// Reads a reference. A directory that exists under the whole text is the log, whatever marks its name has.
+    /// Reads a reference. If the whole text names something that exists, that is the log, whatever marks its name
+    /// contains.
     static func parse(_ text: String) throws -> LogReference {
         guard text != "-", !text.hasSuffix(".json"), access(text, F_OK) != 0 else { return LogReference(path: text) }
         guard case .log(let path, let point, let profile) = try StateReference.parse(text) else {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The map of a cache, and the values that it leaves open.
+/// The map of a cache, and the values for its `{values.NAME}`.
 struct MapOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Which table and column takes which member: a YAML file.", valueName: "file"),

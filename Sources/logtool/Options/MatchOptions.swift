@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Looking for a text as an option.
+/// Options to search for a text.
 struct MatchOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only what holds or held this text.", valueName: "text"))
     var match: String?
@@ -8,7 +8,7 @@ struct MatchOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "With --match: take large and small letters for the same.")
     var ignoreCase = false
 
-    /// The text, if one is asked for.
+    /// The text to search for, if any.
     var text: TextMatch? { match.map { TextMatch($0, ignoresCase: ignoreCase) } }
 
     func validate() throws {

@@ -5,7 +5,7 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
     case auto, always, never
 }
 
-/// How a command speaks: colour and progress. Every command has these.
+/// Colour, progress and pager. Every command has these options.
 struct OutputOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Colour the output; auto: on a terminal, unless NO_COLOR is set.", valueName: "when"))
     var color = ColorChoice.auto
@@ -16,19 +16,19 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .customLong("no-pager"), help: "Do not show long output with a pager.")
     var noPager = false
 
-    /// What tells people on a terminal that a command is at work, and how far it is.
+    /// A progress line for an activity; shown only on a terminal.
     func progress(_ activity: String) -> Progress {
         Progress(activity, isQuiet: quiet)
     }
 
-    /// Standard output for what may be long: on a terminal through a pager, unless it is for programs.
+    /// Standard output for long lists: through a pager on a terminal, if the form is for people.
     func paged(unless form: ListForm) -> StandardOutput {
         let output = standardOutput
         if form == .text, !noPager { output.pager = Pager.chosen }
         return output
     }
 
-    /// Standard output, dressed as the options and the terminal want it.
+    /// Standard output, with the colour and width that options and terminal ask for.
     var standardOutput: StandardOutput {
         StandardOutput(style: Style(hasColor: hasColor, width: Terminal.width(of: 1)))
     }
@@ -66,7 +66,7 @@ struct JSONListOptions: ParsableArguments {
     @Flag(help: "Print one JSON object a line.")
     var jsonl = false
 
-    /// What the two flags ask for.
+    /// The form that the two flags choose.
     var form: ListForm {
         json ? .document : (jsonl ? .lines : .text)
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What github, status and cloudkit need to know; tokens only by where they are, never themselves.
+/// Options of git, github, status and cloudkit sources. Tokens are given by place, never by value (I14).
 struct PolledSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("github, cloudkit: the base of the API.", valueName: "url"))
     var api: String?
@@ -32,7 +32,7 @@ struct PolledSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("cloudkit: development or production.", valueName: "name"))
     var environment: String?
 
-    /// What is wrong with the options for a kind of source; `nil` if nothing is.
+    /// Why the options do not fit a kind of source; `nil` if they do.
     func fault(forKind kind: String) -> String? {
         let given: [(name: String, isGiven: Bool, kinds: Set<String>)] = [
             ("--api", api != nil, ["github", "cloudkit"]), ("--pattern", !patterns.isEmpty, ["status"]),

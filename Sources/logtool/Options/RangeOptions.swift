@@ -23,14 +23,15 @@ struct RangeOptions: ParsableArguments {
     /// Whether one of the two is given.
     var isGiven: Bool { from != nil || to != nil }
 
-    /// The sequences asked for, in a session; `nil` where there are none.
+    /// The requested sequences in a session; `nil` if there are none.
     func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
         let first = try max(firstSequence(in: session), SequenceNumber(1))
         let last = try to?.resolve(in: session) ?? session.head
         return first <= last ? first...last : nil
     }
 
-    /// Of a time, the first event that the state just before it lacks: one microsecond earlier is the log's precision.
+    /// The first sequence. For a time, it is the first event that the state just before that time lacks; the log's
+    /// times have microseconds, the remote's nanoseconds.
     private func firstSequence(in session: borrowing ReadSession) throws -> SequenceNumber {
         switch from {
         case .time(let time):

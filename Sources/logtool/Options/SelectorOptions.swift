@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// Which part of a log a list shows: the same options in every command that lists.
+/// Selects the part of a log that a list shows; the same options in every command that lists.
 struct SelectorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Only what this recorder received.", valueName: "name"),
@@ -42,10 +42,10 @@ struct SelectorOptions: ParsableArguments {
         if channel != nil && entity != nil { throw ValidationError("--channel and --entity exclude each other") }
     }
 
-    /// The options that are given, as they are written on a command line.
+    /// The names of the given options, as on a command line.
     var given: [String] { asked.map(\.name) }
 
-    /// The options that are given, with their values as people write them.
+    /// The given options with their values, as people write them.
     var asked: [(name: String, value: String)] {
         let all: [(name: String, value: String?)] = [
             ("--source", source?.rawValue), ("--channel", channel?.description), ("--entity", entity?.description),
@@ -56,7 +56,7 @@ struct SelectorOptions: ParsableArguments {
         return all.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// Refuses the options that say nothing about what a command lists.
+    /// Refuses options that mean nothing for what a command lists.
     func refuse(_ names: Set<String>, because reason: String) throws {
         guard let name = given.first(where: names.contains) else { return }
         throw ValidationError("\(name) has no meaning here: \(reason)")

@@ -1,9 +1,9 @@
-/// The name that a source gets in the log where none is given.
+/// The default name of a source in the log.
 enum SourceNaming {
-    /// The kind and the last part of the address, `git-chat`, without what would read as part of an entity, a point or
-    /// a profile.
+    /// The kind and the last part of the address, such as `git-chat`, without characters that mark an entity, a point
+    /// or a profile.
     static func name(kind: String, address: String) -> String {
-        // What follows the path of a URL may be secret.
+        // A URL's query and fragment may contain secrets (I14).
         let address = address.contains("://") ? String(address.prefix { $0 != "?" && $0 != "#" }) : address
         let last = address.split(separator: "/").last { $0 != "." }.map(String.init) ?? ""
         let stem = withoutExtension(last)

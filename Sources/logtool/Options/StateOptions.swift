@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// Whose reading of the bytes.
+/// The profile whose reading of the bytes is followed.
 struct ProfileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Whose reading of the bytes: canonical, or a client's.", valueName: "profile"),
@@ -12,7 +12,7 @@ struct ProfileOptions: ParsableArguments {
     var profile = Profile.canonical
 }
 
-/// What a state is made of and how it is read.
+/// Options for how a state is made and read.
 struct StateOptions: ParsableArguments {
     @OptionGroup var reading: ProfileOptions
 
@@ -59,7 +59,7 @@ struct StateOptions: ParsableArguments {
         if rules != nil, reading.profile != .canonical { throw ValidationError("give one of --profile and --rules") }
     }
 
-    /// The query that these options, a point and a source make.
+    /// The query made of these options, a point and a source.
     func query(at point: Point?, source: SourceName?) -> StateQuery {
         StateQuery(
             point: point,

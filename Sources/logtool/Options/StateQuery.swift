@@ -1,19 +1,19 @@
 import EventLog
 import Projections
 
-/// The options of a command that replays a log: up to where, in whose reading, which part.
+/// A command's query for a state: up to which point, in whose reading, which part.
 struct StateQuery: Sendable {
     var point: Point?
     var profile = Profile.canonical
-    /// The rules to read by in place of those of the profile.
+    /// The rules to read by, instead of the profile's.
     var rules: [ReadingRule]?
     var asOf: Timestamp?
     var sections: Set<Section>?
     var source: SourceName?
     var without: Set<SequenceNumber> = []
-    /// Whether a point before the last compaction is answered from what is left.
+    /// Whether a point before the last compaction is answered from the events that are left.
     var retained = false
-    /// Whether to begin from a state that an earlier replay kept, and to keep states.
+    /// Whether to use and keep states beside the log.
     var usesSnapshots = true
     /// Whether each event is checked before it is folded.
     var checks = false
@@ -31,7 +31,7 @@ struct StateQuery: Sendable {
         return options
     }
 
-    /// - Throws: `Failure` with exit code 1 where the log has no such source, or lacks an event to leave out.
+    /// - Throws: `Failure` with exit code 1 if the log has no such source, or lacks an event of `without`.
     func checkNames(in session: borrowing ReadSession) throws {
         if let source { try KnownNames(session).check(source: source) }
         for sequence in without.sorted() {
@@ -43,7 +43,7 @@ struct StateQuery: Sendable {
         }
     }
 
-    /// What goes into the document.
+    /// The options of the state document.
     var documentOptions: DocumentOptions {
         var options = DocumentOptions()
         options.asOf = asOf

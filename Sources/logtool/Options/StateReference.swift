@@ -1,14 +1,14 @@
 import ArgumentParser
 import Projections
 
-/// A state as the command line names it: `LOG[@POINT][#PROFILE]`, a state document (`*.json`) or `-`.
+/// A state as named on the command line: `LOG[@POINT][#PROFILE]`, a state document (`*.json`) or `-`.
 enum StateReference: Hashable {
     case log(path: String, point: Point?, profile: Profile)
     case document(path: String)
     case standardInput
 
-    /// Reads a reference. The last `#` after the last `/` counts, and the last `@` that is not within a profile's name, so
-    /// that directories may have either in their names.
+    /// Reads a reference. The last `#` after the last `/` counts, and the last `@` outside a profile's name, so
+    /// directories may have either in their names.
     static func parse(_ text: String) throws -> StateReference {
         if text == "-" { return .standardInput }
         if text.hasSuffix(".json") { return .document(path: text) }
@@ -48,7 +48,7 @@ extension StateReference {
         }
     }
 
-    /// The file that it names where it has no point and no profile; `nil` otherwise.
+    /// The file that the reference names without point and profile; `nil` otherwise.
     var plainPath: String? {
         switch self {
         case .log(let path, nil, .canonical), .document(let path): path

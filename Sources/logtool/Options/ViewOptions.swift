@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How much of a state people see. Documents always hold all of it.
+/// How much of a state is shown to people. Documents always contain all of it.
 struct ViewOptions: ParsableArguments {
     @Flag(help: "Show the ids of channels, messages and items.")
     var ids = false
@@ -14,7 +14,7 @@ struct ViewOptions: ParsableArguments {
     )
     var tail: Int?
 
-    /// What is asked for, if anything.
+    /// The first given option, if any.
     var given: String? {
         ids ? "--ids" : full ? "--full" : tail != nil ? "--tail" : nil
     }

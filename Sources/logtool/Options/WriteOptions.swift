@@ -17,7 +17,7 @@ struct WriteOptions: ParsableArguments {
     )
     var durability = DurabilityChoice.synced
 
-    /// How the store is to be opened.
+    /// The options to open the store with.
     func storeOptions(isQuiet: Bool) -> EventStore.Options {
         var options = EventStore.Options.withProgress(isQuiet: isQuiet)
         options.wait = wait

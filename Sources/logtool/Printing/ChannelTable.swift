@@ -1,13 +1,13 @@
 import Projections
 
-/// What a log of many channels begins with on a terminal: a line a channel, and how to see one.
+/// The table that precedes a log of many channels on a terminal: a line for each, and how to show one.
 struct ChannelTable {
     let output: StandardOutput
-    /// The log as the command line named it.
+    /// The log as the command line names it.
     let log: String
     private let rows: [Row]
 
-    /// From so many channels on, nobody finds one by scrolling.
+    /// With this many channels, nobody finds one by scrolling.
     private static let channelCountMin = 8
 
     private struct Row {
@@ -19,7 +19,7 @@ struct ChannelTable {
         var last = ""
     }
 
-    /// The table of a state document; `nil` where its channels are few.
+    /// The table of a state document; `nil` if it has few channels.
     init?(output: StandardOutput, log: String, document: JSONValue) {
         self.output = output
         self.log = log

@@ -5,10 +5,10 @@ struct ChannelsPrinter {
     let output: StandardOutput
     let view: ViewOptions
     private let channels: [ChannelContents]
-    /// Whether the document tells of channels at all: if not, one that it does not name need not be gone.
+    /// Whether the document lists channels at all: if not, a missing name does not mean that the channel is gone.
     private let tellsOfChannels: Bool
 
-    /// What stands in one channel.
+    /// The content of one channel.
     private struct ChannelContents {
         let source: String
         let id: String
@@ -130,7 +130,7 @@ struct ChannelsPrinter {
         }
     }
 
-    /// Those deleted last, as many as are asked for, in the document's order.
+    /// The last `--tail` of the deleted messages by the sequence of their delete, in the document's order.
     private func newest(_ deleted: [JSONValue]) -> [JSONValue] {
         guard let tail = view.tail, tail < deleted.count else { return deleted }
         let sequences = deleted.map { UInt64($0.text("sequence")) ?? 0 }

@@ -49,16 +49,16 @@ struct DifferencePrinter {
         }
     }
 
-    /// The members that the note beside the name says.
+    /// The members that the note beside the name shows.
     private static let endMembers: Set<String> = ["cause", "deletedAt", "deletedBy"]
 
-    /// Whether the second state has a message among the deleted that the first does not know.
+    /// Whether the second state lists a message as deleted that the first does not know.
     private static func isDeleteOfTheUnseen(_ difference: JSONValue) -> Bool {
         difference.text("change") == "added" && difference.text("entity").hasPrefix("message:")
             && difference["fields"]?["cause"]?["b"] != nil
     }
 
-    /// `deleted 2026-01-19 09:45 by cyd`, as far as the remote says.
+    /// `deleted 2026-01-19 09:45 by cyd`, as far as the remote tells.
     private static func end(in difference: JSONValue) -> String {
         let value = { (name: String) in difference["fields"]?[name]?["b"]?.string }
         return DeletionText.text(cause: value("cause") ?? "deleted", time: value("deletedAt"), by: value("deletedBy"))
@@ -75,7 +75,7 @@ struct DifferencePrinter {
     private var style: Style { output.style }
 }
 
-/// How a delete is told: what deleted the message, when and who, as far as the remote says.
+/// The words for a delete: what deleted the message, when and who, as far as the remote tells.
 enum DeletionText {
     /// What deleted a message, by the word of the state document.
     static func cause(_ cause: String) -> String {

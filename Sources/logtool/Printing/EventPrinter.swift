@@ -41,7 +41,7 @@ final class EventPrinter {
         isFirst = false
     }
 
-    /// What the columns are, above the first event.
+    /// Prints the columns' names, above the first event.
     private func printColumns() throws {
         let names = [("event", 6), ("recorded (UTC)", 23), ("source", 10), ("kind", 18), ("size", 9), ("details", 0)]
         let columns = names.map { DisplayText.padded($0.0, to: $0.1) }.joined(separator: "  ")

@@ -4,10 +4,10 @@ import Projections
 struct FieldPrinter {
     let output: StandardOutput
 
-    /// From this length on values that are no sentences are compared by words too.
+    /// Values longer than this, in UTF-8 bytes, are compared by words even if they are no sentences.
     private static let longValue = 60
 
-    /// One field from one value to another; a side that is `nil` does not have it.
+    /// Prints one field's change; a side that is `nil` does not have the field.
     func printChange(of name: String, from old: JSONValue?, to new: JSONValue?) throws {
         if let old = old?.object, let new = new?.object { return try printMembers(of: name, from: old, to: new) }
         if let pieces = Self.pieces(from: old, to: new) {
@@ -25,7 +25,7 @@ struct FieldPrinter {
         try output.line("  \(DisplayText.escaped(name)): \(mark)\(sides.compactMap { $0 }.joined(separator: arrow))")
     }
 
-    /// Only the members that changed, by their path.
+    /// Prints only the changed members, by their path.
     private func printMembers(of name: String, from old: JSONObject, to new: JSONObject) throws {
         let names = old.members.map(\.name) + new.members.map(\.name).filter { old[$0] == nil }
         for member in names where old[member] != new[member] {
@@ -33,7 +33,8 @@ struct FieldPrinter {
         }
     }
 
-    /// The change by words where the two have words in common and are no mere ids or times.
+    /// The change by words; `nil` if the two have no word in common, or are short and no sentences, as ids and times
+    /// are.
     private static func pieces(from old: JSONValue?, to new: JSONValue?) -> [WordDiff.Piece]? {
         guard let old, let new else { return nil }
         let (before, after) = (old.string ?? old.text, new.string ?? new.text)
@@ -45,7 +46,7 @@ struct FieldPrinter {
         return hasCommonWord ? pieces : nil
     }
 
-    /// A text of several lines, or one in place of such a text.
+    /// Prints a text line by line, for changes from or to a text of several lines.
     private func printLines(of name: String, _ text: String?, isAdded: Bool) throws {
         guard let text else { return }
         try output.line("  \(DisplayText.escaped(name)): \(isAdded ? "+" : "-")")
@@ -76,10 +77,10 @@ struct FieldPrinter {
 struct WordDiffText {
     let style: Style
 
-    /// How many characters of what stayed are shown on each side of a change.
+    /// How many kept characters are shown on each side of a change.
     private static let context = 40
 
-    /// The lines, safe for a terminal. Characters that nobody sees are written out where they changed.
+    /// The lines, safe for a terminal. Invisible characters are written out where they changed.
     func lines(of pieces: [WordDiff.Piece]) -> [String] {
         var lines = [""]
         for (index, piece) in pieces.enumerated() {
@@ -137,7 +138,7 @@ struct WordDiffText {
         }
     }
 
-    /// What stayed, without its middle, or without the side on which nothing changed.
+    /// A kept text without its middle, or without the side that borders on no change.
     private static func shortened(_ text: String, keepsStart: Bool, keepsEnd: Bool) -> String {
         let start = keepsStart ? context : 0
         let end = keepsEnd ? context : 0

@@ -6,10 +6,10 @@ struct HistoryPrinter {
     let output: StandardOutput
     let entity: String
     let entries: [HistoryEntry]
-    /// For each entry of a session, how long the status lasted that it ended.
+    /// For each entry of a session, how long the status that it ended had lasted.
     private let dwellTimes: [Duration?]
 
-    /// For each entry the proof of its event; empty where none are asked for.
+    /// The proof of each entry's event; empty if none were requested.
     private let proofs: [JSONValue]
 
     init(output: StandardOutput, entity: EntityReference, entries: [HistoryEntry], proofs: [JSONValue] = []) {
@@ -20,7 +20,7 @@ struct HistoryPrinter {
         dwellTimes = entity.kind == .session ? DwellTimes.of(entries) : entries.map { _ in nil }
     }
 
-    /// As text: an entry a paragraph, each field that changed since the entry before it.
+    /// Prints text: a paragraph for each entry, with each field that changed since the entry before.
     func printText() throws {
         try output.line(style.text(DisplayText.escaped(entity), .heading))
         try output.line()
@@ -42,7 +42,7 @@ struct HistoryPrinter {
         try output.line(JSONValue.object(document).lines)
     }
 
-    /// An object a line.
+    /// Prints an object a line.
     func printLines() throws {
         for object in objects {
             var line: JSONObject = ["entity": .string(entity)]

@@ -5,7 +5,7 @@ import Projections
 struct IdentityPrinter {
     let output: StandardOutput
     let differences: [IdentityDifference]
-    /// The logs as they were named.
+    /// The logs as the command line names them.
     let names: (first: String, second: String)
 
     /// For people.

@@ -6,20 +6,20 @@ struct MatchPrinter {
     /// One thing, and those of its entries that hold the text.
     struct Found {
         let entity: EntityReference
-        /// Whether the thing is there and holds the text now.
+        /// Whether the thing exists and contains the text now.
         let holds: Bool
         var entries: [HistoryEntry]
-        /// The proof of each entry's event, where they are asked for.
+        /// The proof of each entry's event, if requested.
         var proofs: [JSONValue] = []
     }
 
     let output: StandardOutput
     let match: TextMatch
 
-    /// How many characters are shown on each side of what was found.
+    /// How many characters are shown on each side of a match.
     private static let context = 40
 
-    /// What a history tells of the text; `nil` where no entry holds it.
+    /// The entries of a history that contain the text; `nil` if there are none.
     func found(_ entity: EntityReference, _ history: [HistoryEntry]) -> Found? {
         let holding = history.filter { excerpt(of: $0) != nil }
         guard !holding.isEmpty else { return nil }

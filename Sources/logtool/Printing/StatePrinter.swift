@@ -145,7 +145,7 @@ struct StatePrinter {
 }
 
 extension ViewOptions {
-    /// The lines of a text that are shown, escaped: the first, cut to fit, or all of them. Never none.
+    /// The escaped lines of a text to show: the first, cut to fit, or all of them. Never empty.
     func lines(of text: String, style: Style, used: Int) -> [String] {
         guard full else {
             let (line, isCut) = DisplayText.firstLine(of: text)
@@ -162,14 +162,14 @@ func counted(_ count: Int, _ noun: String) -> String {
 }
 
 extension JSONValue {
-    /// The text of a member; the empty text where there is none.
+    /// The text of a member; empty if there is none.
     func text(_ name: String) -> String {
         self[name]?.string ?? ""
     }
 }
 
 extension [JSONValue] {
-    /// Rows that agree in some members, in order of first appearance.
+    /// Groups of rows that agree in some members, in order of first appearance.
     func grouped(by members: [String]) -> [[JSONValue]] {
         var groups: [[JSONValue]] = []
         var places: [[String]: Int] = [:]

@@ -26,13 +26,13 @@ struct StatisticsPrinter {
         }
     }
 
-    /// Of the data file and the caches beside it.
+    /// The size of the data file and the caches beside it.
     private var bytesOnDisk: UInt64 { statistics.store.bytesOnDisk + statistics.store.bytesOfCaches }
 
-    /// So many commits behind, a reader begins to cost disk.
+    /// A reader this many commits behind begins to cost disk space.
     private static let readerLagTolerated: UInt64 = 1000
 
-    /// Says who keeps replaced pages from being used again; `nil` where nobody does for long.
+    /// A warning that names the process whose old snapshot keeps replaced pages in use; `nil` if none is far behind.
     private var readerWarning: String? {
         let lag = statistics.store.oldestReaderLag
         guard lag >= Self.readerLagTolerated, let process = statistics.store.oldestReaderProcess else { return nil }

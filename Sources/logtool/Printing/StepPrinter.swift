@@ -25,7 +25,7 @@ final class StepPrinter {
         if form == .document { try output.line(isFirst ? "]" : "\n]") }
     }
 
-    /// Prints one event; the title is what its frame calls itself.
+    /// Prints one event; `title` is its frame's own name.
     func print(_ event: Envelope, title: String?, _ differences: [StateDifference]) throws {
         let changes = StateDiff.document(differences)["differences"]?.array ?? []
         switch form {

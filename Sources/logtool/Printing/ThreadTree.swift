@@ -2,14 +2,14 @@ import Projections
 
 /// The messages of one channel as reply trees, drawn as lines from top to bottom.
 ///
-/// Roots and replies stand in the remote's order. Replies whose parent is not there hang below a line that says why.
-/// Works with a stack of its own, since chains may be long.
+/// Roots and replies are in the remote's order. Replies with a missing parent hang below a line that says why. Uses its
+/// own stack instead of recursion, because chains may be long.
 struct ThreadTree {
     /// A message as far as threads care.
     struct Node {
         let id: String
         let replyTo: String?
-        /// Whether the parent lives: otherwise `deleted`, `unknown` or `compacted`.
+        /// Why the parent is missing (`deleted`, `unknown` or `compacted`), or that it lives.
         let parentState: String?
     }
 
@@ -17,9 +17,9 @@ struct ThreadTree {
     struct Line: Equatable {
         /// What the line shows.
         enum Content: Equatable {
-            /// The message at a place of the input.
+            /// The message at an index of the input.
             case message(Int)
-            /// A parent that is not there, and why.
+            /// A missing parent, and why it is missing.
             case lostParent(id: String, state: String)
         }
 
@@ -36,7 +36,7 @@ struct ThreadTree {
     private let forest: ReplyForest
     private var lines: [Line] = []
 
-    /// Draws the trees of the messages, which come in the remote's order.
+    /// Draws the trees of messages; `nodes` are in the remote's order.
     static func lines(of nodes: [Node]) -> [Line] {
         let places = Dictionary(nodes.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
         let parents = nodes.map { node in node.replyTo.flatMap { places[$0] } }
@@ -45,7 +45,7 @@ struct ThreadTree {
         return tree.lines
     }
 
-    /// What stands before the second and later lines of a message whose first line has this prefix.
+    /// The prefix of the second and later lines of a message whose first line has this prefix.
     static func stem(below prefix: String) -> String {
         guard let branch = prefix.lastIndex(where: { "├└×".contains($0) }) else { return prefix }
         let rest = prefix[branch...]
@@ -84,9 +84,9 @@ struct ThreadTree {
 
     private struct Step {
         let index: Int
-        /// What stands before the message.
+        /// The prefix of the message.
         let prefix: String
-        /// What stands before the branches of its replies.
+        /// The prefix of its replies' branches.
         let stem: String
         let depth: Int
     }

@@ -4,7 +4,7 @@ import EventLog
 import Ingest
 
 extension LiveSourceOptions {
-    /// Where the token comes from; `nil` where none is given.
+    /// The token's place; `nil` if none is given.
     var token: TokenSource? {
         tokenEnv.map { .environment($0) } ?? tokenFile.map { .file($0) }
     }
@@ -44,7 +44,7 @@ extension RealtimeSourceOptions {
 }
 
 extension PolledSourceOptions {
-    /// Puts what was given into settings.
+    /// Copies the given options into settings.
     func apply(to settings: inout SourceSettings) {
         settings.api = api
         settings.patterns = patterns

@@ -3,7 +3,7 @@ import Ingest
 import Logging
 
 extension LiveTools {
-    /// What recorders share: this machine's clock and chance, and messages on standard error.
+    /// The tools that recorders share: this machine's clock and randomness, and log messages on standard error.
     static func machine(trustFile: String?, level: Logger.Level, speed: Double = 1) throws -> LiveTools {
         LiveTools(
             clock: .machine(speed: speed, now: { SystemClock.now }),

@@ -2,9 +2,10 @@
 import CoreMetrics
 import Synchronization
 
-/// Collects what swift-metrics is told, and writes it in Prometheus's text format (version 0.0.4).
+/// Collects the metrics reported to swift-metrics and writes them in Prometheus's text format (version 0.0.4).
 ///
-/// Counters count up, recorders and gauges keep the last value, timers give a count and a sum in seconds.
+/// Counters add up, recorders and gauges keep the last value, timers give a count and a sum in seconds. The mutex
+/// guards all values, so any thread may report.
 final class MetricsRegistry: MetricsFactory {
     private struct Series {
         var value = 0.0
@@ -27,7 +28,7 @@ final class MetricsRegistry: MetricsFactory {
 
     private let contents = Mutex(Contents())
 
-    /// More series than that are not kept: a mistake must not fill memory.
+    /// The most series that are kept, so that a mistake cannot fill the memory.
     private static let seriesMax = 10_000
 
     /// Everything as text, sorted by name.
@@ -106,7 +107,7 @@ extension MetricsRegistry {
     func destroyTimer(_ handler: any TimerHandler) {}
 }
 
-/// Hands values on, whatever the metric's kind.
+/// Passes values on, whatever the metric's kind.
 private final class Handler: CounterHandler, RecorderHandler, TimerHandler {
     private let take: @Sendable (Double) -> Void
 

@@ -5,15 +5,15 @@ import NIOHTTP1
 import NIOPosix
 import ServiceLifecycle
 
-/// Gives the metrics over HTTP: `GET /metrics`.
+/// Serves the metrics over HTTP: `GET /metrics`.
 final class MetricsService: Service {
     private let host: String
     private let port: Int
     private let registry: MetricsRegistry
     private let log: Logger
 
-    /// - Parameter address: `HOST:PORT`, or a port alone, which is one of 127.0.0.1.
-    /// - Throws: `Failure` where it is neither.
+    /// - Parameter address: `HOST:PORT`, or a port of 127.0.0.1.
+    /// - Throws: `Failure` if it is neither.
     init(address: String, registry: MetricsRegistry, log: Logger) throws {
         let parts = address.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2, let port = parts.last.flatMap({ Int($0) }), (0...65_535).contains(port) else {

@@ -9,10 +9,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What `logtool record` is told by its file (docs/recording.md): logs, the sources of each, and whether metrics are
-/// given. It holds no token, only where tokens are.
+/// The configuration file of `logtool record` (docs/recording.md): logs, the sources of each, and where metrics are
+/// served. It names the places of tokens, never tokens (I14).
 struct RecordConfiguration: Equatable, Sendable {
-    /// One source and the log that it goes to.
+    /// One source and the log that it is recorded in.
     struct Entry: Hashable, Sendable {
         let log: String
         let settings: SourceSettings
@@ -22,14 +22,14 @@ struct RecordConfiguration: Equatable, Sendable {
     }
 
     var entries: [Entry] = []
-    /// Where metrics are given, `HOST:PORT`; `nil` for nowhere.
+    /// The address that serves metrics, `HOST:PORT`; `nil` for none.
     var metrics: String?
     /// Certificates to check servers against.
     var trustFile: String?
 
     /// Reads a file.
     ///
-    /// - Throws: `Failure` naming the file and what in it is wrong.
+    /// - Throws: `Failure` that names the file and its mistake.
     init(path: String) throws {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Failure("read configuration \"\(path)\": the file cannot be read")
@@ -78,7 +78,7 @@ struct RecordConfiguration: Equatable, Sendable {
     }
 }
 
-/// Takes the file apart, refusing what it does not know.
+/// Reads the parts of the file. Unknown members are refused.
 struct ConfigurationReader {
     let path: String
     let folder: URL

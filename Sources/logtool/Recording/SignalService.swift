@@ -4,7 +4,7 @@ import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
-/// Takes the process's signals: SIGINT and SIGTERM end it in good order, SIGHUP reads the configuration again.
+/// Handles the process's signals: SIGINT and SIGTERM shut it down in order, SIGHUP reads the configuration again.
 final class SignalService: Service {
     private let signals: UnixSignalsSequence
     private let onHangup: @Sendable () -> Void
@@ -18,7 +18,7 @@ final class SignalService: Service {
     /// The exit code of the signal that ended the process.
     var code: Int32? { stopCode.withLock { $0 } }
 
-    /// Returns, and so begins the shutdown, with the first signal that asks for the end.
+    /// Returns at the first SIGINT or SIGTERM, which begins the shutdown.
     func run() async throws {
         for await signal in signals.cancelOnGracefulShutdown() {
             switch signal {

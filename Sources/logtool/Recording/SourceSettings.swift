@@ -2,7 +2,7 @@
 import EventLog
 import Ingest
 
-/// What a live source is told, on the command line or in a file: never a token, only where one is.
+/// The settings of a live source, from the command line or a file. They name the places of tokens, never tokens (I14).
 struct SourceSettings: Hashable, Sendable {
     /// The kinds of sources that can be followed.
     enum Kind: String, CaseIterable, Sendable {
@@ -14,7 +14,7 @@ struct SourceSettings: Hashable, Sendable {
     /// The source's name in the log.
     var name: String?
     var branch: String?
-    /// Whether a git repository's objects and branches may lie outside its folder.
+    /// Whether a git repository may keep objects and branches outside its folder.
     var allowsAlternates = false
     var api: String?
     var tokenEnvironment: String?
@@ -28,12 +28,12 @@ struct SourceSettings: Hashable, Sendable {
     var intents: UInt64?
     var tables: [String] = []
     var patterns: [String] = []
-    /// Whether status files are looked at again and again instead of watched.
+    /// Whether status files are polled instead of watched.
     var polls = false
     var interval: Duration?
     var environment: String?
 
-    /// The source, as it is to be run.
+    /// Makes the source.
     func makeSource(follows: Bool) throws -> any LiveSource {
         let name = try SourceName(self.name ?? SourceNaming.name(kind: kind.rawValue, address: address))
         switch kind {

@@ -5,11 +5,11 @@ import Logging
 import Metrics
 import ServiceLifecycle
 
-/// Keeps the recorders of a configuration running: each is started again when it fails, without disturbing the others.
+/// Keeps the recorders of a configuration running: one that fails is started again without disturbing the others.
 final class Supervisor: Service {
-    /// What it is to do next.
+    /// An order to the supervisor.
     enum Order: Sendable {
-        /// Run these, and no others; those that run already go on.
+        /// Run these recorders and no others; those already running go on.
         case run(RecordConfiguration)
     }
 
@@ -17,9 +17,9 @@ final class Supervisor: Service {
     private let tools: LiveTools
     private let orders: AsyncStream<Order>
 
-    /// The longest wait before a recorder that failed is started again.
+    /// The longest wait before a failed recorder is started again.
     private static let waitMax: Duration = .seconds(60)
-    /// A recorder that ran so long has not failed at once.
+    /// After this running time, a failure starts again with the shortest wait.
     private static let settled: Duration = .seconds(120)
 
     init(options: EventStore.Options, tools: LiveTools, orders: AsyncStream<Order>) {
@@ -28,7 +28,7 @@ final class Supervisor: Service {
         self.orders = orders
     }
 
-    /// Runs until a graceful shutdown; every recorder has ended on return, and what it took is durable.
+    /// Runs until a graceful shutdown. On return every recorder has ended and what it took is durable.
     func run() async throws {
         var running: [RecordConfiguration.Entry: Task<Void, Never>] = [:]
         for await order in orders.cancelOnGracefulShutdown() {
