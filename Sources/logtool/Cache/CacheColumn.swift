@@ -106,6 +106,7 @@ struct CacheColumn: Sendable {
             let (milliseconds, isTooMuch) = time.seconds.multipliedReportingOverflow(by: 1000)
             return isTooMuch ? fallback : .integer(milliseconds &+ nanoseconds / 1_000_000)
         default:
+            assert(storage == .unix || storage == .apple, "only times are stored as seconds")
             // Core Data and SwiftData count from 2001-01-01.
             let start: Int64 = storage == .apple ? 978_307_200 : 0
             let seconds = time.seconds &- start

@@ -111,6 +111,7 @@ private final class TableWalk {
         let order = key.map { "\($0.quotedSQL) COLLATE BINARY" }.joined(separator: ", ")
         let query = "SELECT \(columns) FROM \(table.name.quotedSQL) NOT INDEXED ORDER BY \(order)"
         (self.log, self.cache) = (try log.statement(query), try cache.statement(query))
+        assert(self.key.count == key.count, "the columns of a key are columns of the map")
         cache.allow(rows: .max)
         try advanceLog()
         try advanceCache()

@@ -35,6 +35,7 @@ struct CacheCopy {
         case .both(let sources): left = sources
         }
         let table = step.table
+        assert(left.isEmpty || table.sourceColumn != nil, "rows are left out by a column that holds their source")
         let columns = table.columns.map { $0.name.quotedSQL }.joined(separator: ", ")
         var query = "SELECT \(columns) FROM \(table.name.quotedSQL) NOT INDEXED"
         if !left.isEmpty, let source = table.sourceColumn {

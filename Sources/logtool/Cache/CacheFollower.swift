@@ -58,6 +58,7 @@ struct CacheFollower {
     }
 
     private mutating func write(_ changes: ChangedThings) throws -> Batch {
+        assert(meta.sequence < state.sequence, "each batch moves the cache forward")
         meta.advance(to: &state)
         let meta = meta
         let changed = try tables.connection.transaction {

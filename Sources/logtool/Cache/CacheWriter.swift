@@ -43,6 +43,7 @@ struct CacheWriter {
         by plan: RebuildPlan,
         _ connection: SQLiteConnection
     ) throws -> RowCounts {
+        assert(plan.steps.count == schema.map.tables.count, "a plan has a step for each table")
         progress.begin("writing the rows")
         let made = try MappedTables(schema.map.only(plan.tables { $0 == .log }), in: connection)
         try made.insertAll(of: state) { progress.report("wrote \($0) rows", done: $0) }

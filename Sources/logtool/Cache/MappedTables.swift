@@ -67,6 +67,7 @@ final class MappedTables {
 
     private func insert(_ row: MadeRow) throws {
         let target = all[row.target]
+        assert(row.values.count == target.table.columns.count, "a row has a value for each column of its table")
         do {
             connection.allow(rows: 1)
             try target.insertion.run(row.values)

@@ -70,7 +70,8 @@ private struct SQLScanner {
     }
 
     private func statement(from start: (index: Int, line: Int)) -> SQLScript.Statement {
-        SQLScript.Statement(text: String(decoding: bytes[start.index..<index], as: UTF8.self), line: start.line)
+        assert(start.index < index, "a statement has at least one byte")
+        return SQLScript.Statement(text: String(decoding: bytes[start.index..<index], as: UTF8.self), line: start.line)
     }
 
     private var isTrigger: Bool {

@@ -143,6 +143,7 @@ extension SQLiteConnection {
 
     /// Runs `body` in a write transaction, which is rolled back if `body` throws.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        assert(sqlite3_get_autocommit(handle) != 0, "transactions do not nest")
         try run("BEGIN IMMEDIATE")
         do {
             let result = try body()

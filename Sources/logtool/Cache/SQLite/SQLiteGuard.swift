@@ -92,6 +92,7 @@ final class SQLiteGuard {
         let (product, isTooMuch) = rows.multipliedReportingOverflow(by: Self.stepsPerRow)
         steps = isTooMuch ? .max : max(product, 0).addingReportingOverflow(Self.stepsMin).partialValue
         if steps < 0 { steps = .max }
+        assert(steps >= Self.stepsMin, "a statement gets at least the minimum of steps")
     }
 
     private func goesOn() -> Bool {

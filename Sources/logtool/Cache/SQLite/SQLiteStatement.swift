@@ -26,6 +26,10 @@ final class SQLiteStatement {
 
     /// Binds the values of a query. Call it before the first `step`.
     func bind(_ values: [SQLiteValue]) throws {
+        assert(
+            values.isEmpty || values.count == Int(sqlite3_bind_parameter_count(handle)),
+            "each parameter of a statement gets a value"
+        )
         for (index, value) in values.enumerated() { try bind(value, at: Int32(index + 1)) }
     }
 
