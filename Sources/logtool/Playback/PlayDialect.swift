@@ -78,6 +78,7 @@ struct PlayHeartbeats {
     mutating func owe(_ reference: String?, at now: PlayInstant) {
         if owed.count == Self.owedMax { owed.removeFirst() }
         owed.append(Owed(reference: reference, since: now))
+        assert(owed.count <= Self.owedMax, "heartbeats that nobody acknowledges are bounded")
     }
 
     /// Takes a recorded acknowledgement: whether it is sent, and which reference it answers.

@@ -68,6 +68,7 @@ final class PlayInbox: Sendable {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
                     guard state.events.isEmpty, !state.isEnded else { return true }
+                    assert(state.waiter == nil, "one task waits at a time")
                     state.waiter = (ticket, continuation)
                     return false
                 }

@@ -37,7 +37,9 @@ struct PlayPace {
 
     /// Notes that an event was given.
     mutating func gave() {
-        if isStepping { releases -= 1 }
+        guard isStepping else { return }
+        assert(releases > 0, "an event was given without a release")
+        releases -= 1
     }
 }
 #endif

@@ -120,6 +120,7 @@ struct PlayScript {
                 return true
             }
         }
+        assert(next > range.lowerBound, "each batch moves the script on")
         (self.batch, self.link, self.next) = (batch, link, next)
     }
 }
@@ -172,6 +173,7 @@ private struct PlayLink {
     /// Adds the steps that an event makes.
     mutating func add(_ event: borrowing EventView, _ lane: PlayLane, to steps: inout [PlayStep]) {
         let (sequence, time, attributes) = (event.sequence, event.recordedAt, lane.attributes)
+        assert((steps.last?.sequence ?? .zero) <= sequence, "steps are in the order of the log")
         func add(_ act: PlayStep.Act) { steps.append(PlayStep(sequence: sequence, recordedAt: time, act: act)) }
         switch lane.role {
         case .link: link(lane, add)

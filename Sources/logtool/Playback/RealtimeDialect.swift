@@ -152,6 +152,7 @@ struct RealtimeDialect: PlayDialect {
 
     /// The reply to a join that the script answered earlier, or never answers.
     private mutating func answerLate(isOver: Bool, at now: PlayInstant) -> [UInt8]? {
+        assert(replies.isEmpty, "earlier replies go out first")
         for (topic, channel) in channels.sorted(by: { $0.key < $1.key }) where !channel.isAnswered {
             let recorded = recordedTopic(for: topic, channel)
             let isComing = recorded.map { joins[$0] == nil || !answered.contains($0) } ?? false

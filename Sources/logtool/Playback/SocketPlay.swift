@@ -179,6 +179,7 @@ final class SocketPlay<Dialect: PlayDialect> {
     /// Starts to send `pending`, without waiting for it: more is encoded meanwhile.
     private func sendAhead() async {
         await finishSending()
+        assert(sending == nil, "one piece is on its way at a time")
         if let wire {
             sending = Sending(future: wire.write(pending), given: givenInPending, reached: reached)
             givenInPending = 0
