@@ -48,6 +48,7 @@ final class CandidateRunner {
             let indexes = Array(next..<min(next + workers, count))
             let batch = indexes.map(make)
             let answers = try answers(to: batch)
+            assert(answers.count == batch.count, "each candidate of a batch has a place among the answers")
             for (index, answer) in zip(indexes, answers) {
                 guard let (identity, holds) = answer else { continue }
                 asked.insert(identity)
@@ -90,7 +91,9 @@ final class CandidateRunner {
         }
         if !open.isEmpty {
             try checkTime()
-            for (index, answer) in zip(open, try evaluate(open.compactMap { batch[$0] })) {
+            let found = try evaluate(open.compactMap { batch[$0] })
+            assert(found.count == open.count, "each open question gets an answer")
+            for (index, answer) in zip(open, found) {
                 if let identity = identities[index] { book.note(answer, to: identity) }
             }
         }

@@ -95,6 +95,7 @@ struct ShrinkSearch {
         var base = (count: 0, states: runner.test.start())
         while high - low > 1 {
             try runner.checkTime()
+            assert(base.count <= low, "the folded prefix is part of every candidate that is left")
             let middle = low + (high - low) / 2
             let candidate = Candidate(Array(events[..<middle]))
             var answer = runner.known(candidate)
@@ -111,6 +112,7 @@ struct ShrinkSearch {
 
     /// Tries small guesses: the last event alone, what it needs, what touches the same things or channels.
     private mutating func guess() throws {
+        assert(!best.events.isEmpty, "a log without events was refused")
         let last = best.events.count - 1
         let parents = links.parents(of: best.events[last].draft)
         let named = links.places(naming: runner.test.texts)
@@ -164,6 +166,7 @@ struct ShrinkSearch {
         var isSmaller = false
         var end = best.events.count
         while end > 0, best.events.count > 1 {
+            assert(end <= best.events.count, "the events that depend on a run come after it")
             let (events, links) = (best.events, links)
             let places = events.map(\.place)
             let windows = (end + size - 1) / size
@@ -184,7 +187,8 @@ struct ShrinkSearch {
     }
 
     private static func window(_ number: Int, size: Int, end: Int) -> Range<Int> {
-        max(end - (number + 1) * size, 0)..<(end - number * size)
+        assert(number * size < end, "a window holds at least one unit")
+        return max(end - (number + 1) * size, 0)..<(end - number * size)
     }
 
     /// The events without those at some places; `nil` if none is left, because an empty log is of no use.
@@ -216,6 +220,7 @@ struct ShrinkSearch {
                 guard let hit = try runner.first(windows, { make(without($0)) }) else { break }
                 isSmaller = true
                 kept = without(hit)
+                assert(kept.count < now.count, "each hit leaves something out")
                 end = Self.window(hit, size: size, end: end).lowerBound
                 if let candidate = make(kept) { take(candidate) }
             }

@@ -32,6 +32,7 @@ struct Substitutes {
         let pieces = texts.flatMap { TextPiece.pieces(of: $0) }
         if classes.contains(.words) { chooseWords(pieces, kept) }
         if classes.contains(.ids) { chooseIDs(pieces) }
+        assert(dayShift % 7 == 0, "times move by whole weeks")
     }
 
     private mutating func chooseWords(_ pieces: [TextPiece], _ kept: Set<String>) {

@@ -18,6 +18,7 @@ enum TextPiece: Hashable {
         var start = 0
         while start < scalars.count {
             let (piece, end) = next(in: scalars[start...])
+            assert(end > start, "a piece has at least one character")
             pieces.append(piece)
             start = end
         }
@@ -102,6 +103,7 @@ enum CalendarDay {
         let shifted = number + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
+        assert((0..<146_097).contains(dayOfEra), "an era has 146,097 days")
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let month = (5 * dayOfYear + 2) / 153
