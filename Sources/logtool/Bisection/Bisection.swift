@@ -64,6 +64,7 @@ struct Bisection {
             }
             narrowed(good, bad)
         }
+        assert(good < bad, "the good end comes before the bad one")
         let left = (good.rawValue + 1...bad.rawValue).map { SequenceNumber($0) }
         return left.count == 1 ? .first(bad) : .among(left)
     }

@@ -41,6 +41,7 @@ struct CheckResult: Sendable {
                     next += 1
                 }
             }
+            assert(next == folders.count, "each fixture was checked")
             return results.compactMap { $0 }
         }
     }

@@ -162,7 +162,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     /// The greatest number of states that a search between two points tests.
     private static func steps(from good: SequenceNumber, to bad: SequenceNumber) -> Int {
-        2 + (UInt64.bitWidth - (bad.rawValue - good.rawValue).leadingZeroBitCount)
+        assert(good < bad, "ends in the wrong order were refused")
+        return 2 + (UInt64.bitWidth - (bad.rawValue - good.rawValue).leadingZeroBitCount)
     }
 
     /// Tests the two states around the answer again: if a test answers differently for the same bytes, nothing was

@@ -37,6 +37,7 @@ enum EditScript {
         var (x, y) = (old.startIndex, new.startIndex)
         for run in matches + [(old.count, new.count, 0)] {
             let (left, right) = (old.startIndex + run.0, new.startIndex + run.1)
+            assert(x <= left && y <= right, "common runs ascend in both sequences")
             let kept = old[left..<left + run.2]
             if x < left || y < right { blocks.append(Block(removed: old[x..<left], added: new[y..<right], kept: kept)) }
             (x, y) = (left + run.2, right + run.2)

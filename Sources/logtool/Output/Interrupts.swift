@@ -32,6 +32,7 @@ enum Interrupts {
     /// Runs `body`; meanwhile, an interrupt also kills the process group. The terminal's SIGINT does not reach that
     /// group.
     static func ending<Result>(group: pid_t, during body: () throws -> Result) rethrows -> Result {
+        assert(group > 0, "0 marks a free slot, and killing group 0 would kill this process")
         let slot = (0..<groupsMax).first {
             groups[$0].compareExchange(expected: 0, desired: group, ordering: .relaxed).exchanged
         }

@@ -40,6 +40,7 @@ final class StandardOutput {
             if buffer.count >= Self.bufferBytesMax { try flush() }
         } else {
             try flush()
+            assert(buffer.isEmpty, "earlier output goes first")
             try hand(bytes)
         }
     }

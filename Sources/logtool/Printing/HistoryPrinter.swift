@@ -14,6 +14,7 @@ struct HistoryPrinter {
 
     init(output: StandardOutput, entity: EntityReference, entries: [HistoryEntry], proofs: [JSONValue] = []) {
         self.output = output
+        assert(proofs.isEmpty || proofs.count == entries.count, "each entry has a proof, or none has")
         self.proofs = proofs
         self.entity = entity.description
         self.entries = entries

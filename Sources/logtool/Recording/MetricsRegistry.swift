@@ -65,6 +65,7 @@ final class MetricsRegistry: MetricsFactory {
             guard contents.series[name] != nil || contents.series.count < Self.seriesMax else { return }
             contents.kinds[name.label] = contents.kinds[name.label] ?? kind
             body(&contents.series[name, default: Series()])
+            assert(contents.series.count <= Self.seriesMax, "the number of series is bounded")
         }
     }
 

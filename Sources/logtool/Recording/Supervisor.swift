@@ -42,6 +42,7 @@ final class Supervisor: Service {
             for entry in configuration.entries where running[entry] == nil {
                 running[entry] = Task { await self.keep(entry) }
             }
+            assert(running.count == wanted.count, "the wanted recorders run, and no others")
             tools.log.notice("recording", metadata: ["sources": "\(running.count)"])
         }
         for task in running.values { task.cancel() }

@@ -15,5 +15,7 @@ func concurrentMap<Value: Sendable>(
         let result = Result { try make(indexes.lowerBound + place) }
         results.withLock { $0[place] = result }
     }
-    return try results.withLock { $0 }.compactMap { try $0?.get() }
+    let values: [Value] = try results.withLock { $0 }.compactMap { try $0?.get() }
+    assert(values.count == indexes.count, "each index has a value")
+    return values
 }

@@ -37,6 +37,7 @@ struct EventSelection {
         var upper = range.upperBound
         while count > 0 {
             let lower = max(range.lowerBound, SequenceNumber(upper.rawValue - min(upper.rawValue - 1, 4_095)))
+            assert(lower <= upper, "a block holds at least one sequence")
             var matches: [SequenceNumber] = []
             try session.forEachEvent(in: lower...upper) { event in
                 if includes(event.envelope), isWanted(event) { matches.append(event.sequence) }

@@ -79,6 +79,7 @@ final class LineReader {
     }
 
     private func fill() throws {
+        assert(start <= buffer.count, "the lines that were returned lie in the buffer")
         buffer.removeFirst(start)
         start = 0
         var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
