@@ -172,7 +172,7 @@ struct GitSourceOptions: ParsableArguments {
     @Flag(help: "Read objects and branches that the repository keeps outside its folder.")
     var allowAlternates = false
 
-    /// What is given that a kind of source has no use for; `nil` for nothing.
+    /// Why the options do not fit a kind of source; `nil` if they do.
     func fault(for kind: IngestCommand.Kind) -> String? {
         if kind != .git && allowAlternates { return "--allow-alternates goes with git only" }
         if kind != .git && kind != .github && branch != nil { return "--branch goes with git and github only" }
@@ -188,7 +188,7 @@ struct CaptureSourceOptions: ParsableArguments {
     @Flag(help: "Pass over lines or entries that cannot be read, and list them as issues.")
     var keepGoing = false
 
-    /// What is given that a kind of source has no use for; `nil` for nothing.
+    /// Why the options do not fit a kind of source; `nil` if they do.
     func fault(for source: IngestCommand.Kind) -> String? {
         switch (source, kind) {
         case (.capture, let kind?) where kind.capture == nil: "a capture has no frames of kind \(kind.rawValue)"

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool stats`: how much there is.
+/// `logtool stats`: counts and sizes of a log.
 struct StatsCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",

@@ -11,7 +11,7 @@ struct Example {
     }
 }
 
-/// What every command has: examples, which its help begins with.
+/// A command whose help begins with examples.
 protocol ExplainedCommand: ParsableCommand {
     static var examples: [Example] { get }
 }

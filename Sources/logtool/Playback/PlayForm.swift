@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What `play` replaces.
+/// The kind of remote that `play` replaces.
 enum PlayForm: String, CaseIterable, ExpressibleByArgument, Sendable {
     case gateway, sse, realtime, files, git
 

@@ -69,7 +69,7 @@ struct InclusionProof {
         ])
     }
 
-    /// Why the proof proves nothing; `nil` where it holds.
+    /// Why the proof is invalid; `nil` if it holds.
     var fault: String? {
         if let event, event.envelope.sequence != sequence { return "the event is another sequence" }
         if let event, leaf != event.leaf { return "the leaf is not that of the event, its salt and its payload" }
@@ -89,14 +89,14 @@ struct InclusionProof {
         return act.fault(size: size, root: root, event: event)
     }
 
-    /// What is known of the event's bytes, where the proof holds.
+    /// What the proof shows of the event's bytes, if it holds; `nil` without an event.
     var text: ProofCheck.Text? {
         guard let event else { return nil }
         if event.envelope.holding == .whole { return .original }
         return act == nil ? .unproved : .substitute
     }
 
-    /// What the proof claims, for people.
+    /// The proof's claim as a sentence.
     var claim: String {
         let what = event == nil ? "the leaf hash of sequence \(sequence)" : "sequence \(sequence)"
         let place = "\(what) is in the log of \(size) events with the root \(root)"
@@ -115,7 +115,7 @@ struct RedactionProof {
 
     var sequence: SequenceNumber { event.envelope.sequence }
 
-    /// `nil` where the tree is too small to have the act.
+    /// `nil` if the tree is too small to contain the act.
     init?(of act: SequenceNumber, size: UInt64, in session: borrowing ReadSession) throws {
         guard act.rawValue <= size, let event = try session.event(at: act) else { return nil }
         self.event = event
@@ -136,7 +136,7 @@ struct RedactionProof {
         ])
     }
 
-    /// Why the act does not prove a substitute in a tree; `nil` where it does.
+    /// Why the act does not prove the substitute in a tree; `nil` if it does.
     func fault(size: UInt64, root: Hash256, event redacted: RecordedEvent) -> String? {
         let envelope = event.envelope
         guard envelope.source == .logtool, envelope.holding == .whole, envelope.sequence > .zero else {
