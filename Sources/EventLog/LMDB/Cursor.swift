@@ -1,10 +1,12 @@
 import CLMDB
 
-/// A place in a table that moves over its entries in key order.
+/// Walks over a table's entries in key order.
 ///
-/// A cursor is made, used and destroyed within one function, in a write transaction before anything is committed.
+/// Make, use and destroy a cursor within one function; in a write transaction, destroy it before the commit. LMDB
+/// closes the cursors of a write transaction itself when that ends, so closing one later would free it twice.
 struct Cursor: ~Copyable {
-    /// How far before an entry's bytes lie those that are asked for: two or three events of the usual size.
+    /// How many bytes before the current value `prefetch` begins: two or three events of the usual size. LMDB fills a
+    /// leaf page from its end, so the next values lie at lower addresses.
     private static let prefetchedAhead = 1024
 
     private let handle: OpaquePointer
@@ -25,17 +27,17 @@ struct Cursor: ~Copyable {
         mdb_cursor_close(handle)
     }
 
-    /// The key of the entry that the cursor stands on.
+    /// The key of the current entry. Valid after a move that returned true, for as long as the view's bytes are.
     var key: UnsafeRawBufferPointer {
         @inline(__always) get { keyValue.bytes }
     }
 
-    /// The value of the entry that the cursor stands on.
+    /// The value of the current entry; valid as `key` is.
     var value: UnsafeRawBufferPointer {
         @inline(__always) get { found.bytes }
     }
 
-    /// Moves to the next entry, from a new cursor to the first; false after the last.
+    /// Moves to the next entry; a new cursor moves to the first. False after the last.
     @inline(__always)
     mutating func advance() throws(LMDBError) -> Bool {
         let moved = try move(isPlaced ? MDB_NEXT : MDB_FIRST)
@@ -43,7 +45,7 @@ struct Cursor: ~Copyable {
         return moved
     }
 
-    /// Asks for the bytes of the entries after the next one, so that they are near when the cursor comes to them.
+    /// Asks the processor to load the bytes of the entries after the next one. A hint only: it reads nothing.
     ///
     /// - Parameter pageBytes: the size of LMDB's pages, a power of two.
     @inline(__always)
@@ -51,26 +53,26 @@ struct Cursor: ~Copyable {
         clmdb_prefetch_next(found, Self.prefetchedAhead, pageBytes)
     }
 
-    /// Moves to the last entry; false where there is none.
+    /// Moves to the last entry; false if the table is empty.
     mutating func seekLast() throws(LMDBError) -> Bool {
         isPlaced = true
         return try move(MDB_LAST)
     }
 
-    /// Moves to the first entry whose key is not below the given one; false where there is none.
+    /// Moves to the first entry whose key is not below `sought`; false if there is none.
     mutating func seek(atLeast sought: [UInt8]) throws(LMDBError) -> Bool {
         let (code, key, value) = sought.withUnsafeBytes { Self.seek(handle, $0) }
         return try place(code, key, value)
     }
 
-    /// Moves to the last entry whose key is not above the given one; false where there is none.
+    /// Moves to the last entry whose key is not above `sought`; false if there is none.
     mutating func seek(atMost sought: [UInt8]) throws(LMDBError) -> Bool {
         guard try seek(atLeast: sought) else { return try seekLast() }
         if key.elementsEqual(sought) { return true }
         return try move(MDB_PREV)
     }
 
-    /// Moves to the first entry whose key is not below the given number.
+    /// Moves to the first entry whose key is not below the big-endian bytes of `number`; false if there is none.
     mutating func seek(atLeast number: some FixedWidthInteger) throws(LMDBError) -> Bool {
         var bigEndian = number.bigEndian
         let (code, key, value) = withUnsafeBytes(of: &bigEndian) { bytes in
@@ -79,7 +81,7 @@ struct Cursor: ~Copyable {
         return try place(code, key, value)
     }
 
-    /// Moves to the last entry whose key is not above the given number.
+    /// Moves to the last entry whose key is not above the big-endian bytes of `number`; false if there is none.
     mutating func seek(atMost number: some FixedWidthInteger) throws(LMDBError) -> Bool {
         guard try seek(atLeast: number) else { return try seekLast() }
         var bigEndian = number.bigEndian

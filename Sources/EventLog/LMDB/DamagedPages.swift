@@ -1,13 +1,18 @@
 import CLMDB
 import Synchronization
 
-/// What becomes of a process that meets a damaged page although all pages were looked at when the file was opened: the
-/// file was altered, cut off or became unreadable while it was mapped.
+/// How a process ends when it reads a damaged page of an open file.
+///
+/// All pages were checked when the file was opened (I24), so something altered the file, cut it off or made it
+/// unreadable while it was mapped.
 public enum DamagedPages {
+    /// Each environment that is opened later reads it.
     static let endsProcess = Atomic<Bool>(false)
 
-    /// Lets it end with one line on standard error and exit code 3, in place of SIGBUS for a page that is not there any
-    /// more and of SIGABRT for an assertion of LMDB. For programs, before they open a log; it sets a signal handler.
+    /// Ends the process with one line on standard error and exit code 3, instead of SIGBUS for a mapped page that is
+    /// gone or SIGABRT for a failed assertion of LMDB.
+    ///
+    /// For programs, not for libraries: it sets the process's handler for SIGBUS. Call it before a log is opened.
     public static func endProcess() {
         endsProcess.store(true, ordering: .relaxed)
         clmdb_catch_bus_errors()

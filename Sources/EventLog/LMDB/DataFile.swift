@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// The file `data.mdb`, read past LMDB: what LMDB maps without looking must be looked at before it is opened.
+/// Reads the file `data.mdb` without LMDB, so that its pages can be checked before LMDB maps and trusts them (I24).
 final class DataFile {
     /// The file's path, for messages.
     let path: String
@@ -15,24 +15,24 @@ final class DataFile {
 
     /// Opens the data file of an environment.
     ///
-    /// - Throws: `LMDBError` where it is missing or cannot be opened, `EventLogError` with code `damaged` where something
-    ///   else is in its place.
+    /// - Throws: `LMDBError` (`ENOENT`) if the file is missing; `EventLogError` with code `damaged` if the entry is not
+    ///   a regular file, with code `io` if it cannot be opened.
     init(in folder: Folder) throws {
         path = folder.path(of: Folder.dataFileName)
         guard let file = try folder.file(Folder.dataFileName) else { throw LMDBError(ENOENT, "open \(path)") }
         self.file = file
     }
 
-    /// The file that LMDB has open, which must stay open.
+    /// Borrows the descriptor that LMDB has open. LMDB must keep it open for as long as this object lives.
     init(lent descriptor: Int32, _ path: String) {
         self.path = path
         file = OpenFile(lent: descriptor)
     }
 
-    /// The two meta pages; a place without one is `nil`.
+    /// The two meta pages in order; `nil` for one that cannot be read as a meta page.
     func metaPages() -> [MetaPage?] {
         guard let first = metaPage(at: 0) else {
-            // The page size stands in the lost page: the other one says where it is.
+            // The page size is in the first meta page, so try the usual sizes to find the second.
             let second = [4096, 16_384, 8192, 65_536].lazy.compactMap { self.metaPage(at: $0) }.first
             return [nil, second]
         }
@@ -46,7 +46,7 @@ final class DataFile {
         return UInt64(clamping: information.st_size)
     }
 
-    /// What changes whenever anybody writes to the file, or puts another in its place; `nil` where the system does not say.
+    /// Identifies the file and its last change: each write gives it another stamp. `nil` if `fstat` fails.
     func stamp() -> FileStamp? {
         var file = stat()
         guard fstat(descriptor, &file) == 0 else { return nil }
@@ -63,24 +63,26 @@ final class DataFile {
         )
     }
 
-    /// The greater transaction number of the two meta pages; `nil` where one of them cannot be read.
+    /// The greater transaction number of the two meta pages; `nil` if one of them cannot be read.
     func newestTransaction() -> UInt64? {
         let metas = metaPages()
         guard let first = metas[0], let second = metas[1] else { return nil }
         return max(first.transaction, second.transaction)
     }
 
-    /// Fills the buffer from an offset; false at the end of the file or on an error.
+    /// Fills the buffer from a file offset; false at the end of the file or on an error.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Bool {
         readSome(buffer, at: offset) == buffer.count
     }
 
-    /// Fills the buffer from an offset as far as the file reaches and can be read, and says how far.
+    /// Reads from a file offset until the buffer is full, the file ends or a read fails; returns the number of bytes
+    /// read.
     func readSome(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
         file.read(buffer, at: offset)
     }
 
-    /// Where the next bytes lie that are no hole, from an offset on; `nil` where there are none.
+    /// The next range of the file at or after an offset that is not a hole; `nil` if only a hole follows.
+    /// If the system cannot tell, all from the offset on.
     func dataRange(from offset: UInt64) -> Range<UInt64>? {
         file.dataRange(from: offset)
     }
@@ -92,7 +94,7 @@ final class DataFile {
     }
 }
 
-/// Which file something is, how long it is, and when it was last written and changed.
+/// A file's identity, its length, and the times of its last write and last change.
 struct FileStamp: Equatable {
     let device: UInt64
     let inode: UInt64

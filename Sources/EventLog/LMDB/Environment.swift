@@ -1,18 +1,22 @@
 import CLMDB
 import Synchronization
 
-/// One LMDB environment, open once in this process. The only owner of an `MDB_env`.
+/// One LMDB environment, open at most once at a time in this process (I6). The only owner of an `MDB_env`.
 ///
-/// Every transaction holds it strongly, so that it is closed after the last of them (limits of the compiler and of LMDB
-/// both ask for that). It counts its open transactions, since LMDB lets the map change only while there is none.
+/// Every transaction holds it strongly, so that it closes after the last of them: LMDB must not be closed under an open
+/// transaction. It counts its open transactions, because LMDB lets the map change only while there are none.
+///
+/// `@unchecked Sendable` is right because `tables` is set in `init` alone, `gate` is a mutex, and `handle` is replaced
+/// only in `alone`, while no transaction is open. LMDB itself may be called from any thread.
 final class Environment: @unchecked Sendable {
     /// How an environment is opened.
     enum Access {
-        /// Reading and writing; the files must be there.
+        /// For reading and writing; the files must exist.
         case readWrite
-        /// Reading and writing; the files are made.
+        /// For reading and writing; makes the files.
         case create
-        /// Reading, from a place that cannot be written; `locks` is false where not even the lock file opens.
+        /// For reading only, where the files cannot be written; `locks` is false if the lock file cannot be opened
+        /// either.
         case readOnly(locks: Bool)
 
         fileprivate var creates: Bool {
@@ -27,28 +31,29 @@ final class Environment: @unchecked Sendable {
         }
     }
 
-    /// Why the pages of a data file may be read through LMDB, which maps them without looking.
+    /// Why LMDB may read the pages of a data file, which it maps without checking them (I24).
     enum Pages {
-        /// This process makes them.
+        /// This process writes all of them.
         case own
-        /// The caller looks at each page before LMDB reads it.
+        /// The caller checks each page before LMDB reads it.
         case believed
-        /// The mark beside the file covers them, or else a check finds nothing: it is given the file and a transaction
-        /// whose state stays as it is meanwhile.
+        /// The mark beside the file covers them, or the check passes. The check gets the file and the number of a
+        /// transaction whose pages do not change while it runs.
         case checked((DataFile, _ transaction: UInt64) throws -> Void)
     }
 
-    /// Sparse: address space, not disk. Large enough that it hardly ever has to grow while readers are open.
+    /// Initial size of the map in bytes. It takes address space, not disk, and is so large that it hardly ever has to
+    /// grow while readers are open.
     static let mapBytesInitial = 64 << 30
     private static let readersMax: UInt32 = 1024
 
     /// The folder with `data.mdb` and `lock.mdb`.
     private let folder: Folder
-    /// Its path: what is open is known by it, and messages name it.
+    /// The folder's path: the entry in `openDirectories`, and the name in messages.
     let directory: String
     /// The tables, in the order in which their names were given.
     private(set) var tables: [Table] = []
-    /// `nil` after the environment could not be opened again.
+    /// `nil` after `reopen` failed.
     private var handle: OpaquePointer?
     private let gate = Mutex(Gate())
     private let names: [String]
@@ -63,9 +68,9 @@ final class Environment: @unchecked Sendable {
         var isDistrusted = false
     }
 
-    /// Opens an environment and its tables.
+    /// Opens an environment and its tables. Waits at most ten seconds for this process to close the same directory.
     ///
-    /// - Throws: `LMDBError`; what the check of the pages throws.
+    /// - Throws: `LMDBError`; whatever the check of the pages throws.
     init(
         folder: Folder,
         tables names: [String],
@@ -97,7 +102,8 @@ final class Environment: @unchecked Sendable {
         Self.disclaim(directory)
     }
 
-    /// The directories that are open in this process. LMDB's file locks are lost where one is opened twice.
+    /// The directories open in this process. None is opened twice: to close one environment would drop the other's file
+    /// locks.
     private static let openDirectories = Mutex(Set<String>())
 
     private static func claim(_ directory: String) throws(LMDBError) {
@@ -119,7 +125,7 @@ final class Environment: @unchecked Sendable {
         access: Access,
         mapBytes: Int
     ) throws(LMDBError) -> OpaquePointer {
-        // LMDB would make a file that is missing.
+        // LMDB would make a missing file.
         guard data != nil || access.creates else { throw LMDBError(notFoundErrno, "open \(folder.path)") }
         var created: OpaquePointer?
         try check(mdb_env_create(&created), "make an environment")
@@ -141,7 +147,7 @@ final class Environment: @unchecked Sendable {
         return created
     }
 
-    /// Whether LMDB has opened the file that was looked at before, or has made one in this folder.
+    /// Checks that LMDB opened the file that was looked at before (I22), or made one in this folder.
     private static func checkIdentity(
         of handle: OpaquePointer,
         _ data: FileIdentity?,
@@ -155,7 +161,8 @@ final class Environment: @unchecked Sendable {
         }
     }
 
-    /// Opened anew, the tables get the same handles, since LMDB numbers them in the order of opening.
+    /// Opens the tables in the order of `names`. LMDB numbers them in the order of opening, so that a reopened
+    /// environment gives them the same handles.
     private func openTables() throws(LMDBError) -> [Table] {
         let creates = access.creates
         var transaction: OpaquePointer?
@@ -186,13 +193,14 @@ extension Environment {
         ReadTransaction(environment: self, handle: try begin(flags: UInt32(MDB_RDONLY)))
     }
 
-    /// Begins to write, once every other writer has ended.
+    /// Begins to write; waits for every other writer to end.
     func beginWrite() throws(LMDBError) -> WriteTransaction {
         if gate.withLock({ $0.isDistrusted }) { try reopen() }
         return WriteTransaction(environment: self, handle: try begin(flags: 0))
     }
 
-    /// Notes that a write failed: nothing of the environment is believed, and it is opened again before the next one.
+    /// Notes that a write failed. The next `beginWrite` reopens the environment first, because nothing in it is trusted
+    /// (I5).
     func distrust() {
         gate.withLock { $0.isDistrusted = true }
     }
@@ -210,7 +218,7 @@ extension Environment {
             if error.isMapResized {
                 try changeMap(to: 0)
             } else if code == MDB_PANIC {
-                // The meta page of a failed commit could not be written: LMDB refuses readers too until it is reopened.
+                // LMDB could not write the meta page of a commit. It refuses readers too until it is reopened.
                 try reopen()
             } else if code == MDB_READERS_FULL {
                 _ = clearDeadReaders()
@@ -221,6 +229,7 @@ extension Environment {
         throw LMDBError(MDB_INVALID, "begin a transaction")
     }
 
+    /// Counts a transaction that is about to begin; waits while the map changes.
     private func enter() {
         while true {
             let entered = gate.withLock { gate in
@@ -233,11 +242,12 @@ extension Environment {
         }
     }
 
+    /// Uncounts a transaction. Each one calls it exactly once, when it has ended.
     func transactionEnded() {
         gate.withLock { $0.transactions -= 1 }
     }
 
-    /// Frees the slots of readers whose process is gone, and says how many there were.
+    /// Frees the reader slots of ended processes; returns how many it freed.
     func clearDeadReaders() -> Int {
         var dead: Int32 = 0
         return mdb_reader_check(handle, &dead) == MDB_SUCCESS ? Int(dead) : 0
@@ -254,7 +264,7 @@ extension Environment {
         return DataFile(lent: descriptor, folder.path(of: Folder.dataFileName))
     }
 
-    /// Commits, and lets the mark follow where it covers the state before.
+    /// Commits, and renews the mark if it covered the state before (I24).
     func commit(_ transaction: OpaquePointer) -> Int32 {
         guard let mark, let file = dataFile() else { return mdb_txn_commit(transaction) }
         let number = UInt64(mdb_txn_id(transaction))
@@ -264,21 +274,22 @@ extension Environment {
         }
     }
 
-    /// Notes that all pages of the newest state are well-formed: this process made them.
+    /// Sets the mark for the newest state, all of whose pages this process wrote.
     private func notePages() {
         guard let file = dataFile(), let newest = file.newestTransaction() else { return }
         mark?.set(file, checkedAt: file.stamp(), newest)
     }
 
-    /// Notes that all pages of a transaction's state were looked at, of a file that had a stamp before.
+    /// Sets the mark for a transaction's state after a check of all its pages; `stamp` is the file's stamp before the
+    /// check.
     func notePages(of transaction: UInt64, checkedAt stamp: FileStamp?) {
         if let file = dataFile() { mark?.set(file, checkedAt: stamp, transaction) }
     }
 
-    /// Has all pages of the newest state looked at, unless the mark covers them.
+    /// Checks all pages of the newest state, unless the mark covers them.
     ///
-    /// A read transaction keeps the state as it is while others commit. Where there are no locks nothing does, so that a
-    /// state that has moved on is looked at again.
+    /// A read transaction keeps the pages of its state while others commit. Without a lock file nothing does, so a
+    /// check that fails is repeated if the file has changed meanwhile.
     private func checkPages(_ check: (DataFile, UInt64) throws -> Void) throws {
         guard let file = dataFile() else { throw LMDBError(MDB_INVALID, "open \(directory)") }
         if let mark, mark.covers(file) { return }
@@ -288,7 +299,8 @@ extension Environment {
                 let transaction = try beginRead()
                 let number = transaction.view.transaction
                 if let newest = file.newestTransaction(), newest != number {
-                    // Either a commit is just being made known, or a process was killed at this point.
+                    // A commit is becoming visible, or its process was killed just then. The last attempt checks both
+                    // states.
                     if attempt < Self.checksMax - 1 {
                         pause(milliseconds: 1)
                         continue
@@ -311,10 +323,10 @@ extension Environment {
 // MARK: - Copying
 
 extension Environment {
-    /// Writes the newest durable prefix into an empty file, not synced yet. Writers wait only while the two meta pages are
-    /// copied.
+    /// Writes the newest durable prefix into an empty file, not synced yet. Writers wait only while the two meta pages
+    /// are copied.
     func copy(to file: OpenFile) throws(LMDBError) {
-        // An open transaction keeps the map in its place meanwhile.
+        // The open transaction keeps other threads from moving the map or closing it.
         let transaction = try beginRead()
         try check(mdb_env_copyfd2(handle, file.descriptor, 0), "copy the data file")
         _ = transaction.view
@@ -331,7 +343,7 @@ extension Environment {
         try changeMap(to: info.me_mapsize * 2)
     }
 
-    /// What LMDB says of the map and its readers.
+    /// LMDB's figures on the map and its readers.
     func information() throws(LMDBError) -> EnvironmentInformation {
         var info = MDB_envinfo()
         try check(mdb_env_info(handle, &info), "read the state of the environment")
@@ -343,9 +355,9 @@ extension Environment {
         )
     }
 
-    /// Lets the data file hold so many pages: where it does not, writes a step of zeros behind its end, not synced.
+    /// Lets the data file hold `pages` pages. If it is shorter, appends `step` bytes of zeros, not synced.
     ///
-    /// - Returns: whether it holds them now.
+    /// - Returns: whether the file is long enough now.
     func reserve(pages: UInt64, step: Int) -> Bool {
         var statistics = MDB_stat()
         var descriptor: Int32 = -1
@@ -362,7 +374,8 @@ extension Environment {
         }
     }
 
-    /// Closes and opens the environment again: after a failed commit nothing of the old one is believed.
+    /// Closes and reopens the environment, because nothing in it is trusted after a failed commit (I5). Waits until
+    /// this process has no transaction open here, at most ten seconds.
     func reopen() throws(LMDBError) {
         try alone("open the environment again") { () throws(LMDBError) in
             if let handle { mdb_env_close(handle) }
@@ -385,7 +398,8 @@ extension Environment {
         }
     }
 
-    /// Runs a change while no transaction of this process is open in the environment, and keeps new ones waiting.
+    /// Runs `change` while this process has no transaction open here; new ones wait. Throws if one stays open for ten
+    /// seconds.
     private func alone(_ operation: String, _ change: () throws(LMDBError) -> Void) throws(LMDBError) {
         for attempt in 0... {
             let isAlone = gate.withLock { gate in
@@ -402,7 +416,7 @@ extension Environment {
     }
 }
 
-/// What LMDB says of an environment.
+/// LMDB's figures on an environment (`MDB_envinfo`).
 struct EnvironmentInformation {
     let mapBytes: UInt64
     let lastPage: UInt64
@@ -432,7 +446,8 @@ struct EnvironmentReader {
     let transaction: UInt64
 }
 
-/// Takes one line of LMDB's list, `pid thread txnid`, where a slot without a transaction has `-` or nothing.
+/// Parses one line of LMDB's list of readers, `pid thread txnid`; a slot without a transaction has `-` or nothing.
+/// `context` is the array that `readers` lends for the length of the call.
 private func collectReader(_ line: UnsafePointer<CChar>?, _ context: UnsafeMutableRawPointer?) -> Int32 {
     guard let line, let context else { return 0 }
     let columns = String(cString: line).split(whereSeparator: \.isWhitespace)

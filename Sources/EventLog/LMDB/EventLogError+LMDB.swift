@@ -8,17 +8,17 @@ import Musl
 import Darwin
 #endif
 
-/// `ENOENT`, where the C library's names are not imported.
+/// `ENOENT`, for files that do not import the C library.
 let notFoundErrno = ENOENT
 
 /// `EACCES`, for a log that was opened without the right to write.
 let readOnlyErrno = EACCES
 
 extension LMDBError {
-    /// Whether the files may not be written, or not opened.
+    /// Whether the system refuses to open or to write the files.
     var isRefusedAccess: Bool { code == EACCES || code == EROFS || code == EPERM }
 
-    /// Whether a file is not there.
+    /// Whether a file is missing.
     var isNotFound: Bool { code == ENOENT }
 
     fileprivate var kind: (code: EventLogError.Code, advice: String) {
@@ -38,7 +38,7 @@ extension LMDBError {
 }
 
 extension EventLogError {
-    /// What LMDB says, in this program's words.
+    /// Puts an error of LMDB into this program's words.
     init(_ error: LMDBError, operation: String, object: String) {
         let (code, advice) = error.kind
         let isDiskFault = error.code == ENOSPC || error.code == EIO
@@ -52,7 +52,7 @@ extension EventLogError {
         )
     }
 
-    /// Runs a body and puts what LMDB throws into this program's words.
+    /// Runs `body` and rethrows an `LMDBError` as an `EventLogError`; other errors pass unchanged.
     static func wrapping<Result>(
         _ operation: String,
         _ object: String,

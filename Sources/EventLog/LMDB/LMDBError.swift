@@ -1,10 +1,10 @@
 import CLMDB
 
-/// A return code of LMDB or of the system call below it, and what was being done.
+/// A return code of LMDB or of a system call, and the operation that gave it.
 struct LMDBError: Error, Hashable {
     /// LMDB's code (negative) or an `errno` (positive).
     let code: Int32
-    /// What was being done, such as `commit`.
+    /// The operation, such as `commit`.
     let operation: String
 
     init(_ code: Int32, _ operation: String) {
@@ -12,7 +12,7 @@ struct LMDBError: Error, Hashable {
         self.operation = operation
     }
 
-    /// What the code means; where it says that the file is damaged, in this program's words.
+    /// The meaning of the code: in this program's words if the file is damaged, else in LMDB's.
     var reason: String {
         switch code {
         case MDB_CORRUPTED: return "something is not as it was written"
@@ -23,7 +23,7 @@ struct LMDBError: Error, Hashable {
     }
 
     var isMapFull: Bool { code == MDB_MAP_FULL }
-    /// Whether this process has the environment open in another place.
+    /// Whether this process already has the environment open, or keeps a transaction in it open.
     var isBusy: Bool { code == MDB_BAD_TXN }
     var isMapResized: Bool { code == MDB_MAP_RESIZED }
 }

@@ -1,4 +1,5 @@
-/// One of the two meta pages of an LMDB 0.9 data file of a 64-bit machine, as its bytes say (`mdb.c`, `MDB_meta`).
+/// One of the two meta pages of an LMDB 0.9 data file of a 64-bit machine (`mdb.c`, `MDB_meta`). Numbers are in the
+/// machine's own byte order.
 struct MetaPage: Equatable {
     static let byteCount = 152
     private static let magic: UInt32 = 0xBEEF_C0DE
@@ -6,7 +7,7 @@ struct MetaPage: Equatable {
     /// The page's own flags (`P_META`).
     private static let pageFlags: UInt16 = 8
 
-    /// The page's place: 0 or 1.
+    /// The page number: 0 or 1.
     let number: UInt64
     let pageSize: UInt64
     /// The B-tree of free pages and the main B-tree.
@@ -14,11 +15,11 @@ struct MetaPage: Equatable {
     let mainTree: TreeHeader
     let lastPage: UInt64
     let transaction: UInt64
-    /// Where the map is to begin: zero, wherever the system puts it.
+    /// The address at which the map must begin; zero leaves that to the system.
     private let address: UInt64
     private let mapBytes: UInt64
 
-    /// Reads the page at the start of the bytes; `nil` where it is no meta page of this format.
+    /// Reads the meta page at the start of the bytes; `nil` if it is not one of this format.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.byteCount else { return nil }
         let word = { (offset: Int) in bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
@@ -39,7 +40,7 @@ struct MetaPage: Equatable {
 }
 
 extension MetaPage {
-    /// What a log's meta page cannot say, or `nil`.
+    /// What is wrong with the page in a file of this program; `nil` if nothing is.
     var fault: String? {
         if address != 0 { return "it asks for a fixed map" }
         // A log's map begins with 64 GiB and is only ever doubled.

@@ -8,30 +8,30 @@ import Musl
 import Darwin
 #endif
 
-/// The file `checked` beside a data file: at which stamp and transaction all of the data file's pages were known to be
-/// well-formed, because this program checked or wrote them (I24).
+/// The file `checked` beside a data file. It names the stamp and the transaction at which all pages of the data file
+/// were known to be well-formed, because this program checked or wrote them (I24).
 ///
-/// A received mark proves nothing: it names the device, the inode and the nanosecond of the data file's last change,
-/// and the file that was received has others. A mark that another user owns is not read.
+/// A mark from elsewhere proves nothing: it names the device, the inode and the nanosecond of the data file's last
+/// change, and a copied file has others. A mark that another user owns is not read.
 ///
-/// A committing process holds an exclusive `flock` on the mark for as long as the data file and the mark disagree, and takes
-/// it only where they agreed before. So a mark that disagrees while the lock is held means a commit under way, and one
-/// that disagrees while nobody holds the lock means that something else wrote to the file, or that a commit was cut off.
+/// A committing process holds an exclusive `flock` on the mark while the data file and the mark disagree, and takes it
+/// only if they agreed before. So a mark that disagrees while the lock is held means a commit under way. One that
+/// disagrees while nobody holds the lock means that something else wrote to the file, or that a commit was cut off.
 final class PageMark: Sendable {
     static let fileName = "checked"
     /// "pages1" and two zeros, as a number.
     private static let magic: UInt64 = 0x7061_6765_7331_0000
     private static let wordCount = 9
-    /// How often a committing process looks whether the lock is free. Others hold it for microseconds.
+    /// How often `locks` tries, 50 µs apart. Other processes hold the lock for microseconds.
     private static let triesMax = 200
 
     private let descriptor: Int32
     private let isWritable: Bool
-    /// Threads of one process share the lock; this keeps them apart.
+    /// A `flock` belongs to the descriptor, which all threads share; this mutex keeps them apart.
     private let turn = Mutex(())
 
-    /// Opens the mark in a folder; in a folder of this user's an empty one is made where none is. `nil` where it is not a
-    /// file of this user's.
+    /// Opens the mark in a folder; makes an empty one if there is none and this user owns the folder. `nil` if it is
+    /// not a regular file with one name that this user owns and nobody else may write.
     init?(in folder: Folder) {
         let flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         var information = stat()
@@ -51,8 +51,8 @@ final class PageMark: Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Whether all pages of the file are known to be well-formed: the mark fits it, or a commit is under way that began
-    /// when it did.
+    /// Whether all pages of the file are known to be well-formed: the mark matches the file, or a commit is under way
+    /// that began when it did.
     func covers(_ file: DataFile) -> Bool {
         if isOf(file) { return true }
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
@@ -63,12 +63,12 @@ final class PageMark: Sendable {
         return isOf(file)
     }
 
-    /// Runs a commit, or another change of the data file, and lets the mark follow where it fitted before.
+    /// Runs a commit or another change of the data file, and renews the mark if it matched the file before.
     ///
     /// - Parameters:
     ///   - former: The newest transaction in the file.
     ///   - next: The newest one if `change` succeeds.
-    ///   - change: Returns whether it succeeded.
+    ///   - change: Returns its result, and whether it succeeded.
     func following<Result>(
         _ file: DataFile,
         from former: UInt64,
@@ -91,9 +91,9 @@ final class PageMark: Sendable {
     /// Notes that all pages of the file are well-formed.
     ///
     /// - Parameters:
-    ///   - stamp: The file's stamp before its pages were looked at.
-    ///   - transaction: The state whose pages were looked at. Where the file was written to meanwhile, the mark is set
-    ///     only if newer transactions were.
+    ///   - stamp: The file's stamp before its pages were checked.
+    ///   - transaction: The state whose pages were checked. If the file was written to meanwhile, the mark is set only
+    ///     if a newer transaction explains it.
     func set(_ file: DataFile, checkedAt stamp: FileStamp?, _ transaction: UInt64) {
         turn.withLock { _ in
             guard isWritable, let stamp, locks() else { return }
@@ -110,6 +110,7 @@ final class PageMark: Sendable {
         return words == Self.words(stamp, transaction)
     }
 
+    /// Takes the mark's exclusive lock, for at most some 10 ms; false if it stays taken.
     private func locks() -> Bool {
         for _ in 0..<Self.triesMax {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
@@ -130,7 +131,7 @@ final class PageMark: Sendable {
         return words.map { UInt64(bigEndian: $0) }
     }
 
-    /// Not synced: after a power loss an older mark lies there, or none, and the pages are checked once more.
+    /// Not synced: after a power loss there is an older mark or none, and the pages are checked again.
     private func write(_ words: [UInt64]) {
         let words = words.map(\.bigEndian)
         _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }

@@ -1,8 +1,8 @@
 import CLMDB
 
-/// One prefix of an environment, unchanged for as long as the transaction is open.
+/// One state of an environment, unchanged for as long as the transaction is open.
 ///
-/// It holds its environment strongly: LMDB must not be closed below an open transaction.
+/// It holds its environment strongly: LMDB must not be closed under an open transaction.
 struct ReadTransaction: ~Copyable {
     private let handle: OpaquePointer
     private let environment: Environment
@@ -17,6 +17,6 @@ struct ReadTransaction: ~Copyable {
         environment.transactionEnded()
     }
 
-    /// Looking up and walking.
+    /// For lookups and walks; must not outlive the transaction.
     var view: TransactionView { TransactionView(handle: handle) }
 }

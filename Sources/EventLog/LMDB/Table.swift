@@ -14,26 +14,26 @@ struct Table: Sendable {
     let handle: MDB_dbi
 }
 
-/// A 64-bit number as the eight bytes of a key, so that byte order is numeric order on every machine.
+/// Lends a 64-bit number as the eight bytes of a key, big-endian, so that byte order is numeric order on every machine.
 @inline(__always)
 func withKey<Result>(_ number: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try withUnsafeBytes(of: number.bigEndian, body)
 }
 
-/// A 32-bit number as the four bytes of a key.
+/// Lends a 32-bit number as the four bytes of a key, big-endian.
 @inline(__always)
 func withKey<Result>(_ number: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try withUnsafeBytes(of: number.bigEndian, body)
 }
 
-/// Whether two pieces of memory hold the same bytes.
+/// Whether two buffers hold the same bytes.
 package func sameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
     guard let start = left.baseAddress, let other = right.baseAddress else { return true }
     return memcmp(start, other, left.count) == 0
 }
 
-/// Whether bytes stand before others in the order of LMDB's keys.
+/// Whether `left` comes before `right` in the order of LMDB's keys: by bytes, and a prefix first.
 func precedesBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard let start = left.baseAddress, let other = right.baseAddress else { return left.count < right.count }
     let order = memcmp(start, other, min(left.count, right.count))
@@ -51,12 +51,12 @@ extension UnsafeRawBufferPointer {
         for index in stride(from: 0, to: count - 7, by: 8) {
             bits |= loadUnaligned(fromByteOffset: index, as: UInt64.self)
         }
-        // The last eight bytes, of which some have been looked at.
+        // The last eight bytes; the loop may have read some of them.
         bits |= loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         return bits & 0x8080_8080_8080_8080 == 0
     }
 
-    /// The number in the first bytes, big-endian; `nil` where there are fewer bytes than the number has.
+    /// The big-endian number at an offset; `nil` if it does not lie within the buffer.
     func bigEndian<Number: FixedWidthInteger>(at offset: Int = 0, as type: Number.Type) -> Number? {
         guard offset >= 0, count - offset >= MemoryLayout<Number>.size else { return nil }
         return Number(bigEndian: loadUnaligned(fromByteOffset: offset, as: Number.self))

@@ -1,13 +1,13 @@
 import CLMDB
 
-/// What a read and a write transaction have in common: looking up and walking.
+/// Lookups and walks, for read and write transactions alike.
 ///
-/// A view is lent by a transaction and must not outlive it, nor may the bytes that it hands out.
+/// Neither a view nor the bytes that it lends may outlive its transaction.
 struct TransactionView {
     let handle: OpaquePointer
 
-    /// The value under a key, or `nil`. The bytes lie in the map and are valid as long as the transaction is open and,
-    /// in a write transaction, nothing is written.
+    /// The value under a key, or `nil`. The bytes lie in the map; they are valid while the transaction is open and, in
+    /// a write transaction, until the next write.
     func value(of key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) -> UnsafeRawBufferPointer? {
         var keyValue = MDB_val(borrowing: key)
         var found = MDB_val()
@@ -17,7 +17,7 @@ struct TransactionView {
         return found.bytes
     }
 
-    /// The number of the transaction: of a reading one that of the commit whose state it sees.
+    /// The transaction's number; for a read transaction, that of the commit whose state it sees.
     var transaction: UInt64 { UInt64(mdb_txn_id(handle)) }
 
     /// How many entries the table has.
@@ -36,7 +36,7 @@ struct TransactionView {
         )
     }
 
-    /// The greatest key, read as a 64-bit number, or `nil` where the table is empty.
+    /// The greatest key, read as a 64-bit number; `nil` if the table is empty.
     func lastNumber(in table: Table) throws(LMDBError) -> UInt64? {
         var cursor = try Cursor(self, table)
         guard try cursor.seekLast() else { return nil }
@@ -55,11 +55,14 @@ struct TableStatistics {
 }
 
 extension MDB_val {
+    /// Points to bytes that must outlive every use of the value. LMDB only reads them, so that the mutable pointer does
+    /// no harm.
     @inline(__always)
     init(borrowing bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 
+    /// The bytes that LMDB returned; they stay LMDB's.
     @inline(__always)
     var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: mv_data, count: mv_data == nil ? 0 : mv_size)

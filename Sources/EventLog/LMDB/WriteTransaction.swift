@@ -2,8 +2,9 @@ import CLMDB
 
 /// A change of an environment that becomes visible as a whole, or not at all.
 ///
-/// Begins, writes and ends on one thread: LMDB's mutex belongs to it, so there must be no `await` in between.
+/// It begins, writes and ends on one thread, because LMDB's write mutex belongs to a thread: no `await` in between.
 struct WriteTransaction: ~Copyable {
+    /// `nil` once `commit` was called, so that `deinit` does not abort what LMDB has freed.
     private var handle: OpaquePointer?
     private let open: OpaquePointer
     private let environment: Environment
@@ -21,10 +22,10 @@ struct WriteTransaction: ~Copyable {
         }
     }
 
-    /// Looking up and walking, its own changes included.
+    /// For lookups and walks that see the transaction's own changes.
     var view: TransactionView { TransactionView(handle: open) }
 
-    /// Makes the changes durable and visible. LMDB frees the handle even where it fails.
+    /// Makes the changes durable and visible. LMDB frees the handle even if the commit fails.
     consuming func commit() throws(LMDBError) {
         handle = nil
         defer { environment.transactionEnded() }
@@ -33,21 +34,22 @@ struct WriteTransaction: ~Copyable {
         try check(code, "commit")
     }
 
-    /// Stores a value, in place of the one that stood under the key.
+    /// Stores a value under a key, in place of any former one.
     func put(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)
         try check(mdb_put(open, table.handle, &keyValue, &stored, 0), "write to \(table.name)")
     }
 
-    /// Stores a value under a key above all others; any other key is refused by LMDB.
+    /// Stores a value under a key above all others; LMDB refuses any other key.
     func append(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)
         try check(mdb_put(open, table.handle, &keyValue, &stored, UInt32(MDB_APPEND)), "append to \(table.name)")
     }
 
-    /// Makes room for a value under a key above all others and lends it, to be filled at once and completely.
+    /// Reserves `byteCount` bytes under a key above all others. `fill` must write all of them: whatever it leaves is
+    /// undefined.
     func append(
         byteCount: Int,
         at key: UnsafeRawBufferPointer,
