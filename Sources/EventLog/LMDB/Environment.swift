@@ -244,7 +244,10 @@ extension Environment {
 
     /// Uncounts a transaction. Each one calls it exactly once, when it has ended.
     func transactionEnded() {
-        gate.withLock { $0.transactions -= 1 }
+        gate.withLock { gate in
+            assert(gate.transactions > 0, "a transaction was counted before it ends")
+            gate.transactions -= 1
+        }
     }
 
     /// Frees the reader slots of ended processes; returns how many it freed.
@@ -387,7 +390,11 @@ extension Environment {
                 throw LMDBError(MDB_INVALID, "open \(directory) again: \(error)")
             }
             handle = try Self.open(folder, data, tableCount: names.count, access: .readWrite, mapBytes: mapBytes)
-            _ = try openTables()
+            let reopened = try openTables()
+            assert(
+                tables.isEmpty || reopened.last?.handle == tables.last?.handle,
+                "a reopened environment gives its tables the same handles"
+            )
             gate.withLock { $0.isDistrusted = false }
         }
     }
@@ -411,7 +418,12 @@ extension Environment {
             guard attempt < 2000 else { throw LMDBError(MDB_BAD_TXN, "\(operation): a read session stays open") }
             pause(milliseconds: 5)
         }
-        defer { gate.withLock { $0.isChanging = false } }
+        defer {
+            gate.withLock { gate in
+                assert(gate.isChanging && gate.transactions == 0, "no transaction begins while the map changes")
+                gate.isChanging = false
+            }
+        }
         try change()
     }
 }

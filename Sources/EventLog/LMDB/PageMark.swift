@@ -133,6 +133,7 @@ final class PageMark: Sendable {
 
     /// Not synced: after a power loss there is an older mark or none, and the pages are checked again.
     private func write(_ words: [UInt64]) {
+        assert(words.count == Self.wordCount, "a mark has as many words as are read of it")
         let words = words.map(\.bigEndian)
         _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
