@@ -1,45 +1,46 @@
 import Dispatch
 import Synchronization
 
-/// Batches that wait to be committed together, so that threads share the cost of a sync.
+/// Commits batches that wait at the same time together, so that threads share the cost of a sync.
 ///
-/// The thread whose batch completes a group commits it for all: nobody else holds the writer, and nothing is handed to a
-/// thread that sleeps. A group is complete when as many batches wait as there were lately (those of the last commit and
-/// those that came meanwhile). A thread that stays away costs the others a part of one commit's time, once; one thread
-/// alone never waits.
+/// The thread whose batch completes a group commits it for all: no other thread has to be woken first. A group is
+/// complete when as many batches wait as there were lately (those of the last commit and those that came meanwhile). A
+/// thread that stays away costs the others a part of one commit's time, once; one thread alone never waits. See
+/// `docs/decisions/0001-who-commits.md`.
 ///
-/// Tasks must not block: their batches are committed by a thread of the queue's own, under the same rules. It does not
-/// sleep while a group is about to complete, since waking it takes a part of a commit's time.
+/// Tasks must not block, so a thread of the queue's own commits their batches, under the same rules. It stays awake
+/// while a group is about to complete, because waking it takes a part of a commit's time.
 final class AppendQueue: Sendable {
-    /// Commits batches and answers with a result for each of them.
+    /// Commits batches; returns one result for each, in their order.
     typealias Commit = @Sendable ([AppendTicket]) -> [Result<AppendResult, any Error>]
 
     private struct State {
         var waiting: [AppendTicket] = []
         var waitingBytes = 0
-        /// Whether a thread commits at this moment.
+        /// Whether a thread is committing now.
         var isLed = false
         /// How many batches make a group complete.
         var expected = 1
-        /// Whether the queue's thread looks after the group that is forming.
+        /// Whether the queue's thread will commit the group that is forming; then no other thread leads.
         var isWatched = false
-        /// How long a thread waits for the others, in nanoseconds: half of what the last commit took.
+        /// How long a thread waits for others, in nanoseconds: half of what the last commit took.
         var patience = 0
     }
 
-    /// What a thread whose batch is not settled does next.
+    /// The next step of a thread whose batch is not settled.
     private enum Duty {
         case lead([AppendTicket])
         case wait(nanoseconds: Int?)
     }
 
-    /// Bounds the length of one commit.
+    /// The most bytes and batches of one commit, so that its length is bounded.
     private static let groupBytesMax = 8 << 20
     private static let groupTicketsMax = 256
-    /// From so many bytes on the sync no longer decides how long a commit takes: nobody waits for more.
+    /// With so many bytes waiting, the sync no longer decides how long a commit takes: no thread waits for more.
     private static let waitingBytesEnough = 64 << 10
+    /// In nanoseconds: 2 ms.
     private static let patienceMax = 2_000_000
-    /// How long the queue's thread stays awake for a group.
+    /// How long the queue's thread stays awake for a group; after that it sleeps 100 µs at a time.
     private static let wakefulness = Duration.microseconds(200)
     private let state = Mutex(State())
     private let thread = DispatchQueue(label: "eventlog.append")
@@ -66,7 +67,7 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// Returns at once; `settled` is told what became of the batch, on a thread of the queue's.
+    /// Returns at once; calls `settled` with the result on the thread that commits the batch.
     func start(
         _ batch: PreparedBatch,
         bookmark: Bookmark?,
@@ -84,8 +85,8 @@ final class AppendQueue: Sendable {
         state.waitingBytes += ticket.batch.byteCount
     }
 
-    /// Lets the queue's thread look after what waits, where it does not yet. Whoever leads looks for waiting batches after
-    /// its commit.
+    /// Lets the queue's thread commit what waits, unless a thread leads or watches already. A thread that leads calls a
+    /// waiting batch after its commit.
     private func watch(_ commit: @escaping Commit) {
         let isIdle = state.withLock { state in
             if state.isLed || state.isWatched || state.waiting.isEmpty { return false }
@@ -96,7 +97,7 @@ final class AppendQueue: Sendable {
         thread.async { while let group = self.nextGroup() { self.lead(group, commit) } }
     }
 
-    /// The group that is forming, once it is complete or has waited long enough; `nil` where nothing comes. Nobody else
+    /// Waits for the forming group until it is complete or due, and takes it; `nil` if none formed. No other thread
     /// leads while the queue's thread watches.
     private func nextGroup() -> [AppendTicket]? {
         let start = ContinuousClock.now
@@ -124,7 +125,7 @@ final class AppendQueue: Sendable {
         state.waiting.count >= state.expected || state.waitingBytes >= waitingBytesEnough
     }
 
-    /// Commits one group. Those who were in it may come back at once, so the lead is free before they are woken.
+    /// Commits one group. Its threads may come back at once, so the lead is given up before they are woken.
     private func lead(_ group: [AppendTicket], _ commit: Commit) {
         let clock = ContinuousClock()
         let start = clock.now
@@ -141,7 +142,7 @@ final class AppendQueue: Sendable {
         next?.call()
     }
 
-    /// Takes the lead, and the batches that are to be committed.
+    /// Takes the lead, and the batches of one commit from the front. At least one batch must be waiting.
     private static func takeGroup(_ state: inout State) -> [AppendTicket] {
         var bytes = 0
         let count = state.waiting.prefix(groupTicketsMax).prefix { ticket in

@@ -1,6 +1,6 @@
-/// A recorder's own note of where it stands, stored with the events that it belongs to.
+/// A recorder's own note of how far it has read, stored with the events that it belongs to.
 public struct Bookmark: Hashable, Sendable {
-    /// Whose note it is.
+    /// The source whose recorder wrote it.
     public let source: SourceName
     /// The note; only the recorder reads it.
     public let bytes: [UInt8]
@@ -14,19 +14,19 @@ public struct Bookmark: Hashable, Sendable {
 
 /// What an append did.
 public struct AppendResult: Hashable, Sendable {
-    /// One for each draft, in their order; of a duplicate that of the event which holds its key. Empty where a flush says
-    /// what several appends did.
+    /// One for each draft, in their order; for a duplicate, the sequence of the event that holds its key. Empty if the
+    /// result sums up several appends, or if the drafts are only queued.
     public private(set) var sequences: [SequenceNumber]
     /// How many events are new.
     public private(set) var appended: Int
-    /// How many drafts were held already.
+    /// How many drafts were already in the log.
     public private(set) var duplicates: Int
-    /// The first of the new events.
+    /// The first of the new events; `nil` if there are none.
     public private(set) var first: SequenceNumber?
-    /// The last of the new events.
+    /// The last of the new events; `nil` if there are none.
     public private(set) var last: SequenceNumber?
 
-    /// How many drafts were taken and are not committed yet, under `fast` durability; their sequences are not known.
+    /// How many drafts are queued and not yet committed, under `fast` durability; their sequences are not known yet.
     public private(set) var queued = 0
 
     init(queued: Int) {
@@ -34,7 +34,7 @@ public struct AppendResult: Hashable, Sendable {
         self.queued = queued
     }
 
-    /// Counts what a later append did.
+    /// Adds the counts of a later append.
     mutating func add(_ other: AppendResult) {
         appended += other.appended
         duplicates += other.duplicates

@@ -1,17 +1,17 @@
 import Dispatch
 import Synchronization
 
-/// One batch on its way into the log, and whoever waits for it.
+/// One batch on its way into the log, and what waits for it: a thread or a callback.
 final class AppendTicket: Sendable {
     /// Why a wait ended.
     enum Wakening {
         case settled(Result<AppendResult, any Error>)
-        /// The thread is to look whether it must commit what waits.
+        /// The thread must look whether it has to commit what waits.
         case called
         case timedOut
     }
 
-    /// Who waits: a thread that sleeps, or somebody who is told.
+    /// A thread that sleeps, or callbacks.
     private enum Waiter {
         case thread(DispatchSemaphore)
         case told(
@@ -25,14 +25,15 @@ final class AppendTicket: Sendable {
     private let outcome = Mutex<Result<AppendResult, any Error>?>(nil)
     private let waiter: Waiter
 
-    /// A ticket that a thread waits for.
+    /// A ticket that a thread waits for with `wait`.
     init(_ batch: PreparedBatch, bookmark: Bookmark?) {
         self.batch = batch
         self.bookmark = bookmark
         waiter = .thread(DispatchSemaphore(value: 0))
     }
 
-    /// A ticket that nobody waits for.
+    /// A ticket that no thread waits for. `settled` gets the result; `called` must see to it that waiting batches are
+    /// committed.
     init(
         _ batch: PreparedBatch,
         bookmark: Bookmark?,
@@ -44,6 +45,7 @@ final class AppendTicket: Sendable {
         waiter = .told(settled: settled, called: called)
     }
 
+    /// Hands over the result, once. Any thread may call it.
     func settle(_ result: Result<AppendResult, any Error>) {
         switch waiter {
         case .thread(let semaphore):
@@ -53,6 +55,7 @@ final class AppendTicket: Sendable {
         }
     }
 
+    /// Wakes whatever waits, to commit the batches that wait.
     func call() {
         switch waiter {
         case .thread(let semaphore): semaphore.signal()
@@ -60,10 +63,10 @@ final class AppendTicket: Sendable {
         }
     }
 
-    /// The result, where there is one already and a thread waits for it.
+    /// The result of a ticket that a thread waits for; `nil` before it is settled.
     var result: Result<AppendResult, any Error>? { outcome.withLock { $0 } }
 
-    /// Sleeps until the ticket is settled or called, at most for the given nanoseconds where they are given.
+    /// Sleeps until the ticket is settled or called, at most `nanoseconds` if that is given.
     func wait(nanoseconds: Int?) -> Wakening {
         guard case .thread(let semaphore) = waiter else { return .called }
         if let nanoseconds {

@@ -1,24 +1,25 @@
-/// One write transaction of the log: places batches, each as a whole or not at all.
+/// One write transaction of the log: places batches, each as a whole or not at all (I5).
 struct AppendTransaction: ~Copyable {
     private let transaction: WriteTransaction
     private let reader: LogReader
     private let hasDroppedKeys: Bool
     private var state: WriterState
-    /// What this transaction adds, in order; the first has the sequence `base + 1`.
+    /// The events that this transaction adds, in order; the first has the sequence `base + 1` (I1).
     private var pending: [PreparedEvent] = []
     private let base: UInt64
     private var newLanes: [ObjectIdentifier: UInt32] = [:]
     private var lastLane: (lane: Lane, number: UInt32)?
     private var isDirty = false
-    /// Where the draft before this one is held, if it is one that was held already.
+    /// The sequence that holds the previous draft's key; `nil` if that draft is new.
     private var lastHeld: UInt64?
 
     private let separatesKeys: Bool
-    /// Events that got a key of their own here.
+    /// Events that got a key of their own here. Their records' bytes belong to these batches, so they are kept until
+    /// the end.
     private var separated: [PreparedBatch] = []
 
-    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own, instead of
-    ///   its batch being refused.
+    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own; else
+    ///   its batch is refused.
     init(
         _ transaction: consuming WriteTransaction,
         generation: Generation,
@@ -48,7 +49,7 @@ struct AppendTransaction: ~Copyable {
         return AppendResult(sequences: sequences, appended: appended, first: base + UInt64(firstNew) + 1)
     }
 
-    /// Makes it durable; answers with what the writer now knows.
+    /// Makes the batches durable (I5); returns what the writer knows of the log after them.
     consuming func commit() throws -> WriterState {
         let state = state
         let isDirty = isDirty
@@ -71,7 +72,7 @@ struct AppendTransaction: ~Copyable {
 // MARK: - Keys
 
 extension AppendTransaction {
-    /// The sequences of a batch's events, or of those that hold their keys; where it throws, nothing is placed.
+    /// The sequences of a batch's events, or of the events that hold their keys (I4). If it throws, nothing is placed.
     private mutating func resolve(_ batch: PreparedBatch) throws -> [SequenceNumber] {
         let firstNew = pending.count
         let first = base + UInt64(firstNew) + 1
@@ -90,7 +91,7 @@ extension AppendTransaction {
         }
     }
 
-    /// The sequence of the event that holds the draft's key, or of the event that it becomes.
+    /// The sequence of the event that holds the draft's key, or of the event that the draft becomes.
     private mutating func resolve(_ event: PreparedEvent) throws -> UInt64 {
         do {
             return try place(event)
@@ -119,7 +120,7 @@ extension AppendTransaction {
     }
 
     private func holder(of event: PreparedEvent, _ keys: HeldKeys) throws -> UInt64? {
-        // What is appended again mostly comes in the order of the first time.
+        // Drafts that are appended again mostly come in their first order.
         if let next = lastHeld.map({ $0 + 1 }), next <= base + UInt64(pending.count), try isHeld(event, at: next) {
             return next
         }
@@ -128,9 +129,9 @@ extension AppendTransaction {
         return hasDroppedKeys ? try DroppedKeys.sequence(of: event, in: reader) : nil
     }
 
-    /// Whether the event there has the same source and key.
+    /// Whether the event at a sequence has the same source and key. The key of a redacted event decides alone (I4).
     ///
-    /// - Throws: `keyConflict` where it has, with another kind or payload.
+    /// - Throws: `keyConflict` if kind or payload differ.
     private func isHeld(_ event: PreparedEvent, at sequence: UInt64) throws -> Bool {
         let (record, lane): (Record, Lane)
         if sequence > base {
@@ -159,7 +160,7 @@ extension AppendTransaction {
         )
     }
 
-    /// Forgets the events of a batch that is refused. Nothing of it has been written yet.
+    /// Forgets the events of a refused batch, none of which is written yet.
     private mutating func withdraw(from place: Int) {
         for index in place..<pending.count where pending[index].record.key != nil {
             state.keys?.remove(pending[index], at: base + UInt64(index) + 1)
@@ -191,7 +192,7 @@ extension AppendTransaction {
         }
     }
 
-    /// The number of a lane, given to it here where it is new.
+    /// The number of a lane; a new lane gets the next one.
     private mutating func number(of lane: Lane) throws -> UInt32 {
         if let lastLane, lastLane.lane === lane { return lastLane.number }
         let number = try reader.lanes.number(of: lane) ?? newLanes[ObjectIdentifier(lane)] ?? add(lane)

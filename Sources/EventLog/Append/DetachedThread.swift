@@ -6,10 +6,11 @@ import Glibc
 import Darwin
 #endif
 
-/// Threads for work that waits: for a pipe, for time to pass.
+/// Threads for work that blocks: on a pipe, or for time to pass.
 package enum DetachedThread {
-    /// Runs `body` on a thread of its own, which nobody waits for; on one of Dispatch's where the system gives none.
+    /// Runs `body` on a thread of its own that nothing joins; on one of Dispatch's if the system gives none.
     package static func start(stackBytes: Int = 512 << 10, _ body: @escaping @Sendable () -> Void) {
+        // The new thread takes over this reference in `runWork`; if no thread starts, it is released below.
         let work = Unmanaged.passRetained(Work(body))
         let isStarted = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { space in
             guard let attributes = space.baseAddress, pthread_attr_init(attributes) == 0 else { return false }
@@ -28,7 +29,7 @@ package enum DetachedThread {
         DispatchQueue.global().async(execute: body)
     }
 
-    /// Waits on the calling thread.
+    /// Blocks the calling thread. `usleep` need not take a second or more, so it is called for half seconds.
     package static func sleep(milliseconds: Int) {
         for _ in 0..<milliseconds / 500 { usleep(500_000) }
         usleep(useconds_t(milliseconds % 500 * 1_000))

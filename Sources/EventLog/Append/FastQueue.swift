@@ -1,14 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Batches under `fast` durability: taken at once, committed and synced soon, in their order (I5).
+/// Takes batches at once and commits them soon, in their order: `fast` durability (I5).
 ///
-/// What cannot be committed stays, and every later append and flush says why, until a flush succeeds.
+/// A batch that cannot be committed stays queued. Every later append and flush throws the reason, until a flush
+/// succeeds.
 final class FastQueue: Sendable {
-    /// A commit begins so long after the first batch that waits, so that it is done within 100 ms.
+    /// How long after the first waiting batch a commit begins, so that it is done within 100 ms.
     private static let delay = DispatchTimeInterval.milliseconds(80)
     private static let waitingBytesMax = 16 << 20
-    /// Bounds one commit.
+    /// Bounds one commit; its last batch may pass it.
     private static let groupBytesMax = 8 << 20
 
     private struct State {
@@ -23,12 +24,12 @@ final class FastQueue: Sendable {
     private let state = Mutex(State())
     private let thread = DispatchQueue(label: "eventlog.fast")
 
-    /// - Parameter commit: commits batches and separates keys that are held with another payload.
+    /// - Parameter commit: commits batches, and separates keys that are held with another payload.
     init(commit: @escaping AppendQueue.Commit) {
         self.commit = commit
     }
 
-    /// Takes a batch. Waits only where 16 MiB are waiting already.
+    /// Takes a batch. Blocks for a commit only if 16 MiB are waiting.
     func add(_ batch: PreparedBatch, bookmark: Bookmark?) throws {
         let ticket = AppendTicket(batch, bookmark: bookmark, settled: { _ in }, called: {})
         let (isFull, schedules) = try state.withLock { state in
@@ -45,7 +46,7 @@ final class FastQueue: Sendable {
         }
     }
 
-    /// Waits until everything is durable; answers with what was done since the last flush.
+    /// Waits until everything is durable; returns the counts of all commits since the last flush.
     func flush() throws -> AppendResult {
         state.withLock { $0.failure = nil }
         thread.sync { commitAll() }
@@ -56,6 +57,7 @@ final class FastQueue: Sendable {
         }
     }
 
+    /// Commits until nothing waits or a commit fails. Runs on `thread` only, so that batches keep their order.
     private func commitAll() {
         while true {
             let group = state.withLock { state in
@@ -77,7 +79,7 @@ final class FastQueue: Sendable {
         )
     }
 
-    /// What was committed is done; from the first failure on the batches stay.
+    /// Removes the committed batches; from the first failure on, batches stay.
     private func take(_ results: [Result<AppendResult, any Error>], of group: [AppendTicket]) {
         state.withLock { state in
             for (ticket, result) in zip(group, results) {

@@ -2,15 +2,15 @@
 struct LogCommit: Sendable {
     let core: LogCore
     let path: String
-    /// How long it waits for another process that holds the write lock.
+    /// How long a commit waits for another process that holds the write lock.
     let wait: Duration
-    /// How many keys stand in memory before they are written as a run.
+    /// How many keys are kept in memory before they are written as a run.
     let keysInMemory: Int
 
-    /// Commits a group of batches; answers with what became of each.
+    /// Commits a group of batches; returns one result for each, in their order.
     ///
-    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own, instead of
-    ///   its batch being refused.
+    /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own; else
+    ///   its batch is refused.
     func commit(_ tickets: [AppendTicket], separatesKeys: Bool = false) -> [Result<AppendResult, any Error>] {
         do {
             return try EventLogError.wrapping("append to", path) {
@@ -33,7 +33,7 @@ struct LogCommit: Sendable {
             } catch let error as LMDBError {
                 core.writer.state = nil
                 guard error.isMapFull, attempt < 7 else {
-                    // After a failed commit or sync nothing of the old environment is believed.
+                    // After a failed commit or sync nothing in the open environment is trusted (I5).
                     generation.environment.distrust()
                     throw error
                 }
@@ -43,7 +43,7 @@ struct LogCommit: Sendable {
         throw LMDBError(0, "grow the map")
     }
 
-    /// Answers with `nil` where another generation has taken this one's place.
+    /// Returns `nil` if another generation has replaced this one (I9).
     private func attemptCommit(
         _ tickets: [AppendTicket],
         _ generation: Generation,
@@ -51,7 +51,8 @@ struct LogCommit: Sendable {
     ) throws -> [Result<AppendResult, any Error>]? {
         let transaction = try generation.environment.beginWrite()
         let reader = LogReader(transaction.view, of: generation)
-        // A read transaction may be behind what a process committed that was killed then: only here is it certain.
+        // Only a write transaction is sure to see the newest commit: a read transaction may miss that of a process that
+        // was killed just after it.
         if try reader.successor() != nil { return nil }
         var state = try core.writer.state(for: generation, reader, keysInMemory: keysInMemory)
         core.writer.state = nil

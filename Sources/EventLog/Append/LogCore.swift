@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One log, open once in this process, shared by all stores that were opened at its path.
+/// One log, open once in this process (I6), shared by all stores that were opened at its path.
 final class LogCore: Sendable {
     let directory: LogDirectory
     let identity: [UInt8]
@@ -20,24 +20,24 @@ final class LogCore: Sendable {
         writer = LogWriter()
     }
 
-    /// What gives lanes one object each.
+    /// Gives each lane one object.
     var interner: LaneInterner { generations.interner }
 
     /// The newest generation that this process knows of.
     var current: Generation { newest.withLock { $0 } }
 
-    /// Moves on from a generation that another took the place of.
+    /// The newest generation, after another has replaced `former`.
     func follow(from former: Generation) throws -> Generation {
         let known = current
         return known.number > former.number ? known : adopt(try generations.newest())
     }
 
-    /// Opens a generation, or makes its environment in a directory that is there and empty.
+    /// Opens a generation, or makes its environment in an existing, empty directory.
     func generation(_ number: UInt32, creates: Bool) throws -> Generation {
         try generations.generation(number, creates: creates)
     }
 
-    /// Makes a generation the newest that this process knows of.
+    /// Makes a generation the newest that this process knows of, unless it knows of a newer one. Returns the newest.
     @discardableResult
     func adopt(_ generation: Generation) -> Generation {
         newest.withLock { current in
@@ -66,7 +66,7 @@ extension LogCore {
 
     private static let open = Mutex<[String: Weak]>([:])
 
-    /// The log at a path; the same object for the same directory as long as somebody holds it.
+    /// The log at a path; the same object for the same directory for as long as it is referenced.
     static func shared(at path: String, mapBytes: Int, pages: PageTrust) throws -> LogCore {
         guard let directory = try LogDirectory(existingAt: Directory.resolved(path) ?? path),
             let format = try directory.format()

@@ -1,17 +1,22 @@
 import Dispatch
 
-/// What the writer of this process knows of the log from its last commit. Whoever holds the lock touches it, nobody
-/// else.
+/// What this process knows of the log from its last commit.
+///
+/// `@unchecked Sendable` is right because `state` and `lock` are touched in `locked` only, by the thread that has the
+/// turn.
 final class LogWriter: @unchecked Sendable {
-    /// What the next append builds on; `nil` where nothing is known.
+    /// What the next append builds on; `nil` if nothing is known. Only for bodies of `locked`.
     var state: WriterState?
     private var lock: FileLock?
-    /// A file lock is one for all threads of a process; this one is among them.
+    /// All threads of a process share a file lock; this semaphore keeps them apart. It is not a mutex because it waits
+    /// with a timeout.
     private let turn = DispatchSemaphore(value: 1)
 
     init() {}
 
-    /// Runs a body under the log's write lock.
+    /// Runs a body under the log's write lock, which keeps out other threads and processes (I6).
+    ///
+    /// - Throws: `EventLogError` with code `locked` if the lock stays taken for longer than `wait`.
     func locked<Result>(
         _ directory: LogDirectory,
         wait: Duration,
@@ -39,14 +44,14 @@ final class LogWriter: @unchecked Sendable {
     }
 }
 
-/// The writer's knowledge of one generation at one point.
+/// What the writer knows of one generation at one head.
 struct WriterState {
     let generation: Generation
     var edge: TreeEdge
     var reserve = FileReserve()
-    /// Made by the first batch with keys.
+    /// The held keys; made for the first batch that has keys.
     private(set) var keys: HeldKeys?
-    /// How many keys stand in memory; `nil` where they may not be stored, since the generation is not certain to stay.
+    /// How many keys are kept in memory; `nil` if none may be stored, because the generation may be discarded.
     private let keysInMemory: Int?
 
     init(_ reader: LogReader, generation: Generation, keysInMemory: Int?) throws {
@@ -56,7 +61,7 @@ struct WriterState {
         edge = try TreeEdge(lastNodeOf: reader, head: reader.head())
     }
 
-    /// Takes up what other processes have appended, and the lanes that the last commit of this one added.
+    /// Reads what other processes have appended, and the lanes that this process's last commit added.
     mutating func catchUp(_ reader: LogReader) throws {
         if try reader.view.count(of: reader.tables.lanes) != reader.lanes.count { try reader.lanes.load(from: reader) }
         let head = try reader.head()
@@ -68,7 +73,7 @@ struct WriterState {
         try keys?.catchUp(to: head, reader)
     }
 
-    /// The keys of the log up to a head; the first time by a look at the log.
+    /// The keys of the log up to a head. The first call reads the log.
     mutating func heldKeys(_ reader: LogReader, head: UInt64) throws -> HeldKeys {
         if let keys { return keys }
         let made = try HeldKeys(reader, of: generation, committed: head, capacity: keysInMemory)
