@@ -131,7 +131,9 @@ final class AppendQueue: Sendable {
         let start = clock.now
         let results = commit(group)
         let half = (clock.now - start) / 2
+        assert(results.count == group.count, "a commit has one result for each batch")
         let next = state.withLock { state in
+            assert(state.isLed, "a thread that commits has the lead")
             state.isLed = false
             state.expected = min(group.count + state.waiting.count, Self.groupTicketsMax)
             let nanoseconds = half.components.attoseconds / 1_000_000_000
@@ -149,10 +151,13 @@ final class AppendQueue: Sendable {
             defer { bytes += ticket.batch.byteCount }
             return bytes == 0 || bytes + ticket.batch.byteCount <= groupBytesMax
         }.count
+        assert(count > 0, "a thread leads only where a batch waits")
+        assert(!state.isLed, "one thread leads at a time")
         let group = Array(state.waiting.prefix(count))
         state.waiting.removeFirst(count)
         state.isLed = true
         state.waitingBytes -= group.reduce(0) { $0 + $1.batch.byteCount }
+        assert(!state.waiting.isEmpty || state.waitingBytes == 0, "only waiting batches count as waiting bytes")
         return group
     }
 }

@@ -43,6 +43,7 @@ public struct AppendResult: Hashable, Sendable {
     }
 
     init(sequences: [SequenceNumber], appended: Int, first: UInt64) {
+        assert(appended <= sequences.count, "each new event has a sequence")
         self.sequences = sequences
         self.appended = appended
         duplicates = sequences.count - appended

@@ -49,7 +49,10 @@ final class AppendTicket: Sendable {
     func settle(_ result: Result<AppendResult, any Error>) {
         switch waiter {
         case .thread(let semaphore):
-            outcome.withLock { $0 = result }
+            outcome.withLock { outcome in
+                assert(outcome == nil, "a ticket is settled once")
+                outcome = result
+            }
             semaphore.signal()
         case .told(let settled, _): settled(result)
         }

@@ -180,9 +180,10 @@ extension AppendTransaction {
                 event.write(to: room, lane: lane)
             }
         }
-        if let node = state.edge.append(event.leafHash, clock: event.clock) {
-            try store(node, number: sequence / TreeNode.leafCount - 1)
-        }
+        let node = state.edge.append(event.leafHash, clock: event.clock)
+        let head = state.edge.head
+        precondition(head == sequence, "the tree takes up events in the order of their sequences")
+        if let node { try store(node, number: sequence / TreeNode.leafCount - 1) }
     }
 
     private func store(_ node: TreeNode, number: UInt64) throws {

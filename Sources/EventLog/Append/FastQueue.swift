@@ -85,6 +85,7 @@ final class FastQueue: Sendable {
             for (ticket, result) in zip(group, results) {
                 switch result {
                 case .success(let result):
+                    assert(state.waiting.first === ticket, "batches are committed in the order in which they came")
                     state.done.add(result)
                     state.waiting.removeFirst()
                     state.waitingBytes -= ticket.batch.byteCount

@@ -71,6 +71,7 @@ struct LogCommit: Sendable {
                 results.append(.failure(error))
             }
         }
+        assert(results.count == tickets.count, "each batch is placed or refused")
         state = try append.commit()
         state.reserve.committed(generation.environment)
         core.writer.state = state
