@@ -1,14 +1,14 @@
 import Synchronization
 
-/// What is computed from one generation of a log and kept so that it need not be computed again.
+/// Keeps what was computed from one generation of a log, so that it need not be computed again (I17).
 ///
-/// An LMDB environment of its own, `cache-NNNNNN/` beside `gen-NNNNNN/`, made by whoever first stores something. It may
-/// be wrong only by being absent: every value carries a checksum, the environment belongs to one log, one generation and
-/// the place where it was made (`PlaceStamp`), and it is removed with that generation. Deleting it changes no answer.
-/// Commits are synced, so that after a power loss it is as it was at some commit (`docs/decisions/0002`). Any number of
-/// threads and processes may use it.
+/// It is an LMDB environment of its own, `cache-NNNNNN/` beside `gen-NNNNNN/`, made when something is first stored. It
+/// may be wrong only by being absent: every value carries a checksum, the environment belongs to one log, one
+/// generation and the place where it was made (`PlaceStamp`), and it is removed with that generation. Deleting it
+/// changes no answer. Commits are synced, so a power loss leaves the state of some commit (`docs/decisions/0002`). Any
+/// number of threads and processes may use it.
 public final class DerivedStore: Sendable {
-    /// The layout of the environment; another one is thrown away.
+    /// The layout of the environment; an environment of another layout is removed.
     static let layout: UInt32 = 2
     private static let environmentTables = ["tables", "values"]
 
@@ -30,9 +30,9 @@ public final class DerivedStore: Sendable {
         self.name = name
     }
 
-    /// The table of a name and version, made where it is missing; what another version of it holds is removed.
+    /// The table of a name and version, made if it is missing. What another version of it holds is removed.
     ///
-    /// - Throws: `EventLogError` with code `io` or `damaged`; the caller then does without.
+    /// - Throws: `EventLogError` with code `io` or `damaged`; the caller must then do without the table.
     public func table(_ name: String, version: UInt32) throws -> DerivedTable {
         try EventLogError.wrapping("open derived table", name) {
             if let number = try registered(name, version) {
@@ -42,12 +42,13 @@ public final class DerivedStore: Sendable {
         }
     }
 
-    /// The table of a name and version; `nil` where it is missing.
+    /// The table of a name and version; `nil` if it is missing.
     func existingTable(_ name: String, version: UInt32) throws -> DerivedTable? {
         try registered(name, version).map { DerivedTable(store: self, name: name, number: $0) }
     }
 
-    /// Removes the files. Whoever has them open goes on in what nobody will open again.
+    /// Removes the files, once. Threads and processes that have them open keep what they have, which nothing opens
+    /// again. An error leaves the files where they are.
     public func discard() {
         let isFirst = isDiscardedFlag.withLock { flag in
             defer { flag = true }
@@ -63,12 +64,12 @@ public final class DerivedStore: Sendable {
 // MARK: - Opening
 
 extension DerivedStore {
-    /// Whom the environment belongs to.
+    /// The log and the generation that the environment belongs to.
     struct Owner: Hashable {
         let identity: [UInt8]
         let generation: UInt32
 
-        /// What the environment at a place says of its owner.
+        /// The value that names the owner of an environment at a place.
         func bytes(at place: Hash256) -> [UInt8] {
             var writer = ByteWriter()
             writer.write(DerivedStore.layout)
@@ -79,17 +80,18 @@ extension DerivedStore {
         }
     }
 
-    /// The lock of those who merge keys.
+    /// The lock that one process at a time takes to merge keys.
     static let mergeLockName = "merge.lock"
-    /// The files of derived data that are written, beside the two of LMDB.
+    /// The files that are written beside the two of LMDB.
     static let fileNames = [PageMark.fileName, mergeLockName]
 
-    /// Opens what is there; `nil` where nothing is, or what is there is of no use and has been removed.
+    /// Opens the environment; `nil` if there is none that may be used. One that is of no use is removed where that is
+    /// allowed.
     static func open(_ directory: LogDirectory, _ owner: Owner) -> DerivedStore? {
         let name = LogDirectory.cacheName(owner.generation)
         do {
             guard let folder = try directory.folder.folder(name) else { return nil }
-            // What came from elsewhere, with a copy of the log or without, is not even looked at.
+            // Nothing that was made elsewhere is opened, whether or not it came with a copy of the log.
             guard let place = try PlaceStamp.hash(of: folder) else {
                 try? directory.removeCache(name)
                 return nil
@@ -99,11 +101,11 @@ extension DerivedStore {
             if try store.owner() == owner.bytes(at: place) { return store }
             store.discard()
         } catch let error as LMDBError {
-            // Where others may not write, the files are for others to judge.
+            // Without the right to write, leave the files to their owner.
             if error.isRefusedAccess || error.isBusy { return nil }
             try? directory.removeCache(name)
         } catch is EventLogError {
-            // Nothing that a log makes, or nothing that may be opened.
+            // An entry that no log makes, or one that may not be opened.
             return nil
         } catch {
             try? directory.removeCache(name)
@@ -111,8 +113,8 @@ extension DerivedStore {
         return nil
     }
 
-    /// Looks at what LMDB believes without looking. Where another process commits meanwhile, pages may be used again while
-    /// they are read here; only a state that stays the newest counts.
+    /// Checks the pages that LMDB trusts without a look. If another process commits meanwhile, pages may be reused
+    /// while they are read, so a failure counts only if the newest state is still the same.
     static func checkPages(of file: DataFile) throws {
         for attempt in 0..<10 {
             let before = file.metaPages()
@@ -124,10 +126,10 @@ extension DerivedStore {
         }
     }
 
-    /// Makes an empty one.
+    /// Makes an empty environment.
     static func make(_ directory: LogDirectory, _ owner: Owner) throws -> DerivedStore {
         let name = LogDirectory.cacheName(owner.generation)
-        // Made under another name and renamed, so that nobody opens what is half made.
+        // Made under another name and renamed, so that nobody opens it half made.
         let draft = "birth-cache-\(processNumber)-\(owner.generation)"
         let folder = directory.folder
         directory.removeRemainsOfCaches()
@@ -209,7 +211,7 @@ extension DerivedStore {
         }
     }
 
-    /// Lends the state of the newest commit.
+    /// Lends the state of the newest commit; the view must not leave `body`.
     func read<Result>(_ body: (TransactionView) throws -> Result) throws -> Result {
         let transaction = try environment.beginRead()
         let result = try body(transaction.view)
@@ -217,7 +219,7 @@ extension DerivedStore {
         return result
     }
 
-    /// Runs one write transaction; the map grows where it must.
+    /// Runs one write transaction, and runs `body` again if the map has to grow first.
     func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         for _ in 0..<8 {
             do {
@@ -235,8 +237,8 @@ extension DerivedStore {
 }
 
 extension LogDirectory {
-    /// Removes what processes left that ended while they made derived data (`birth-cache-PID-N`) or removed it
-    /// (`gone-cache-N-PID`). What cannot be removed stays, and stops nobody.
+    /// Removes what processes left behind that ended while they made derived data (`birth-cache-PID-N`) or removed it
+    /// (`gone-cache-N-PID`). What cannot be removed stays, and is no error.
     fileprivate func removeRemainsOfCaches() {
         for name in (try? folder.names()) ?? [] {
             let parts = name.split(separator: "-", omittingEmptySubsequences: false)

@@ -1,10 +1,10 @@
-/// A named table of a `DerivedStore`: bytes under keys of at most 480 bytes, in the order of their bytes.
+/// A named table of a `DerivedStore`: values under keys of at most 480 bytes, ordered by the keys' bytes.
 ///
-/// Every value is stored with a checksum over key and value; what is altered is never handed out.
+/// Every value is stored with a checksum over key and value; a value that does not match it is never returned (I17).
 public struct DerivedTable: Sendable {
     /// The longest key, in bytes.
     public static let keyBytesMax = 480
-    /// How many entries one commit of a removal takes.
+    /// The most entries that one commit of a removal takes.
     private static let removalCount = 10_000
 
     let store: DerivedStore
@@ -14,19 +14,20 @@ public struct DerivedTable: Sendable {
 
     private var values: Table { store.environment.tables[1] }
 
-    /// The value under a key; `nil` where there is none.
+    /// The value under a key; `nil` if there is none.
     ///
-    /// - Throws: `EventLogError` with code `damaged` where it is altered: remove the table and compute it anew.
+    /// - Throws: `EventLogError` with code `damaged` if the value is altered: remove the table and compute it anew.
     public func value(at key: [UInt8]) throws -> [UInt8]? {
         try wrapping {
             try store.read { view in try withValue(at: key, view) { Array($0) } }
         }
     }
 
-    /// Lends the entries of a range of keys in order, all of one commit; `body` returns false to stop.
+    /// Lends the entries of a range of keys in order, all from one commit; `body` returns false to stop. The bytes are
+    /// valid within `body` only.
     ///
-    /// - Parameter end: the first key that is no longer in the range; `nil` for the table's end.
-    /// - Throws: `EventLogError` with code `damaged` where a value is altered.
+    /// - Parameter end: the first key past the range; `nil` for the table's end.
+    /// - Throws: `EventLogError` with code `damaged` if a value is altered.
     public func forEach(
         from first: [UInt8] = [],
         to end: [UInt8]? = nil,
@@ -37,9 +38,10 @@ public struct DerivedTable: Sendable {
         }
     }
 
-    /// Stores values in one synced commit, each in place of what stood under its key.
+    /// Stores values in one synced commit, each in place of any former one under its key.
     ///
-    /// A few large batches are better than many small ones; at most some 16 MiB, which lie in memory meanwhile.
+    /// A few large batches are better than many small ones. They are in memory meanwhile, so keep one below some 16
+    /// MiB.
     public func put(_ entries: some Sequence<(key: [UInt8], value: [UInt8])>) throws {
         try wrapping {
             try store.write { transaction in
@@ -48,8 +50,8 @@ public struct DerivedTable: Sendable {
         }
     }
 
-    /// Stores values in one synced commit if what stands under a key is what the caller has read there (`nil`: nothing);
-    /// false, and nothing is stored, where another thread or process has changed it.
+    /// Stores values in one synced commit if the value under `key` is still `expected` (`nil`: no value). Returns false
+    /// and stores nothing if another thread or process has changed it.
     public func put(
         _ entries: some Sequence<(key: [UInt8], value: [UInt8])>,
         where key: [UInt8],
@@ -95,8 +97,8 @@ extension DerivedTable {
         }
     }
 
-    /// Lends entries in order from a key on, or where `lowest` is given from the last one at or before that key which is
-    /// not below `lowest`.
+    /// Lends entries in order from a key on. If `lowest` is given, begins with the last entry at or before that key
+    /// which is not below `lowest`, if there is one.
     func forEach(
         from first: [UInt8],
         to end: [UInt8]?,
@@ -138,7 +140,7 @@ extension DerivedTable {
         try prefixed(key).withUnsafeBytes { try transaction.remove($0, from: values) }
     }
 
-    /// Removes at most one commit's worth; whether there may be more.
+    /// Removes at most one commit's worth; returns whether more may follow.
     private func removeSome(
         from first: [UInt8],
         to end: [UInt8]?,
@@ -158,6 +160,7 @@ extension DerivedTable {
         return keys.count == Self.removalCount
     }
 
+    /// The key as it is stored: behind the table's number.
     private func prefixed(_ key: [UInt8]) -> [UInt8] {
         withKey(number) { Array($0) + key }
     }
@@ -185,7 +188,7 @@ extension DerivedTable {
         )
     }
 
-    /// A value without its sum; `nil` where the two do not fit. The key is the whole one, with the table's number.
+    /// A value without its checksum; `nil` if the two do not match. The key is the stored one, with the table's number.
     static func unsealed(_ stored: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let count = stored.count - 8
         guard count >= 0, let sum = stored.bigEndian(at: count, as: UInt64.self) else { return nil }

@@ -1,6 +1,6 @@
 extension LogDirectory {
-    /// Looks at everything that a log has names for, so that whoever opens a log meets nothing later that is no file or
-    /// folder of its own (I22). Each is looked at again when it is opened.
+    /// Checks every entry that has one of a log's names, so that no later step of an open log meets one that is not a
+    /// file or folder of its own (I22). Each entry is checked again when it is opened.
     ///
     /// - Throws: `EventLogError` with code `damaged`, naming the entry.
     func checkEntries() throws {
@@ -22,7 +22,7 @@ extension LogDirectory {
         for name in try sources.names() where name.hasSuffix(".lock") { try check(name, in: sources, isWritten: true) }
     }
 
-    /// A plain file in the place of the folder leads nowhere: nothing is derived then, and no append fails (I17).
+    /// A plain file in place of the folder does no harm: nothing is derived then, and no append fails (I17).
     private func checkCache(_ name: String) throws {
         guard try folder.kind(of: name) != .file, let cache = try folder.folder(name) else { return }
         try cache.checkEnvironment()
