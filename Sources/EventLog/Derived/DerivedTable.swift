@@ -106,6 +106,7 @@ extension DerivedTable {
         _ view: TransactionView,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws -> Bool
     ) throws {
+        assert(lowest.map { !first.lexicographicallyPrecedes($0) } ?? true, "the lowest key is not above the first")
         var cursor = try Cursor(view, values)
         var found = false
         if let lowest {
