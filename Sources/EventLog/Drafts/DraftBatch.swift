@@ -1,30 +1,31 @@
-/// Drafts in order, in one piece of memory, each laid out as the record that it becomes.
+/// Drafts in order, in one piece of memory, each laid out as the record that it becomes (`docs/decisions/0018`).
 ///
-/// For whoever records many small payloads: to add one costs a copy of its bytes and no object of its own.
+/// For recorders of many small payloads: adding a draft copies its bytes and allocates no object. A copy of a batch
+/// shares its memory until one of the two is added to.
 public struct DraftBatch: Sendable {
-    /// Drafts one after another that share everything but time, key and payload.
+    /// Consecutive drafts that share everything but time, key and payload.
     struct Run: Sendable {
-        /// The place of the first of them.
+        /// The place of the first of them in the batch.
         let first: Int
         let source: SourceName
         let kind: EventKind
         let attributes: Attributes
     }
 
-    /// The records, without what only a log can say of them: lane number, salt and leaf hash.
+    /// The records. Lane number, salt and leaf hash are left open: only a log can fill them in.
     private(set) var room = RecordRoom()
-    /// Where each record begins.
+    /// The byte at which each record begins, ascending.
     private(set) var starts: [Int] = []
     private(set) var runs: [Run] = []
-    /// The bytes of all payloads.
+    /// The bytes of all payloads together.
     public private(set) var payloadByteCount = 0
     /// The bytes of the longest payload.
     private(set) var longestPayload = 0
 
-    /// Makes a batch of no drafts.
+    /// Makes an empty batch.
     public init() {}
 
-    /// Makes a batch of no drafts with room for as much as another holds.
+    /// Makes an empty batch with room for as many drafts and bytes as another holds.
     public init(roomOf other: DraftBatch) {
         starts.reserveCapacity(other.count)
         room.reserve(other.room.count)
@@ -37,13 +38,13 @@ public struct DraftBatch: Sendable {
         for draft in drafts { append(draft) }
     }
 
-    /// How many drafts there are.
+    /// The number of drafts.
     public var count: Int { starts.count }
 
-    /// Whether there are none.
+    /// Whether the batch has no drafts.
     public var isEmpty: Bool { starts.isEmpty }
 
-    /// Adds a draft behind the others.
+    /// Adds a draft at the end.
     public mutating func append(_ draft: DraftEvent) {
         draft.payload.withUnsafeBytes { payload in
             append(
@@ -57,7 +58,7 @@ public struct DraftBatch: Sendable {
         }
     }
 
-    /// Adds a draft behind the others; `payload` is copied. The parameters are those of `DraftEvent`.
+    /// Adds a draft at the end; `payload` is copied. The parameters are those of `DraftEvent`.
     public mutating func append(
         recordedAt: Timestamp,
         source: SourceName,
@@ -79,7 +80,8 @@ public struct DraftBatch: Sendable {
         }
     }
 
-    /// The same with the bytes of a key, at most 255 of UTF-8; where there are none it has no key.
+    /// Adds a draft at the end, with a key of at most 255 bytes of UTF-8; an empty one means no key. Key and payload
+    /// are copied.
     package mutating func append(
         recordedAt: Timestamp,
         source: SourceName,
@@ -98,7 +100,7 @@ public struct DraftBatch: Sendable {
         longestPayload = max(longestPayload, payload.count)
     }
 
-    /// Adds the drafts of another batch behind the others.
+    /// Adds the drafts of another batch at the end. Cost: a copy of their bytes.
     public mutating func append(contentsOf other: DraftBatch) {
         if isEmpty, room.capacity < other.room.count { return self = other }
         let (countBefore, bytesBefore) = (count, room.count)
@@ -113,7 +115,7 @@ public struct DraftBatch: Sendable {
         longestPayload = max(longestPayload, other.longestPayload)
     }
 
-    /// The drafts, each by itself again. Cost: a copy of every payload.
+    /// The drafts as single values. Cost: a copy of every payload.
     public var drafts: [DraftEvent] {
         var run = 0
         return starts.indices.map { place in
@@ -139,7 +141,7 @@ public struct DraftBatch: Sendable {
         return UnsafeRawBufferPointer(rebasing: room.bytes[starts[place]..<end])
     }
 
-    /// Room for so many bytes more, behind the others, that no other batch sees.
+    /// Room for `byteCount` more bytes at the end. Memory that another batch or a log shares is copied first.
     private mutating func ownRoom(_ byteCount: Int) -> UnsafeMutableRawBufferPointer {
         if !isKnownUniquelyReferenced(&room) { room = room.copy() }
         return room.extend(by: byteCount)
@@ -147,8 +149,8 @@ public struct DraftBatch: Sendable {
 }
 
 extension DraftBatch.Run {
-    /// Whether a draft with these belongs to the run, byte for byte: Swift's own equality of texts is that of Unicode, not of
-    /// bytes.
+    /// Whether a draft with these belongs to the run. Compares bytes, because Swift's equality of texts is that of
+    /// Unicode.
     @inline(__always)
     fileprivate func holds(_ source: SourceName, _ kind: EventKind, _ attributes: Attributes) -> Bool {
         sameBytes(self.source.rawValue, source.rawValue) && sameBytes(self.kind.rawValue, kind.rawValue)
@@ -158,7 +160,7 @@ extension DraftBatch.Run {
                 })
     }
 
-    /// Whether the attributes are the same piece of memory, as those of one recorder's frames mostly are.
+    /// Whether both attributes are the same piece of memory, as those of one recorder's frames mostly are.
     @inline(__always)
     private func sharesMemory(with other: Attributes) -> Bool {
         attributes.pairs.withUnsafeBufferPointer { own in

@@ -1,18 +1,18 @@
-/// The keys of a batch where each is above the one before: a recorder's own numbers are.
+/// The keys of a batch in which each key is above the one before, as a recorder's own numbers are.
 ///
-/// If the first of them is above all that are held, so are all others, and none of them is there twice. The order is that
-/// of length, then bytes, as numbers without a fixed width grow. The keys' bytes belong to the batch.
+/// If the first key is above all held keys, so are all others, and no key occurs twice. The order is by length, then by
+/// bytes, in which numbers without a fixed width grow. The keys' bytes belong to the batch and must not outlive it.
 struct KeyAscent {
     let first: UnsafeRawBufferPointer
     private(set) var last: UnsafeRawBufferPointer
-    /// The greatest in the order of bytes alone.
+    /// The greatest key in the order of bytes alone; it need not be the last.
     private(set) var greatestByBytes: UnsafeRawBufferPointer
 
     init(_ key: UnsafeRawBufferPointer) {
         (first, last, greatestByBytes) = (key, key, key)
     }
 
-    /// Adds what comes behind; `false` where it does not ascend.
+    /// Adds the keys that follow; `false` if they do not ascend.
     mutating func append(_ next: KeyAscent) -> Bool {
         guard KeyMaxima.isAbove(next.first, byLength: last) else { return false }
         last = next.last

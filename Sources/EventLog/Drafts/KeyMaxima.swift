@@ -6,11 +6,11 @@ import Musl
 import Darwin
 #endif
 
-/// The greatest key of each source, by two orders of byte strings: a key above either of them is held by no event.
+/// The greatest key of each source, by two orders of byte strings. No event holds a key above either of them (I4).
 ///
-/// That needs no promise of the source: the greatest of all held keys is no less than any of them, and both orders are
-/// total. Numbers with a fixed width grow in the order of bytes, numbers without one in the order of length, then bytes.
-/// It says nothing of the keys of dropped events, which stand in `keys`.
+/// This needs no promise of the source: both orders are total, so the greatest held key is no less than any other.
+/// Numbers with a fixed width grow in the order of bytes, numbers without one in the order of length, then bytes. The
+/// maxima cover no keys of dropped events; those are in the table `keys`.
 struct KeyMaxima {
     private struct Greatest {
         let source: [UInt8]
@@ -18,37 +18,37 @@ struct KeyMaxima {
         var byLength: [UInt8] = []
     }
 
-    /// Bounds what is stored with every run. When so many sources are known, those that come later have no maximum, and
-    /// their keys are always looked up.
+    /// Bounds what is stored with every run. Sources beyond this number have no maximum, and their keys are always
+    /// looked up.
     static let sourceCountMax = 1024
     private var greatest: [Greatest] = []
     private var places: [[UInt8]: Int] = [:]
-    /// Lanes are interned, one object each, and live as long as the log is open.
+    /// By the lane's object. Lanes are interned, one object each, and live as long as the log is open.
     private var placesOfLanes: [ObjectIdentifier: Int] = [:]
     private var last: (lane: ObjectIdentifier, place: Int)?
 
     init() {}
 
-    /// Whether a key is above all that were noted of its source.
+    /// Whether a key is above all noted keys of its source.
     mutating func isAboveAll(_ key: UnsafeRawBufferPointer, in lane: Lane) -> Bool {
         guard let place = place(of: lane) else { return false }
         return greatest[place].byBytes.withUnsafeBytes { Self.isAbove(key, byBytes: $0) }
             || greatest[place].byLength.withUnsafeBytes { Self.isAbove(key, byLength: $0) }
     }
 
-    /// Whether each of the keys is.
+    /// Whether each of the keys is above all noted keys of its source.
     mutating func areAboveAll(_ keys: KeyAscent, in lane: Lane) -> Bool {
         guard let place = place(of: lane) else { return false }
         return greatest[place].byLength.withUnsafeBytes { Self.isAbove(keys.first, byLength: $0) }
     }
 
-    /// Notes keys that events of the lane have.
+    /// Notes the keys of new events of the lane.
     mutating func note(_ keys: KeyAscent, in lane: Lane) {
         note(keys.last, in: lane)
         note(keys.greatestByBytes, in: lane)
     }
 
-    /// Notes a key that an event of the lane has.
+    /// Notes the key of an event of the lane.
     mutating func note(_ key: UnsafeRawBufferPointer, in lane: Lane) {
         guard let place = place(of: lane) else { return }
         if greatest[place].byBytes.withUnsafeBytes({ Self.isAbove(key, byBytes: $0) }) {
@@ -59,7 +59,7 @@ struct KeyMaxima {
         }
     }
 
-    /// Where the lane's source stands, added where there is room; `nil` where there is none.
+    /// The place of the lane's source in `greatest`, added if there is room; `nil` if there is none.
     @inline(__always)
     private mutating func place(of lane: Lane) -> Int? {
         let id = ObjectIdentifier(lane)
@@ -96,7 +96,7 @@ struct KeyMaxima {
         key.count != other.count ? key.count > other.count : order(other, key) < 0
     }
 
-    /// Below zero where the first stands before the second, byte for byte.
+    /// Below zero if `first` comes before `second`, byte by byte.
     private static func order(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         guard let start = first.baseAddress, let other = second.baseAddress else { return first.count - second.count }
         let order = memcmp(start, other, min(first.count, second.count))
@@ -120,7 +120,7 @@ extension KeyMaxima {
         return writer.bytes
     }
 
-    /// Reads what `bytes` gave; `nil` where it is not that.
+    /// Reads the value that `bytes` wrote; `nil` if it is malformed.
     init?(_ bytes: [UInt8]) {
         let entries: [Greatest]? = bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)

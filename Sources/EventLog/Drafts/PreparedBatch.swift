@@ -1,47 +1,51 @@
 import Dispatch
 
-/// A draft as a record, with everything that can be computed before the write lock is taken. Its bytes belong to the
-/// batch; it holds nothing else, so that copying it costs no counting of references.
+/// A draft as a record, with everything that can be computed before the write lock is taken.
+///
+/// `@unchecked Sendable` is right because nothing in it changes once its batch is made. The record's bytes belong to
+/// the batch, which must outlive the event, so that a copy of the event counts no references.
 struct PreparedEvent: @unchecked Sendable {
-    /// Kept by the log's interner.
+    /// The log's interner keeps it alive, so it is not counted.
     unowned(unsafe) let lane: Lane
-    /// The record, with the lane number 0: the number is known in the write transaction.
+    /// The record, with lane number 0: the write transaction gives the number.
     let record: Record
     let leafHash: Hash256
 
-    /// Microseconds for the clock: acts do not move it.
+    /// What the event contributes to the log's clock, in microseconds; acts do not move it (I1).
     var clock: Int64 { lane.isAct ? Clock.none : record.recordedAt }
 
-    /// Writes the record into room of exactly its size.
+    /// Writes the record, with a lane's number, into room of exactly its size.
     @inline(__always)
     func write(to room: UnsafeMutableRawBufferPointer, lane number: UInt32) {
         room.copyMemory(from: record.bytes)
         Record.setLane(number, in: room)
     }
 
-    /// Whether source and key are those of another record, byte for byte.
+    /// Whether source and key are those of another record, byte by byte; false without a key.
     func hasKey(of other: Record, in otherLane: Lane) -> Bool {
         guard let key = record.key, let otherKey = other.key else { return false }
         return sameBytes(key, otherKey) && sameBytes(lane.source.rawValue, otherLane.source.rawValue)
     }
 
-    /// Whether kind and payload are those of another record, byte for byte.
+    /// Whether kind and payload are those of another record, byte by byte.
     func hasContent(of other: Record, in otherLane: Lane) -> Bool {
         sameBytes(record.payload, other.payload) && sameBytes(lane.kind.rawValue, otherLane.kind.rawValue)
     }
 }
 
 /// Drafts that are appended together, as records in one piece of memory.
+///
+/// `@unchecked Sendable` is right because nothing changes after `init`, and the batch alone has claimed its memory.
 final class PreparedBatch: @unchecked Sendable {
-    /// In the order of the drafts; they must not outlive the batch.
+    /// The events in the order of the drafts; they must not outlive the batch.
     let events: [PreparedEvent]
-    /// What the keys are together; `nil` where an event has none, the sources differ or the keys do not ascend.
+    /// The ascending keys; `nil` if an event has no key, the sources differ or the keys do not ascend.
     let keyAscent: KeyAscent?
     /// The bytes of all records.
     var byteCount: Int { room.count }
     private let room: RecordRoom
 
-    /// From so many events on a second core takes half of them.
+    /// With so many events, a second core fills half of them.
     private static let sharedCountMin = 256
 
     convenience init(_ drafts: DraftBatch, lanes: LaneInterner, salts: SaltSource) {
@@ -50,7 +54,8 @@ final class PreparedBatch: @unchecked Sendable {
         }
     }
 
-    /// An event again, under a key of its own: another event holds its key with another payload. `nil` where it has none.
+    /// The same event under a key of its own, because another event holds its key with another payload. `nil` if it has
+    /// no key.
     convenience init?(separating event: PreparedEvent) throws {
         guard let key = event.record.key, let salt = event.record.salt else { return nil }
         let payload = Array(event.record.payload)
@@ -76,6 +81,7 @@ final class PreparedBatch: @unchecked Sendable {
         events = [PreparedEvent](unsafeUninitializedCapacity: count) { events, initializedCount in
             salts.withUnsafeBytes { salts in
                 ascents.withUnsafeMutableBufferPointer { ascents in
+                    // Each part initializes elements of its own range, and `concurrentPerform` returns after all parts.
                     nonisolated(unsafe) let (events, ascents) = (events, ascents)
                     let filling = BatchFilling(starts: drafts.starts, runs: runs, room: room.filled, salts: salts)
                     DispatchQueue.concurrentPerform(iterations: parts) { part in
@@ -99,14 +105,18 @@ final class PreparedBatch: @unchecked Sendable {
     }
 }
 
-/// Completes records; several threads may do so for different ranges.
+/// Fills in what a log adds to records.
+///
+/// `@unchecked Sendable` is right because threads fill disjoint ranges, and `init` of `PreparedBatch` keeps the memory
+/// until all are done.
 private struct BatchFilling: @unchecked Sendable {
     let starts: [Int]
     let runs: [(first: Int, lane: Lane)]
     let room: UnsafeMutableRawBufferPointer
     let salts: UnsafeRawBufferPointer
 
-    /// What the keys of the range are together; `nil` where it is empty, one has none or they do not ascend.
+    /// Fills the range's records and initializes its events; the ascending keys of the range, `nil` if it is empty, a
+    /// key is missing or the keys do not ascend.
     func fill(_ range: Range<Int>, _ events: UnsafeMutableBufferPointer<PreparedEvent>) -> KeyAscent? {
         var ascent: KeyAscent?
         var ascends = true
@@ -122,7 +132,7 @@ private struct BatchFilling: @unchecked Sendable {
         return ascends ? ascent : nil
     }
 
-    /// Whether a key is there and ascends.
+    /// Adds a key; false if it is missing or does not ascend.
     private static func extend(_ ascent: inout KeyAscent?, _ key: UnsafeRawBufferPointer?) -> Bool {
         guard let key else { return false }
         if ascent == nil { ascent = KeyAscent(key) } else { return ascent?.append(KeyAscent(key)) ?? false }
@@ -147,7 +157,7 @@ private struct BatchFilling: @unchecked Sendable {
     }
 }
 
-/// Whether two texts are the same bytes. Swift's own equality of texts is that of Unicode.
+/// Whether two texts are the same bytes; Swift's own equality of texts is that of Unicode.
 func sameBytes(_ left: String, _ right: String) -> Bool {
     let answer = left.utf8.withContiguousStorageIfAvailable { left in
         right.utf8.withContiguousStorageIfAvailable { right in

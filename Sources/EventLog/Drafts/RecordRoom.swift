@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Records one behind the other in one piece of memory, which grows.
+/// Records one after another in one piece of memory, which grows.
 ///
-/// Whoever fills it is alone with it. It may be shared once it is full; then one of those who share it may write what a
-/// log adds to the records, which no other reads.
+/// `@unchecked Sendable` is right because `DraftBatch` grows it only while it holds the sole reference. Once it is
+/// shared it no longer grows, and only the log that claimed it writes, into bytes that nobody reads but `copy`.
 final class RecordRoom: @unchecked Sendable {
     private var memory: UnsafeMutableRawBufferPointer
-    /// The bytes that are filled.
+    /// How many bytes are filled.
     private(set) var count = 0
     private let isClaimed = Atomic(false)
 
@@ -20,15 +20,15 @@ final class RecordRoom: @unchecked Sendable {
         memory.deallocate()
     }
 
-    /// How many bytes find room without growing.
+    /// How many bytes fit without growing.
     var capacity: Int { memory.count }
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(filled) }
 
-    /// What a log adds to the records is written here.
+    /// The filled bytes, for what a log adds to the records.
     var filled: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: memory[..<count]) }
 
-    /// Sees to it that so many bytes more find room.
+    /// Ensures capacity for `byteCount` more bytes; at least doubles the memory if it has to grow.
     func reserve(_ byteCount: Int) {
         guard count + byteCount > memory.count else { return }
         let larger = UnsafeMutableRawBufferPointer.allocate(
@@ -40,22 +40,22 @@ final class RecordRoom: @unchecked Sendable {
         memory = larger
     }
 
-    /// So many bytes more.
+    /// Room for `byteCount` more bytes, which the caller must fill; valid until the next call.
     func extend(by byteCount: Int) -> UnsafeMutableRawBufferPointer {
         reserve(byteCount)
         defer { count += byteCount }
         return UnsafeMutableRawBufferPointer(rebasing: memory[count..<count + byteCount])
     }
 
-    /// The same records elsewhere. What a log is writing into them meanwhile is copied in any state: whoever claims the copy
-    /// writes it anew.
+    /// The same records in memory of their own. Salts and leaf hashes that a log is writing meanwhile are copied in any
+    /// state: the log that claims the copy writes them anew.
     func copy() -> RecordRoom {
         let copy = RecordRoom()
         copy.extend(by: count).copyMemory(from: bytes)
         return copy
     }
 
-    /// The room itself for the first log that asks, a copy for every later one.
+    /// The room itself for the first log that claims it, a copy for every later one.
     func claimed() -> RecordRoom {
         isClaimed.exchange(true, ordering: .acquiringAndReleasing) ? copy() : self
     }

@@ -1,11 +1,11 @@
-/// Where the sixteen salt bytes of each event come from.
+/// Makes the sixteen salt bytes of each event.
 public struct SaltSource: Sendable {
     private let make: @Sendable (Int) -> [UInt8]
 
     /// The operating system's random bytes.
     public static let random = SaltSource { systemRandomBytes($0 * Record.saltBytes) }
 
-    /// The same salt for every event. For tests: nothing is hidden by it.
+    /// The same salt for every event. For tests: it hides nothing.
     public static func fixed(_ byte: UInt8) -> SaltSource {
         SaltSource { [UInt8](repeating: byte, count: $0 * Record.saltBytes) }
     }
@@ -14,7 +14,7 @@ public struct SaltSource: Sendable {
         self.make = make
     }
 
-    /// The salts of so many events, one behind the other.
+    /// The salts of `count` events, one after another.
     func salts(_ count: Int) -> [UInt8] {
         make(count)
     }
