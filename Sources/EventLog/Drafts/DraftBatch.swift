@@ -93,6 +93,7 @@ public struct DraftBatch: Sendable {
         if runs.isEmpty || !runs[runs.count - 1].holds(source, kind, attributes) {
             runs.append(Run(first: count, source: source, kind: kind, attributes: attributes))
         }
+        assert(starts.last.map { $0 < room.count } ?? (room.count == 0), "records follow one another without a gap")
         starts.append(room.count)
         let place = ownRoom(Record.byteCount(keyBytes: key.count, payloadBytes: payload.count))
         Record.write(to: place, recordedAt: recordedAt, key: key, payload: payload)
@@ -113,6 +114,7 @@ public struct DraftBatch: Sendable {
         ownRoom(other.room.count).copyMemory(from: other.room.bytes)
         payloadByteCount += other.payloadByteCount
         longestPayload = max(longestPayload, other.longestPayload)
+        assert(starts.isEmpty == runs.isEmpty, "each draft belongs to a run")
     }
 
     /// The drafts as single values. Cost: a copy of every payload.

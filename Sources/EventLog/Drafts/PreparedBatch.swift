@@ -17,6 +17,7 @@ struct PreparedEvent: @unchecked Sendable {
     /// Writes the record, with a lane's number, into room of exactly its size.
     @inline(__always)
     func write(to room: UnsafeMutableRawBufferPointer, lane number: UInt32) {
+        precondition(room.count == record.bytes.count, "a record fills its room")
         room.copyMemory(from: record.bytes)
         Record.setLane(number, in: room)
     }
@@ -76,6 +77,8 @@ final class PreparedBatch: @unchecked Sendable {
         self.room = room
         let runs = drafts.runs.map { (first: $0.first, lane: lane($0)) }
         let count = drafts.count
+        precondition(salts.count == count * Record.saltBytes, "each event has a salt")
+        precondition(runs.first.map { $0.first == 0 } ?? (count == 0), "the runs begin with the first draft")
         let parts = count < Self.sharedCountMin ? 1 : 2
         var ascents = [KeyAscent?](repeating: nil, count: parts)
         events = [PreparedEvent](unsafeUninitializedCapacity: count) { events, initializedCount in

@@ -43,6 +43,7 @@ final class RecordRoom: @unchecked Sendable {
     /// Room for `byteCount` more bytes, which the caller must fill; valid until the next call.
     func extend(by byteCount: Int) -> UnsafeMutableRawBufferPointer {
         reserve(byteCount)
+        assert(byteCount >= 0 && count + byteCount <= memory.count, "reserved bytes fit")
         defer { count += byteCount }
         return UnsafeMutableRawBufferPointer(rebasing: memory[count..<count + byteCount])
     }
