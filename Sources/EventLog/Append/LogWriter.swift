@@ -8,8 +8,8 @@ final class LogWriter: @unchecked Sendable {
     /// What the next append builds on; `nil` if nothing is known. Only for bodies of `locked`.
     var state: WriterState?
     private var lock: FileLock?
-    /// All threads of a process share a file lock; this semaphore keeps them apart. It is not a mutex because it waits
-    /// with a timeout.
+    /// All threads share the one file lock; this semaphore keeps them apart. It is no mutex: a mutex cannot wait with a
+    /// timeout.
     private let turn = DispatchSemaphore(value: 1)
 
     init() {}

@@ -6,9 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// Directories at paths that the caller names, with errors that name the path. What lies within a log is `Folder`'s.
+/// Directories at paths that the caller names, with errors that name the path. `Folder` reaches what lies within a log.
 package enum Directory {
-    /// Makes a directory and those above it that are missing, and syncs each new entry.
+    /// Makes a directory and its missing parents, and syncs each new entry.
     static func makeWithParents(_ path: String) throws {
         if kind(of: path) == .directory { return }
         let parent = Self.parent(of: path)
@@ -17,10 +17,10 @@ package enum Directory {
         try Folder(at: parent).sync()
     }
 
-    /// The path of what holds the path.
+    /// The parent directory.
     static func parent(of path: String) -> String { split(path).parent }
 
-    /// The path of what holds the path, and the last name of it; slashes at the end say nothing.
+    /// The parent directory and the last name of the path; slashes at the end are ignored.
     package static func split(_ path: String) -> (parent: String, name: String) {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
@@ -29,18 +29,19 @@ package enum Directory {
         return (slash == trimmed.startIndex ? "/" : String(trimmed[..<slash]), name)
     }
 
-    /// What kind of entry a path names.
+    /// The kind of entry that a path names.
     enum Kind {
         case nothing, directory, file
     }
 
+    /// Follows links; whatever is not a directory counts as a file.
     static func kind(of path: String) -> Kind {
         var information = stat()
         guard stat(path, &information) == 0 else { return .nothing }
         return information.st_mode & S_IFMT == S_IFDIR ? .directory : .file
     }
 
-    /// The path with links resolved, or `nil` where nothing is there.
+    /// The absolute path with links resolved; `nil` if nothing exists there.
     package static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
@@ -49,7 +50,7 @@ package enum Directory {
 }
 
 extension EventLogError {
-    /// An error of a system call that has just failed.
+    /// The error of a system call that has just failed; reads `errno`.
     static func system(_ operation: String, _ path: String) -> EventLogError {
         let code = errno
         let advice =

@@ -8,28 +8,30 @@ import Darwin
 
 /// An exclusive lock on a file (`flock`), held until it is released or its process ends.
 ///
-/// The file holds the number and the command of the process that took it last, for the message of those who wait.
+/// The file holds the number and the command of the process that took the lock last, for the error message of those
+/// that wait. Threads that share one `FileLock` share the lock: it does not keep them apart. `@unchecked Sendable` is
+/// right because nothing in it changes.
 final class FileLock: @unchecked Sendable {
     private let file: OpenFile
     private let path: String
     private var descriptor: Int32 { file.descriptor }
 
-    /// Opens the file, making it where it is missing, without taking the lock.
+    /// Opens the file, and makes it if it is missing. Does not take the lock.
     init(_ name: String, in folder: Folder) throws {
         file = try folder.fileMadeIfMissing(name)
         path = folder.path(of: name)
     }
 
-    /// Whether somebody holds the lock of a file; no where there is no file. Whoever tries to take it at this very moment
-    /// must try twice.
+    /// Whether a process holds the lock of a file; false if there is no file. The look takes the lock for a moment, so
+    /// that another process that tries to take it just then must try again.
     static func isHeld(_ name: String, in folder: Folder) -> Bool {
         guard let file = try? folder.file(name) else { return false }
         return flock(file.descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Takes the lock, polling for as long as `wait` says.
+    /// Takes the lock; polls until `wait` has passed.
     ///
-    /// - Throws: `EventLogError` with code `locked`, naming the holder, where it stays taken.
+    /// - Throws: `EventLogError` with code `locked`, naming the holder, if the lock stays taken.
     func acquire(wait: Duration, operation: String, object: String) throws {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: wait)
@@ -43,7 +45,7 @@ final class FileLock: @unchecked Sendable {
         signHolder()
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     func release() {
         _ = flock(descriptor, LOCK_UN)
     }
@@ -58,8 +60,9 @@ final class FileLock: @unchecked Sendable {
         )
     }
 
-    /// Who holds the lock now. The file says who took it last by this program; another program signs nothing, so that the
-    /// process of the file is named only where it holds the lock, or where the system does not say who does and it lives.
+    /// The process that holds the lock now, in words. The file names only the last process of this program that took
+    /// it; another program leaves the file as it is. So that process is named only if it holds the lock, or if the
+    /// system cannot tell who does and the process is alive.
     private var holder: String {
         let lines = String(decoding: content(), as: UTF8.self).split(separator: "\n")
         let signer = lines.first.flatMap { Int32($0) }
@@ -82,7 +85,7 @@ final class FileLock: @unchecked Sendable {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Writes only where another process was here before: the file is not to be touched for every batch.
+    /// Writes the file only if another process took the lock before, so that not every batch touches it.
     private func signHolder() {
         let name = Self.signature
         guard content() != name else { return }

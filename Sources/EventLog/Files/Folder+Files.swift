@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A regular file that is open until this object goes.
+/// A regular file, open for as long as this object lives.
 package final class OpenFile: Sendable {
     package let descriptor: Int32
     private let isOwner: Bool
@@ -16,7 +16,7 @@ package final class OpenFile: Sendable {
         isOwner = true
     }
 
-    /// A file that somebody else keeps open for at least as long as this object lives.
+    /// Borrows a descriptor that the caller keeps open for at least as long as this object lives.
     init(lent descriptor: Int32) {
         self.descriptor = descriptor
         isOwner = false
@@ -26,17 +26,17 @@ package final class OpenFile: Sendable {
         if isOwner { close(descriptor) }
     }
 
-    /// Takes the file's lock (`flock`), where nobody has it, until the file is closed.
+    /// Takes the file's lock (`flock`) until the file is closed; false if it is taken.
     package func takeLock() -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
-    /// Makes what was written durable.
+    /// Makes the written bytes durable. `path` is for messages.
     func sync(_ path: String) throws {
         guard fsync(descriptor) == 0 else { throw EventLogError.system("sync", path) }
     }
 
-    /// Writes bytes at the start.
+    /// Writes bytes at the start of the file, over what is there. `path` is for messages.
     func write(_ bytes: [UInt8], _ path: String) throws {
         try bytes.withUnsafeBytes { bytes in
             var done = 0
@@ -49,7 +49,8 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// Where the next bytes lie that are no hole, from an offset on; `nil` where there are none.
+    /// The next range of the file at or after an offset that is not a hole; `nil` if only a hole follows. If the system
+    /// cannot tell, all from the offset on.
     func dataRange(from offset: UInt64) -> Range<UInt64>? {
         #if canImport(Darwin)
         let (data, hole) = (SEEK_DATA, SEEK_HOLE)
@@ -62,7 +63,8 @@ package final class OpenFile: Sendable {
         return UInt64(start)..<(end > start ? UInt64(end) : .max)
     }
 
-    /// Fills the buffer from an offset as far as the file reaches and can be read, and says how far.
+    /// Reads from a file offset until the buffer is full, the file ends or a read fails; returns the number of bytes
+    /// read.
     func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
         var done = 0
         while done < buffer.count {
@@ -79,26 +81,26 @@ package final class OpenFile: Sendable {
 // MARK: - Opening
 
 extension Folder {
-    /// Opens a file for reading; `nil` where there is none.
+    /// Opens a file for reading; `nil` if there is none.
     package func file(_ name: String) throws -> OpenFile? {
         try openFile(name, O_RDONLY, isWritten: false)
     }
 
-    /// Opens a file for reading and writing; `nil` where there is none.
+    /// Opens a file for reading and writing; `nil` if there is none.
     package func writableFile(_ name: String) throws -> OpenFile? {
         try openFile(name, O_RDWR, isWritten: true)
     }
 
-    /// Makes a file that only its owner may read and write; nothing may have the name.
+    /// Makes a file that only its owner may read and write; throws if the name is taken.
     package func makeFile(_ name: String) throws -> OpenFile {
         let made = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard made >= 0 else { throw EventLogError.system("make", path(of: name)) }
-        // Whatever the umask took away.
+        // The umask may have taken rights away.
         _ = fchmod(made, 0o600)
         return OpenFile(made)
     }
 
-    /// Opens a file for reading and writing, made where it is missing.
+    /// Opens a file for reading and writing, and makes it if it is missing.
     package func fileMadeIfMissing(_ name: String) throws -> OpenFile {
         if let there = try writableFile(name) { return there }
         do {
@@ -111,7 +113,7 @@ extension Folder {
     }
 
     private func openFile(_ name: String, _ flags: Int32, isWritten: Bool) throws -> OpenFile? {
-        // Looked at before it is opened, since opening alone makes some devices do something.
+        // Looked at before it is opened, because to open some devices has an effect.
         guard let before = try status(of: name) else { return nil }
         try check(before, name, isWritten: isWritten)
         let opened = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -132,7 +134,7 @@ extension Folder {
 extension Folder {
     static let smallFileBytesMax = 65_536
 
-    /// The bytes of a small file, at most 64 KiB of them; `nil` where there is none.
+    /// The bytes of a small file, at most its first 64 KiB; `nil` if there is none.
     func bytes(of name: String) throws -> [UInt8]? {
         guard let file = try file(name) else { return nil }
         var bytes = [UInt8](repeating: 0, count: Self.smallFileBytesMax)
@@ -141,13 +143,14 @@ extension Folder {
         return Array(bytes.prefix(count))
     }
 
-    /// Replaces a small file at a path that the caller names, for its owner alone; a link to it stays.
+    /// Replaces a small file at a path that the caller names; only its owner may read it. A link at the path stays.
     package static func replaceFile(at path: String, with bytes: [UInt8]) throws {
         let place = Directory.split(Directory.resolved(path) ?? path)
         try Folder(at: place.parent).replaceFile(place.name, with: bytes)
     }
 
-    /// Writes a small file under another name, syncs it, and puts it in its place by a rename that is synced too.
+    /// Writes a small file under another name, syncs it, renames it into place and syncs the directory. Readers see the
+    /// old file or the new one.
     func replaceFile(_ name: String, with bytes: [UInt8]) throws {
         let draft = name + ".new"
         try removeFile(draft)
@@ -165,7 +168,7 @@ extension Folder {
 
 // MARK: - What LMDB opens
 
-/// Tells a file from every other that is there at the same time.
+/// Identifies a file among all that exist at the same time: device and inode.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
@@ -175,7 +178,7 @@ struct FileIdentity: Hashable, Sendable {
         number = UInt64(truncatingIfNeeded: information.st_ino)
     }
 
-    /// Which file is open; `nil` where the system does not say.
+    /// The identity of an open file; `nil` if `fstat` fails.
     init?(of descriptor: Int32) {
         var information = stat()
         guard fstat(descriptor, &information) == 0 else { return nil }
@@ -184,17 +187,17 @@ struct FileIdentity: Hashable, Sendable {
 }
 
 extension Folder {
-    /// LMDB's two files.
+    /// The names of LMDB's two files.
     static let dataFileName = "data.mdb"
     static let readerTableName = "lock.mdb"
 
-    /// The reader table has 64 bytes for each of at most 1,024 readers; LMDB believes whatever length it finds.
+    /// The reader table has 64 bytes for each of at most 1,024 readers. LMDB trusts whatever length it finds.
     private static let readerTableBytesMax: off_t = 1 << 20
 
     /// A path of this directory for LMDB, which opens files by path alone.
     ///
-    /// Through the descriptor where the system allows it, so that no directory on the way can be exchanged. Elsewhere, as on
-    /// macOS and without `/proc`, it is the plain path.
+    /// It goes through the descriptor if the system allows that, so that no directory on the way can be exchanged.
+    /// Elsewhere, as on macOS or without `/proc`, it is the plain path.
     var pathForLibraries: String {
         #if os(Linux)
         let through = "/proc/self/fd/\(descriptor)"
@@ -204,14 +207,14 @@ extension Folder {
         return path
     }
 
-    /// Looks at the files that LMDB is about to open or to make, for it follows links, waits at FIFOs and writes to what it
-    /// finds.
+    /// Checks the files that LMDB is about to open or make, because LMDB follows links, waits at FIFOs and writes to
+    /// what it finds (I22).
     ///
-    /// What remains is the moment between this look and LMDB's own `open`: who may write to this very directory can exchange
-    /// a file in it then. That is found out for the data file, by the identity that this returns, and not for the table of
-    /// readers. The latter is never opened here: to close it would drop LMDB's locks.
+    /// Between this check and LMDB's own `open`, whoever may write to this directory can exchange a file in it. The
+    /// identity that this returns reveals that for the data file. It cannot for the table of readers, which is never
+    /// opened here: closing it would drop LMDB's locks.
     ///
-    /// - Returns: which file the data file is; `nil` where there is none.
+    /// - Returns: the data file's identity; `nil` if there is none.
     @discardableResult
     func checkEnvironment() throws -> FileIdentity? {
         if let table = try status(of: Self.readerTableName) {

@@ -6,14 +6,14 @@ import Musl
 import Darwin
 #endif
 
-/// A directory that is held open. Everything in it is reached from its descriptor by a plain name, and nothing leads out of it
-/// (I22).
+/// A directory that is held open. Its entries are reached from its descriptor by plain names, so nothing leads out of
+/// it (I22).
 ///
-/// A log may come from somebody else, with anything in the place of its files. So an entry is opened without following a link
-/// and without waiting for anybody, and used only where it is a regular file or a directory. Where it will be written to, it
-/// also has no second name. All else is an error that names the entry, which stays as it is.
+/// A log may come from somebody else, with anything in the place of its files. So an entry is opened without following
+/// a link and without waiting, and is used only if it is a regular file or a directory. A file that will be written to
+/// must also have no second name. Any other entry is an error that names it, and stays as it is.
 package final class Folder: Sendable {
-    /// The directory's path, as it is named in messages.
+    /// The directory's path, for messages.
     package let path: String
     let descriptor: Int32
 
@@ -26,14 +26,14 @@ package final class Folder: Sendable {
         close(descriptor)
     }
 
-    /// Opens a directory that the caller names: links to it are followed.
+    /// Opens a directory that the caller names; follows links.
     package convenience init(at path: String) throws {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw EventLogError.system("open directory", path) }
         self.init(descriptor: descriptor, path: path)
     }
 
-    /// The same; `nil` where no directory is.
+    /// Opens a directory that the caller names; `nil` if there is none.
     static func existing(at path: String) throws -> Folder? {
         Directory.kind(of: path) == .directory ? try Folder(at: path) : nil
     }
@@ -47,10 +47,10 @@ package final class Folder: Sendable {
 // MARK: - Looking
 
 extension Folder {
-    /// What an entry is; links are not followed.
+    /// The kind of an entry; links are not followed.
     package enum Kind: Hashable, Sendable {
         case nothing, file, folder
-        /// Something else, in words.
+        /// Anything else, named in words.
         case foreign(String)
     }
 
@@ -59,14 +59,14 @@ extension Folder {
         try status(of: name).map { Self.kind($0) } ?? .nothing
     }
 
-    /// The bytes that a file occupies on its disk, holes not counted; 0 where there is none.
+    /// The bytes that a file occupies on disk, without holes; 0 if there is no file.
     func allocatedBytes(of name: String) -> UInt64 {
         ((try? status(of: name)) ?? nil).map { UInt64(clamping: $0.st_blocks) * 512 } ?? 0
     }
 
     /// The names in the directory, sorted by their bytes, without `.` and `..`.
     package func names() throws -> [String] {
-        // A description of its own, since two who list through one would share its place.
+        // Opened anew, because listings that share a descriptor share its place.
         let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard listed >= 0, let stream = fdopendir(listed) else { throw EventLogError.system("list", path) }
         defer { closedir(stream) }
@@ -80,7 +80,7 @@ extension Folder {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// What the system says of an entry; `nil` where there is none.
+    /// The system's information on an entry, links not followed; `nil` if there is none.
     func status(of name: String) throws -> stat? {
         var information = stat()
         if fstatat(descriptor, name, &information, AT_SYMLINK_NOFOLLOW) == 0 { return information }
@@ -100,9 +100,10 @@ extension Folder {
         }
     }
 
-    /// Refuses what may not be where a file belongs.
+    /// Throws if the entry may not be used as a file.
     ///
-    /// - Parameter isWritten: whether bytes will be written to the file, so that a second name of it would show them elsewhere.
+    /// - Parameter isWritten: whether bytes will be written to the file; then it must have no second name, under which
+    ///   they would show elsewhere.
     func check(_ information: stat, _ name: String, isWritten: Bool) throws {
         switch Self.kind(information) {
         case .file where isWritten && information.st_nlink > 1:
@@ -128,7 +129,7 @@ extension Folder {
 // MARK: - Folders
 
 extension Folder {
-    /// Opens a folder in this one; `nil` where nothing has the name.
+    /// Opens a folder in this one; `nil` if nothing has the name.
     package func folder(_ name: String) throws -> Folder? {
         guard let information = try status(of: name) else { return nil }
         switch Self.kind(information) {
@@ -148,12 +149,12 @@ extension Folder {
             throw EventLogError.system("make directory", path(of: name))
         }
         guard let made = try folder(name) else { throw EventLogError.system("open directory", path(of: name)) }
-        // Whatever the umask took away.
+        // The umask may have taken rights away.
         _ = fchmod(made.descriptor, 0o700)
         return made
     }
 
-    /// Opens a folder, made where it is missing.
+    /// Opens a folder, and makes it if it is missing.
     package func folderMadeIfMissing(_ name: String) throws -> Folder {
         if let there = try folder(name) { return there }
         do {
@@ -165,7 +166,7 @@ extension Folder {
         }
     }
 
-    /// Renames an entry. A file takes the place of a file; a folder goes where nothing is, or an empty folder.
+    /// Renames an entry. A file replaces a file; a folder replaces nothing, or an empty folder. Not synced.
     package func move(_ name: String, to target: String) throws {
         if let there = try status(of: target), try Self.kind(there) != .folder || kind(of: name) != .folder {
             try check(there, target, isWritten: false)
@@ -175,13 +176,13 @@ extension Folder {
         }
     }
 
-    /// Makes the entries durable.
+    /// Makes the directory's entries durable.
     package func sync() throws {
-        // Some file systems know no sync of directories and say EINVAL; there is nothing to be done about it.
+        // Some file systems cannot sync directories and return EINVAL; nothing can be done about that.
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw EventLogError.system("sync", path) }
     }
 
-    /// Takes the directory's own lock (`flock`), where nobody has it, until this object goes.
+    /// Takes the directory's own lock (`flock`) until this object is destroyed; false if it is taken.
     func takeLock() -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
@@ -190,16 +191,17 @@ extension Folder {
 // MARK: - Removing
 
 extension Folder {
-    /// Removes a file; nothing where there is none.
+    /// Removes a file, if there is one.
     package func removeFile(_ name: String) throws {
         guard let information = try status(of: name) else { return }
         try check(information, name, isWritten: false)
         try unlink(name, flags: 0)
     }
 
-    /// Removes a folder with the files in it, and folders of files in it as deep as `depth` says.
+    /// Removes a folder with the files in it, and with folders of files down to `depth` levels below it. Follows
+    /// nothing.
     ///
-    /// - Throws: `EventLogError` with code `damaged` where it holds anything else; then nothing of it is removed.
+    /// - Throws: `EventLogError` with code `damaged` if it contains anything else; then nothing of it is removed.
     package func removeFolder(_ name: String, depth: Int = 0) throws {
         guard let inner = try folder(name) else { return }
         try inner.checkRemovable(depth: depth)
@@ -208,7 +210,7 @@ extension Folder {
                 try inner.removeEntries(depth: depth)
                 return try unlink(name, flags: AT_REMOVEDIR)
             } catch {
-                // Who has just opened the folder may have put a file into it.
+                // A process that has just opened the folder may have put a file into it.
                 guard attempt < 3, try !inner.names().isEmpty else { throw error }
             }
         }
@@ -236,7 +238,7 @@ extension Folder {
         }
     }
 
-    /// Others may have removed it meanwhile.
+    /// No error if another process has removed it meanwhile.
     private func unlink(_ name: String, flags: Int32) throws {
         guard unlinkat(descriptor, name, flags) == 0 || errno == ENOENT else {
             throw EventLogError.system("remove", path(of: name))

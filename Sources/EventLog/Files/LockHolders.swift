@@ -6,19 +6,21 @@ import Musl
 import Darwin
 #endif
 
-/// Which processes hold a lock on a file, as Linux says in `/proc/locks`.
+/// Finds the processes that hold a lock on a file, from Linux's `/proc/locks`.
 enum LockHolders {
-    /// The processes that hold a `flock` on an open file, as far as they can be seen from here; `nil` where the system
-    /// does not say.
+    /// The processes that hold a `flock` on an open file, as far as they are visible here; `nil` if the system does not
+    /// tell.
     ///
-    /// Files are told by their number alone: on some file systems the device there is not the one that `fstat` says.
+    /// Files are matched by inode alone: on some file systems the device in `/proc/locks` is not the one that `fstat`
+    /// returns.
     static func processes(of descriptor: Int32) -> [Int32]? {
         var information = stat()
         guard fstat(descriptor, &information) == 0, let text = content("/proc/locks") else { return nil }
         return processes(in: text, file: UInt64(information.st_ino))
     }
 
-    /// `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393217 0 EOF`; one that waits has `->` behind the number.
+    /// Lines are `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393217 0 EOF`; one that waits has `->` behind the number and is
+    /// left out.
     static func processes(in text: String, file: UInt64) -> [Int32] {
         text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
@@ -29,7 +31,7 @@ enum LockHolders {
         }
     }
 
-    /// Files of `/proc` are handed out in pieces.
+    /// The whole text of a file of `/proc`, which is read in pieces; `nil` on an error or from 16 MiB on.
     private static func content(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -11,14 +11,14 @@ struct LogDirectory: Sendable {
 
     private static let names = [writeLock, rewriteLock, sources, LogFormat.fileName, LogFormat.fileName + ".new"]
 
-    /// How many folders lie within one another in a log's directory.
+    /// How many levels of folders a log's directory contains.
     static let depth = 1
 
     init(_ folder: Folder) {
         self.folder = folder
     }
 
-    /// The log at a path; `nil` where no directory is.
+    /// The log's directory at a path; `nil` if there is no directory.
     init?(existingAt path: String) throws {
         guard let folder = try Folder.existing(at: path) else { return nil }
         self.folder = folder
@@ -26,18 +26,18 @@ struct LogDirectory: Sendable {
 
     static func generationName(_ number: UInt32) -> String { "gen-\(padded(number))" }
 
-    /// Where what is derived from a generation lies.
+    /// The folder of what is derived from a generation.
     static func cacheName(_ number: UInt32) -> String { "cache-\(padded(number))" }
 
-    /// Where a generation goes before its files are removed, so that nobody opens what is half gone.
+    /// The name that a generation gets before its files are removed, so that nobody opens it half removed.
     static func discardedName(_ number: UInt32) -> String { "gone-\(padded(number))" }
 
-    /// A generation's folder; `nil` where there is none.
+    /// A generation's folder; `nil` if there is none.
     func generation(_ number: UInt32) throws -> Folder? {
         try folder.folder(Self.generationName(number))
     }
 
-    /// The numbers of the generations that lie there, ascending.
+    /// The numbers of the generations in the directory, ascending.
     func generations() throws -> [UInt32] {
         try folder.names().compactMap { name in
             guard name.hasPrefix("gen-"), name.utf8.count == 10 else { return nil }
@@ -45,7 +45,8 @@ struct LogDirectory: Sendable {
         }
     }
 
-    /// Whether what lies there was made by the birth of a log, finished or not, and nothing else is there.
+    /// Whether the directory is empty or holds only entries with a log's names, as its birth makes them, finished or
+    /// not.
     func isEmptyOrLog() throws -> Bool {
         try folder.names().allSatisfy { name in
             Self.names.contains(name) || ["gen-", "gone-", "birth-", "cache-"].contains { name.hasPrefix($0) }

@@ -8,19 +8,19 @@ import Musl
 import Darwin
 #endif
 
-/// The name under which something is made beside its place, `NAME.partial-PID`, until it is whole.
+/// Makes files and folders beside their place, as `NAME.partial-PID`, until they are whole.
 ///
-/// Its maker holds its lock (`flock`). The next process that makes the same thing removes leftovers: files and folders of this
-/// user, closed to others, whose process has ended and whose lock is free.
+/// The maker holds a lock (`flock`) on what it makes. The next process that makes the same thing removes leftovers:
+/// files and folders of this user, closed to others, whose process has ended and whose lock is free.
 package enum Partial {
     private static let mark = ".partial-"
-    /// Two threads would take each other's new file for a leftover before its lock is taken.
+    /// Keeps threads apart: one could take another's new file for a leftover before that is locked.
     private static let turn = Mutex(())
 
-    /// The name for something that will have another.
+    /// The name of something that will be called `target` once it is whole.
     package static func name(for target: String) -> String { "\(target)\(mark)\(processNumber)" }
 
-    /// Begins a file, and removes leftovers of the same one.
+    /// Makes the partial file of `target`, locked until it is closed, and removes leftovers of it.
     package static func makeFile(for target: String, in folder: Folder) throws -> OpenFile {
         try turn.withLock { _ in
             removeLeftovers(of: target, in: folder)
@@ -30,7 +30,7 @@ package enum Partial {
         }
     }
 
-    /// Begins a folder, and removes leftovers of the same one. The folder that is returned holds the lock.
+    /// Makes the partial folder of `target`, and removes leftovers of it. The returned folder holds the lock.
     package static func makeFolder(for target: String, in folder: Folder) throws -> Folder {
         try turn.withLock { _ in
             removeLeftovers(of: target, in: folder)
@@ -40,8 +40,8 @@ package enum Partial {
         }
     }
 
-    /// Writes a file that appears at its path whole. One that is there is replaced and gives it its permissions; a link to it
-    /// stays. Else everybody may read it.
+    /// Writes a file, synced, that appears at its path whole. It replaces a file there and takes over its permissions;
+    /// a link at the path stays. A new file is readable by everybody.
     package static func write(_ bytes: [UInt8], toFileAt path: String) throws {
         let place = Directory.split(Directory.resolved(path) ?? path)
         let folder = try Folder(at: place.parent)
@@ -58,23 +58,24 @@ package enum Partial {
         }
     }
 
-    /// What cannot be removed stays, and stops nobody.
+    /// What cannot be removed stays, and is no error.
     private static func removeLeftovers(of target: String, in folder: Folder) {
         let start = target + mark
         for name in (try? folder.names()) ?? [] where name.hasPrefix(start) {
             guard let process = process(named: name.dropFirst(start.count)) else { continue }
-            // One that is gone may have had this process's number.
+            // A process that has ended may have had this process's number.
             guard process == processNumber || isGone(process) else { continue }
             try? removeLeftover(name, in: folder)
         }
     }
 
+    /// The process number in a name; `nil` if the text is not a number as names contain it.
     static func process(named digits: Substring) -> Int32? {
         guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), digits.first != "0" else { return nil }
         return Int32(digits)
     }
 
-    /// Whether no process of this machine has a number.
+    /// Whether no process of this machine has the number.
     static func isGone(_ process: Int32) -> Bool {
         kill(process, 0) != 0 && errno == ESRCH
     }
@@ -89,7 +90,7 @@ package enum Partial {
             try folder.removeFile(name)
         case .folder:
             guard let inner = try folder.folder(name), inner.takeLock() else { return }
-            // A folder of one run's own may hold a log.
+            // A run's own folder may contain a log.
             try folder.removeFolder(name, depth: LogDirectory.depth + 1)
         case .foreign, .nothing: return
         }

@@ -6,23 +6,23 @@ import Musl
 import Darwin
 #endif
 
-/// Tells a directory that was made here from every copy of it (`docs/decisions/0020`).
+/// Tells a directory that was made here from every copy of it (I17, `docs/decisions/0020`).
 ///
-/// An empty file that is made with the directory and never touched again. Where it lies (device, inode), when the kernel
-/// made it (ctime, which no program can set) and on which machine are hashed; whoever packs, copies or restores the
-/// directory makes another file and so another hash. The hash of the place is written where only the program itself
-/// writes, and compared before anything in the directory is believed.
+/// It is an empty file, made with the directory and never touched again. Its place (device and inode), the time when
+/// the kernel made it (ctime, which no program can set) and the machine's id are hashed. A directory that was packed,
+/// copied or restored has another file, and so another hash. The hash is stored where only this program writes, and is
+/// compared before anything in the directory is trusted.
 enum PlaceStamp {
     static let fileName = "place"
 
-    /// Makes the file; the directory must not have one.
+    /// Makes the file and returns the hash of its place; the directory must not have one yet.
     static func make(in folder: Folder) throws -> Hash256 {
         _ = try folder.makeFile(fileName)
         guard let hash = try hash(of: folder) else { throw EventLogError.system("read", folder.path(of: fileName)) }
         return hash
     }
 
-    /// The hash of the place; `nil` where there is no such file, or something else in its stead.
+    /// The hash of the place; `nil` if there is no such file, or something else in its stead.
     static func hash(of folder: Folder) throws -> Hash256? {
         guard let file = try folder.status(of: fileName) else { return nil }
         guard file.st_mode & S_IFMT == S_IFREG, file.st_nlink == 1, file.st_size == 0 else { return nil }
@@ -46,7 +46,7 @@ enum PlaceStamp {
         #endif
     }
 
-    /// What the system calls this machine: a disk that comes from elsewhere was not written with it. Empty where unknown.
+    /// The system's id of this machine, so that a disk from another machine does not match. Empty if unknown.
     private static let machine: [UInt8] = {
         #if canImport(Darwin)
         var id = [UInt8](repeating: 0, count: 16)

@@ -6,24 +6,24 @@ import Musl
 import Darwin
 #endif
 
-/// Gives up the processor for a while; used only where another process or thread must get on first.
+/// Blocks the thread for a while; only for waits until another process or thread gets on.
 func pause(milliseconds: Int) {
     pause(microseconds: milliseconds * 1000)
 }
 
-/// The same, for a shorter while.
+/// Blocks the thread for microseconds.
 func pause(microseconds: Int) {
     usleep(UInt32(clamping: microseconds))
 }
 
-/// Lets other threads of this processor run, where any wait for it.
+/// Lets other threads that wait for this processor run.
 func yieldProcessor() {
     sched_yield()
 }
 
-/// Writes zeros behind a file's end where it is shorter than so many bytes: a step of them, not synced.
+/// Appends `step` bytes of zeros, not synced, if a file is shorter than `byteCount`.
 ///
-/// - Returns: whether the file is long enough now.
+/// - Returns: whether the file was long enough or all zeros were written.
 func extendFile(_ descriptor: Int32, to byteCount: UInt64, step: Int) -> Bool {
     var file = stat()
     guard fstat(descriptor, &file) == 0 else { return false }
@@ -32,7 +32,7 @@ func extendFile(_ descriptor: Int32, to byteCount: UInt64, step: Int) -> Bool {
     return pwrite(descriptor, zeros, step, file.st_size) == step
 }
 
-/// Random bytes of the operating system.
+/// Random bytes from the operating system. If `getentropy` fails, they come from Swift's system generator.
 func systemRandomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let isFilled = bytes.withUnsafeMutableBytes { buffer in

@@ -6,17 +6,18 @@ import Musl
 import Darwin
 #endif
 
-/// Files that have no name, so that nothing is left of them however their process ends.
+/// Files without a name, so that nothing of them remains however their process ends.
 package enum UnnamedFile {
-    /// Makes an empty file in a folder, for reading and writing, closed to others and to programs that are started.
+    /// Makes an empty file in a folder, for reading and writing, closed to other users and to programs that are
+    /// started.
     ///
-    /// Linux makes it without a name. Elsewhere, and in file systems that cannot, it has one for a moment: a process that is
-    /// killed in it leaves an empty file.
+    /// Linux makes it without a name. Elsewhere, and on file systems that cannot, it has a name for a moment: a process
+    /// that is killed in that moment leaves an empty file.
     ///
-    /// - Returns: Its descriptor, which the caller closes; below 0, with the reason in `errno`, where none can be made.
+    /// - Returns: its descriptor, which the caller closes; negative, with the reason in `errno`, if none can be made.
     package static func make(in folder: String) -> Int32 {
         #if os(Linux)
-        // `O_TMPFILE`, whose macro Swift does not see.
+        // `O_TMPFILE`, a macro that Swift does not import.
         let made = open(folder, 0o20000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, 0o600)
         if made >= 0 { return made }
         #endif
