@@ -72,6 +72,7 @@ package final class OpenFile: Sendable {
             let count = pread(descriptor, start + done, buffer.count - done, place)
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { break }
+            assert(count <= buffer.count - done, "a read stays within its buffer")
             done += count
         }
         return done
@@ -113,6 +114,7 @@ extension Folder {
     }
 
     private func openFile(_ name: String, _ flags: Int32, isWritten: Bool) throws -> OpenFile? {
+        assert(!name.utf8.contains(UInt8(ascii: "/")), "a plain name leads nowhere but into this folder")
         // Looked at before it is opened, because to open some devices has an effect.
         guard let before = try status(of: name) else { return nil }
         try check(before, name, isWritten: isWritten)

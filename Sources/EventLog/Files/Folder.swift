@@ -203,6 +203,7 @@ extension Folder {
     ///
     /// - Throws: `EventLogError` with code `damaged` if it contains anything else; then nothing of it is removed.
     package func removeFolder(_ name: String, depth: Int = 0) throws {
+        assert(depth >= 0, "a removal goes down as many levels as it is told, and no further")
         guard let inner = try folder(name) else { return }
         try inner.checkRemovable(depth: depth)
         for attempt in 0... {
