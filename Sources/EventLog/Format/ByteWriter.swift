@@ -1,4 +1,4 @@
-/// Builds the bytes of keys, values and leaves: numbers big-endian, texts behind a 16-bit length.
+/// Builds the bytes of keys, values and leaves: numbers big-endian, texts behind a 16-bit length in bytes.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -14,14 +14,15 @@ struct ByteWriter {
         hash.withBytes { bytes.append(contentsOf: $0) }
     }
 
-    /// A text behind its length in bytes. Every text of an envelope is shorter than 65,536 bytes.
+    /// Writes a text behind its length in bytes. Every text of an envelope is shorter than 65,536 bytes (I3).
     mutating func write(text: String) {
         write(UInt16(clamping: text.utf8.count))
         write(text.utf8)
     }
 }
 
-/// Reads what `ByteWriter` wrote; every read is checked, since the bytes may be damaged.
+/// Reads the bytes that `ByteWriter` wrote. Every read is checked, because the bytes may be damaged: it gives `nil`
+/// past the end. The buffer must outlive the reader.
 struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0

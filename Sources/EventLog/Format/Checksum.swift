@@ -1,4 +1,4 @@
-/// The eight bytes that end every value of a table that is not covered by the hash tree: the first eight bytes of
+/// The eight bytes at the end of every value of a table that the hash tree does not cover: the first eight bytes of
 /// SHA-256(table name ‖ 0 ‖ key ‖ value before the checksum).
 enum Checksum {
     static let byteCount = 8
@@ -17,7 +17,7 @@ enum Checksum {
         return value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }
     }
 
-    /// The value without its checksum; `nil` where the two do not fit.
+    /// The value without its checksum; `nil` if the two do not match.
     static func opened(
         _ stored: UnsafeRawBufferPointer,
         table: String,

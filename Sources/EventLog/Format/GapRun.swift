@@ -1,18 +1,18 @@
-/// One value of the table `gaps`: a run of events that the log has dropped, with what is left of them.
+/// One value of the table `gaps`: a run of events that the log has dropped, with what remains of them.
 ///
 /// ```
 /// u8 level ‖ u32 rewrite ‖ i64 clock ‖ 32-byte hashes ‖ checksum
 /// ```
 ///
-/// Level 0: the leaf hashes of the run, at most 126, so that a value fits one page. Any other level: the hash of one
-/// aligned subtree of 2^level leaves. `rewrite` counts the rewrites that dropped events, from 1, and leads to the act
-/// that names them (`meta`, `acts`). `clock` is the greatest recordedAt of the remote changes among them.
+/// Level 0: the leaf hashes of the run, at most 126, so that a value fits a page. Any other level: the hash of one
+/// aligned subtree of 2^level leaves. `rewrite` counts from 1 the rewrites that dropped events, and leads to the act
+/// that names them (`meta`, `acts`). `clock` is the greatest `recordedAt` of the run's remote changes, in microseconds.
 ///
-/// Of a part of a log (`meta`, `part`), `rewrite` 0 stands for events that the part never had: one hash, of a subtree that
-/// lies within one tree node.
+/// In a part of a log (`meta`, `part`), `rewrite` 0 marks events that the part never had: one hash, of a subtree within
+/// one tree node.
 struct GapRun: Equatable {
     static let hashCountMax = 126
-    /// The number of no rewrite: the log is a part, and the events are missing.
+    /// The number of no rewrite: the log is a part and lacks these events.
     static let missing: UInt32 = 0
 
     let first: UInt64
@@ -21,14 +21,14 @@ struct GapRun: Equatable {
     let clock: Int64
     let hashes: [Hash256]
 
-    /// How many events the run stands for.
+    /// The number of events that the run covers.
     var count: UInt64 {
         level == 0 ? UInt64(hashes.count) : 1 << UInt64(level)
     }
 
     var last: UInt64 { first + count - 1 }
 
-    /// Whether it may stand for events that a part lacks.
+    /// Whether the run may mark events that a part lacks.
     var isWellFormedMissing: Bool {
         rewrite == Self.missing && hashes.count == 1 && Int(level) <= TreeNode.level && clock == Clock.none
             && (first - 1).isMultiple(of: count)
@@ -52,7 +52,7 @@ struct GapRun: Equatable {
         return writer.bytes
     }
 
-    /// Reads a value whose checksum fits; `nil` where it is no run.
+    /// Reads a value whose checksum matches; `nil` if it is not a run.
     init?(first: UInt64, _ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard first > 0, let level = reader.number(UInt8.self), level < 48,
@@ -67,7 +67,7 @@ struct GapRun: Equatable {
 }
 
 extension GapRun {
-    /// The run with one more event at its end.
+    /// The run, of level 0, with one more event at its end.
     func extended(by hash: Hash256, clock other: Int64) -> GapRun {
         GapRun(first: first, rewrite: rewrite, clock: max(clock, other), hashes: hashes + [hash])
     }

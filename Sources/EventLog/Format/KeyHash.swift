@@ -1,19 +1,19 @@
-/// A fast 64-bit hash of (source, key) for the index in memory and in the cache; never part of what the log proves.
+/// A fast 64-bit hash of (source, key) for the index in memory and in the cache; no proof contains it.
 ///
-/// Multiply and fold, eight bytes at a time, with a secret of one cache: who makes keys up cannot make them collide, so
-/// that the tables stay fast. Equal hashes cost a look at the record and nothing else.
+/// Multiply and fold, eight bytes at a time, with a secret of one cache. Without the secret nobody can make up keys
+/// that collide, so the tables stay fast (I26). Two keys with one hash cost only a look at the records.
 struct KeyHash: Sendable {
-    /// Four random words. They stand beside the runs that were made with them (`KeyRunList`), and leave with them.
+    /// Four random words. `KeyRunList` stores them beside the runs that were made with them.
     let secret: Hash256
 
     init(secret: Hash256) {
         self.secret = secret
     }
 
-    /// A hash with a secret of its own.
+    /// A hash with a new random secret.
     static var random: KeyHash { KeyHash(secret: Hash256(systemRandomBytes(Hash256.byteCount)) ?? .zero) }
 
-    /// Where the hash of a key of a source begins. Sources whose seeds are equal cannot be made up.
+    /// The start value for the keys of a source: SHA-256, so that nobody can make up sources with equal seeds.
     static func seed(of source: SourceName) -> UInt64 {
         Hasher256.hash(Array(source.rawValue.utf8)).words.0
     }
@@ -42,8 +42,8 @@ struct KeyHash: Sendable {
     }
 }
 
-/// A checksum of derived values, against accidents: four lanes of the same mixing, so that long values cost a fraction of a
-/// cycle a byte.
+/// A checksum of derived values, against accidents only. It mixes four lanes at once, so that a byte of a long value
+/// costs a fraction of a cycle.
 enum ValueSum {
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let offset: UInt64 = 0xD1B5_4A32_D192_ED03
@@ -85,7 +85,7 @@ enum ValueSum {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Eight bytes as one little-endian number; they must lie within the buffer.
+    /// Eight bytes as one little-endian number; the caller ensures that they lie within the buffer.
     @inline(__always)
     fileprivate func word(_ offset: Int) -> UInt64 {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))

@@ -1,13 +1,13 @@
-/// What many events share: source, kind and attributes. Stored once and named by a number, which enters no hash.
+/// The source, kind and attributes that many events share. Stored once under a number, which no hash contains.
 final class Lane: Sendable {
     let source: SourceName
     let kind: EventKind
     let attributes: Attributes
-    /// `str source ‖ str kind`: the leaf's bytes before the key.
+    /// `str source ‖ str kind`: the bytes of a leaf before the key.
     let leafHead: [UInt8]
-    /// `u16 count ‖ (str name ‖ str value)…`: the leaf's bytes behind the key.
+    /// `u16 count ‖ (str name ‖ str value)…`: the bytes of a leaf behind the key.
     let leafAttributes: [UInt8]
-    /// Where the hash of a key of this source begins.
+    /// The start value of `KeyHash` for this source's keys.
     let keySeed: UInt64
     /// Whether the events are acts (I1).
     let isAct: Bool
@@ -31,10 +31,10 @@ final class Lane: Sendable {
         isAct = source == .logtool
     }
 
-    /// The value in the table `lanes`, without its checksum.
+    /// The value in the table `lanes` without its checksum.
     var bytes: [UInt8] { leafHead + leafAttributes }
 
-    /// Reads a value of the table `lanes`; `nil` where it is not one.
+    /// Reads a value of the table `lanes`; `nil` if it is malformed.
     convenience init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard let sourceText = reader.text(), let kindText = reader.text(),

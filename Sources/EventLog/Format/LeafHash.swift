@@ -1,4 +1,4 @@
-/// The hashes that an event is proved by (I7).
+/// The hashes that prove an event (I7).
 ///
 /// `commitment = SHA-256(salt ‖ payload)`; `leaf = 01 ‖ i64 recordedAt ‖ str source ‖ str kind ‖ opt key ‖ attributes ‖
 /// commitment`, where `str` is a 16-bit length and bytes, `opt` is `00`, or `01` and a `str`, and attributes are a
@@ -6,7 +6,7 @@
 enum LeafHash {
     private static let leafVersion: UInt8 = 1
 
-    /// The longest payload that is copied behind its salt to be hashed by one call: each call has its price.
+    /// The longest payload, in bytes, that is copied behind its salt to be hashed by one call: each call has its price.
     private static let copiedBytesMax = 4096
 
     static func commitment(salt: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) -> Hash256 {
@@ -48,6 +48,7 @@ enum LeafHash {
         return leaf.bytes
     }
 
+    /// The leaf hash. The same bytes as those of `leaf`, put together on the stack.
     static func hash(
         recordedAt: Int64,
         lane: Lane,
@@ -74,7 +75,8 @@ enum LeafHash {
     }
 }
 
-/// Bytes that are put together on the stack to be hashed: a leaf with the `00` before it, or a salt and a payload.
+/// Bytes put together on the stack to be hashed at once: a leaf behind the `00` of RFC 6962, or a salt and a payload.
+/// The buffer must have room for all that is appended.
 private struct HashedRoom {
     private let room: UnsafeMutableRawBufferPointer
     private var count = 0

@@ -1,13 +1,13 @@
-/// The file `FORMAT` of a log: what it is, whose it is, and which program reads it. Written once, at the log's birth,
-/// as its last step (I8).
+/// The file `FORMAT` of a log: its format version, its identity, and the program version that reads it. Written once,
+/// as the last step of a log's birth (I8).
 struct LogFormat: Equatable {
-    /// The format that this program writes.
+    /// The format version that this program writes.
     static let version = 1
     /// The lowest program version that reads what this program writes.
     static let readerVersion = "0.1.0"
     static let fileName = "FORMAT"
 
-    /// Sixteen random bytes that tell this log from every other, kept by export, import and backup.
+    /// Sixteen random bytes that identify this log; export, import and backup keep them.
     let identity: [UInt8]
 
     /// The bytes of the file.
@@ -15,7 +15,7 @@ struct LogFormat: Equatable {
         Array("eventlog \(Self.version)\nidentity \(hexText(identity))\nreader \(Self.readerVersion)\n".utf8)
     }
 
-    /// Reads the file of the log at a path.
+    /// Reads the file; `path` is the log's, for messages. Unknown fields are ignored.
     ///
     /// - Throws: `EventLogError` with code `newerFormat` or `damaged`.
     init(_ bytes: [UInt8], path: String) throws {
@@ -70,7 +70,7 @@ func hexText(_ bytes: some Sequence<UInt8>) -> String {
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-/// The bytes that hex digits of either case stand for, or `nil`.
+/// The bytes of a text of hex digits of either case; `nil` if it is not one.
 func bytesOfHex(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.map { digit -> UInt8? in
         switch digit {

@@ -1,11 +1,12 @@
-/// One value of the table `events`: everything of an event but its sequence, which is the key.
+/// One value of the table `events`: everything of an event but its sequence, which is the key (I2).
 ///
 /// ```
 /// u8 1 ‖ u8 state ‖ u32 lane ‖ i64 recordedAt ‖ u8 key length ‖ 32 leaf hash
 ///     ‖ 16 salt (state 0) or 32 commitment (state 1) ‖ key ‖ payload
 /// ```
 ///
-/// A key length of zero is no key. The checks of `init` hold for damaged bytes too: no offset lies outside the value.
+/// A key length of zero means no key. `init?` accepts damaged bytes: no offset that it keeps lies outside the value. A
+/// record borrows its bytes and must not outlive them.
 struct Record {
     static let version: UInt8 = 1
     static let saltBytes = 16
@@ -17,7 +18,7 @@ struct Record {
     private let keyStart: Int
     private let payloadStart: Int
 
-    /// Finds the parts; `nil` where the bytes are no record.
+    /// Finds the parts; `nil` if the bytes are not a record.
     @inline(__always)
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.fixedBytes + Self.saltBytes, bytes[0] == Self.version else { return nil }
@@ -31,7 +32,7 @@ struct Record {
         guard payloadStart <= bytes.count else { return nil }
     }
 
-    /// A record that `write` has just written.
+    /// A record that `write` wrote. Nothing is checked.
     @inline(__always)
     init(written bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
@@ -64,13 +65,13 @@ struct Record {
         holding == .whole ? UnsafeRawBufferPointer(rebasing: bytes[Self.fixedBytes..<keyStart]) : nil
     }
 
-    /// The commitment: computed where the event is whole, stored where it is redacted.
+    /// The commitment: computed if the event is whole, stored if it is redacted.
     var commitment: Hash256 {
         guard let salt else { return hash(at: Self.fixedBytes) }
         return LeafHash.commitment(salt: salt, payload: payload)
     }
 
-    /// The leaf hash, computed anew from everything that it covers.
+    /// The leaf hash, computed anew from the bytes that it covers.
     func recomputedLeafHash(in lane: Lane) -> Hash256 {
         LeafHash.hash(recordedAt: recordedAt, lane: lane, key: key, commitment: commitment)
     }
@@ -82,7 +83,7 @@ struct Record {
 }
 
 extension Record {
-    /// How many bytes the record of a draft takes.
+    /// The size in bytes of a draft's record.
     static func byteCount(of draft: DraftEvent) -> Int {
         byteCount(keyBytes: draft.key?.rawValue.utf8.count ?? 0, payloadBytes: draft.payload.count)
     }
@@ -91,7 +92,7 @@ extension Record {
         fixedBytes + saltBytes + keyBytes + payloadBytes
     }
 
-    /// Writes the record of a draft into room of exactly its size, with zeros for lane number, leaf hash and salt.
+    /// Writes the record of a draft into room of exactly its size. Lane number, leaf hash and salt are left zero.
     @inline(__always)
     static func write(
         to room: UnsafeMutableRawBufferPointer,

@@ -1,6 +1,6 @@
 extension RecordedEvent {
-    /// The bytes that the leaf hash covers behind the `00` of RFC 6962: the envelope and the commitment, as
-    /// `docs/format.md` says.
+    /// The bytes that the leaf hash covers, after the `00` of RFC 6962: the envelope and the commitment, in the layout
+    /// of `docs/format.md`.
     public var leaf: [UInt8] {
         let lane = Lane(source: envelope.source, kind: envelope.kind, attributes: envelope.attributes)
         let recordedAt = envelope.recordedAt.microseconds
@@ -17,7 +17,7 @@ extension RecordedEvent {
         }
     }
 
-    /// What a payload is committed to by: SHA-256(salt ‖ payload).
+    /// The commitment to a payload: SHA-256(salt ‖ payload).
     public static func commitment(salt: [UInt8], payload: [UInt8]) -> Hash256 {
         salt.withUnsafeBytes { salt in
             payload.withUnsafeBytes { LeafHash.commitment(salt: salt, payload: $0) }

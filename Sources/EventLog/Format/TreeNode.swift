@@ -1,15 +1,17 @@
-/// One value of the table `nodes`: of node k, the root of the leaves 256k+1 … 256k+256 and the clock there.
+/// One value of the table `nodes`: for node k, the root of the leaves 256k+1 … 256k+256, and the clock at the last of
+/// them.
 ///
 /// ```
 /// 32 root ‖ i64 clock ‖ checksum
 /// ```
 struct TreeNode: Equatable {
-    /// How many leaves a node stands for: its level in the tree is 8.
+    /// The number of leaves below a node: its level in the tree is 8.
     static let leafCount: UInt64 = 256
     static let level = 8
 
     let root: Hash256
-    /// The greatest recordedAt of the remote changes up to the node's last leaf; `Clock.none` where there is none.
+    /// The greatest `recordedAt` of the remote changes up to the node's last leaf, in microseconds; `Clock.none` if
+    /// there is none.
     let clock: Int64
 
     init(root: Hash256, clock: Int64) {
@@ -31,7 +33,7 @@ struct TreeNode: Equatable {
     }
 }
 
-/// The log's clock as it is stored.
+/// The log's clock as it is stored: the greatest `recordedAt` of its remote changes, in microseconds since 1970.
 enum Clock {
     /// No remote change yet.
     static let none = Int64.min
