@@ -16,6 +16,7 @@ struct ByteWriter {
 
     /// Writes a text behind its length in bytes. Every text of an envelope is shorter than 65,536 bytes (I3).
     mutating func write(text: String) {
+        precondition(text.utf8.count <= Int(UInt16.max), "the length of a text has 16 bits")
         write(UInt16(clamping: text.utf8.count))
         write(text.utf8)
     }

@@ -69,6 +69,7 @@ struct GapRun: Equatable {
 extension GapRun {
     /// The run, of level 0, with one more event at its end.
     func extended(by hash: Hash256, clock other: Int64) -> GapRun {
-        GapRun(first: first, rewrite: rewrite, clock: max(clock, other), hashes: hashes + [hash])
+        assert(level == 0 && hashes.count < Self.hashCountMax, "a run of leaf hashes fits a page")
+        return GapRun(first: first, rewrite: rewrite, clock: max(clock, other), hashes: hashes + [hash])
     }
 }

@@ -89,6 +89,7 @@ private struct HashedRoom {
 
     @inline(__always)
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        assert(bytes.count <= room.count - count, "the room was made for all its parts")
         UnsafeMutableRawBufferPointer(rebasing: room[count...]).copyMemory(from: bytes)
         count += bytes.count
     }

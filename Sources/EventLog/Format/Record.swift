@@ -40,6 +40,7 @@ struct Record {
         laneNumber = 0
         keyStart = Self.fixedBytes + Self.saltBytes
         payloadStart = keyStart + Int(bytes[14])
+        assert(payloadStart <= bytes.count, "a written record holds its key")
     }
 
     /// Microseconds since 1970.
@@ -101,6 +102,8 @@ extension Record {
         payload: UnsafeRawBufferPointer
     ) {
         let start = fixedBytes + saltBytes
+        precondition(key.count <= Int(UInt8.max), "the length of a key has 8 bits")
+        assert(room.count == start + key.count + payload.count, "a record fills its room")
         UnsafeMutableRawBufferPointer(rebasing: room[..<start]).initializeMemory(as: UInt8.self, repeating: 0)
         room.storeBytes(of: version, as: UInt8.self)
         room.storeBytes(of: EventHolding.whole.rawValue, toByteOffset: 1, as: UInt8.self)
@@ -116,6 +119,7 @@ extension Record {
     }
 
     static func setSalt(_ salt: UnsafeRawBufferPointer, in room: UnsafeMutableRawBufferPointer) {
+        assert(salt.count == saltBytes, "a salt replaces all zeros that were left for it")
         UnsafeMutableRawBufferPointer(rebasing: room[fixedBytes..<fixedBytes + saltBytes]).copyMemory(from: salt)
     }
 
