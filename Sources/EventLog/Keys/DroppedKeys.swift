@@ -1,7 +1,7 @@
-/// The table `keys`: the keys of dropped events, which no scan can give back (I4).
+/// The table `keys`: the keys of dropped events, which no scan of the log can restore (I4).
 ///
-/// Sorted chunks: the key is the first hash of the chunk, the value up to 168 pairs of hash and sequence, ascending by
-/// hash, and a checksum. A hash is the first 16 bytes of SHA-256(str source ‖ str key).
+/// Chunks in ascending order. A chunk's key is its first hash, its value up to 168 pairs of hash and sequence,
+/// ascending by hash, and a checksum. A hash is the first 16 bytes of SHA-256(str source ‖ str key).
 enum DroppedKeys {
     static let chunkCountMax = 168
     private static let entryBytes = 24
@@ -25,7 +25,7 @@ enum DroppedKeys {
         return Entry(high: hash.words.0, low: hash.words.1, sequence: sequence)
     }
 
-    /// The sequence of the dropped event that had a draft's key, or `nil`.
+    /// The sequence of the dropped event that had a draft's key; `nil` if there is none. Reads one chunk.
     static func sequence(of event: PreparedEvent, in reader: LogReader) throws -> UInt64? {
         guard let key = event.record.key else { return nil }
         return try sequence(of: entry(source: event.lane.source, key: key, sequence: 0), in: reader)
@@ -45,7 +45,7 @@ enum DroppedKeys {
         return entries
     }
 
-    /// The entries of a chunk; `nil` where the bytes are none.
+    /// The entries of a chunk; `nil` if its size does not fit.
     static func entries(_ bytes: UnsafeRawBufferPointer) -> [Entry]? {
         guard bytes.count.isMultiple(of: entryBytes) else { return nil }
         var reader = ByteReader(bytes)
@@ -63,7 +63,7 @@ enum DroppedKeys {
         return writer.bytes
     }
 
-    /// The values of the table for entries in ascending order, with their keys.
+    /// The keys and values of the table for entries in ascending order.
     static func chunks(of sorted: [Entry]) -> [(key: [UInt8], value: [UInt8])] {
         stride(from: 0, to: sorted.count, by: chunkCountMax).map { start in
             let chunk = sorted[start..<min(start + chunkCountMax, sorted.count)]

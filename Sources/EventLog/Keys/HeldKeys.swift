@@ -1,34 +1,36 @@
-/// Finds the held events of one generation by their keys (I4), as far as this process's writer knows the log.
+/// Finds the held events of one generation by their keys (I4), up to the head that this process's writer knows.
 ///
-/// Newer keys stand in a table in memory, older ones in sorted runs in the derived store; a filter in memory answers for
-/// most keys that are in neither. A key above all keys of its source needs no lookup at all. Whoever asks compares the
-/// records themselves, so equal hashes do no harm. Everything here is rebuilt from the log where the runs are missing,
-/// damaged or of another log, and whatever goes wrong with them is no error of an append.
+/// Newer keys are in a table in memory, older ones in sorted runs in the derived store. A filter in memory answers for
+/// most keys that are in neither, and a key above all keys of its source needs no lookup at all. Callers compare the
+/// records themselves, so equal hashes do no harm. If the runs are missing, damaged or of another log, everything is
+/// rebuilt from the log; no fault of the runs fails an append (I17). It is used under the write lock, but for `drain`.
+/// See `docs/decisions/0002-keys-in-memory.md`.
 final class HeldKeys {
-    /// So many lookups in the runs are answered without the filter, which costs a walk over all runs to make.
+    /// How many lookups in the runs are answered before the filter is made, which takes a walk over all runs.
     private static let lookupsWithoutFilter = 64
 
-    /// With the secret of the runs, or with one that they are going to have.
+    /// Has the secret of the runs, or the one that the first run will get.
     private let hasher: KeyHash
-    /// `nil` where all keys stay in memory.
+    /// Writes and reads the runs; `nil` if all keys stay in memory.
     private var flusher: KeyFlusher?
-    /// With so many keys a table is closed; also with four times as many events, which a later start has to look at.
+    /// With so many keys a table is closed; also with four times as many events, because a later start has to read them
+    /// again.
     private let capacity: Int
     private var recent = KeyIndex()
-    /// The first sequence that `recent` covers.
+    /// The first sequence that `recent` covers. Runs and closed tables cover all before it.
     private var firstRecent: UInt64 = 1
-    /// The keys of all held events up to here are known.
+    /// The keys of all held events up to this sequence are known.
     private(set) var head: UInt64 = 0
     private var maxima = KeyMaxima()
     private var filter: KeyFilter?
     private var lookups = 0
 
-    /// Takes up what is stored and scans the rest of the log.
+    /// Reads what is stored. `catchUp` must then read the rest of the log.
     ///
     /// - Parameters:
     ///   - committed: the head without what the reader's own transaction adds.
-    ///   - capacity: how many keys stand in memory; `nil` where nothing may be stored, since the generation may never come
-    ///     to be.
+    ///   - capacity: how many keys are kept in memory; `nil` if nothing may be stored, because the generation may be
+    ///     discarded.
     init(_ reader: LogReader, of generation: Generation, committed: UInt64, capacity: Int?) throws {
         self.capacity = capacity ?? .max
         guard capacity != nil else {
@@ -43,7 +45,7 @@ final class HeldKeys {
         maxima = KeyMaxima(list.maxima) ?? KeyMaxima()
     }
 
-    /// The runs that are there and fit this log; none where they do not.
+    /// The stored runs and their list if they fit this log; else none. Runs of another log are emptied.
     private static func stored(
         _ reader: LogReader,
         of generation: Generation,
@@ -67,12 +69,12 @@ final class HeldKeys {
         }
     }
 
-    /// Whether another process has stored keys in a way that these do not fit: then they are to be made anew.
+    /// Whether another process has stored keys with another secret. Then this object must be made anew.
     var isForeign: Bool { flusher?.isForeign ?? false }
 
     // MARK: - Taking up
 
-    /// Takes up the keys of the events up to a sequence that are not known yet.
+    /// Reads the keys of the events behind `head`, up to a sequence.
     func catchUp(to newHead: UInt64, _ reader: LogReader) throws {
         guard head < newHead else { return }
         var lanes = LaneLookup(reader)
@@ -88,9 +90,9 @@ final class HeldKeys {
         head = newHead
     }
 
-    /// Notes the keys of events that are placed one after another from a sequence on, where none of them can be held.
+    /// Notes the keys of a batch placed from a sequence on, if its keys show that no event holds any of them.
     ///
-    /// - Returns: whether that is so; where it is not, nothing is noted.
+    /// - Returns: whether they do. If not, nothing is noted.
     func insertNew(_ batch: PreparedBatch, _ ascent: KeyAscent, from first: UInt64) -> Bool {
         guard let lane = batch.events.first?.lane, maxima.areAboveAll(ascent, in: lane) else { return false }
         for (offset, event) in batch.events.enumerated() { insert(hash(of: event), first + UInt64(offset)) }
@@ -98,30 +100,30 @@ final class HeldKeys {
         return true
     }
 
-    /// Notes the key of an event that is placed, but not committed yet.
+    /// Notes the key of an event that is placed but not committed yet.
     func insert(_ event: PreparedEvent, at sequence: UInt64) {
         insert(hash(of: event), sequence)
         if let key = event.record.key { maxima.note(key, in: event.lane) }
     }
 
-    /// Forgets a key that was put in for a batch that came to nothing. What else was noted of it may stay: a filter and
-    /// a greatest key that say too much cost a lookup.
+    /// Forgets the key of an event whose batch was refused. The filter and the greatest keys may keep it: that costs a
+    /// lookup at most.
     func remove(_ event: PreparedEvent, at sequence: UInt64) {
         recent.remove(hash(of: event), sequence)
     }
 
-    /// Everything that was placed is committed.
+    /// Notes that all placed events are committed. Closes the table in memory if it is full.
     func committed(head newHead: UInt64) {
         head = newHead
         if isFull(at: newHead) { freeze(at: newHead) }
     }
 
-    /// Waits until everything is stored that is to be.
+    /// Waits until every closed table is stored, as far as that can be done.
     func drain() {
         flusher?.drain()
     }
 
-    /// Of no meaning where there is no key.
+    /// The hash of the event's key; meaningless if it has none.
     @inline(__always)
     private func hash(of event: PreparedEvent) -> UInt64 {
         event.record.key.map { hasher.hash($0, seed: event.lane.keySeed) } ?? 0
@@ -136,6 +138,7 @@ final class HeldKeys {
         recent.count >= capacity || (sequence - firstRecent) / 4 >= UInt64(capacity)
     }
 
+    /// Closes the table in memory, hands it to the flusher and begins another. Without a flusher nothing happens.
     private func freeze(at sequence: UInt64) {
         guard let flusher else { return }
         flusher.add(
@@ -155,7 +158,7 @@ final class HeldKeys {
 // MARK: - Looking up
 
 extension HeldKeys {
-    /// Calls `body` with each sequence that may hold the event's key until it answers with something.
+    /// Calls `body` with each sequence that may hold the event's key, until `body` returns a result.
     func first(of event: PreparedEvent, _ reader: LogReader, _ body: (UInt64) throws -> UInt64?) throws -> UInt64? {
         guard let key = event.record.key, !maxima.isAboveAll(key, in: event.lane) else { return nil }
         let hash = hasher.hash(key, seed: event.lane.keySeed)
@@ -177,7 +180,7 @@ extension HeldKeys {
         return nil
     }
 
-    /// `nil` where the runs cannot be relied on.
+    /// The sequences that the runs have under a hash; `nil` if the runs cannot be relied on.
     private func storedSequences(of hash: UInt64, _ places: KeyFlusher.Places) -> [UInt64]? {
         do {
             guard let runs = places.runs else { return nil }
@@ -193,6 +196,7 @@ extension HeldKeys {
         }
     }
 
+    /// A filter of all known keys. Throws if the runs do not cover what the caller relies on.
     private func makeFilter(_ places: KeyFlusher.Places, _ runs: KeyRuns) throws -> KeyFilter {
         let list = try runs.list()
         guard list.covered >= places.covered, list.secret == hasher.secret else { throw KeyRuns.Lost() }
@@ -203,8 +207,8 @@ extension HeldKeys {
         return filter
     }
 
-    /// Goes on without runs: all keys in memory, by one scan. Events of this transaction that are placed and not yet
-    /// written are known here only.
+    /// Gives up the runs and takes all keys into memory by one scan. Events that this transaction has placed but not
+    /// written are known only here, so they are carried over.
     private func rebuildInMemory(_ reader: LogReader) throws {
         flusher?.giveUp()
         let written = try reader.head()

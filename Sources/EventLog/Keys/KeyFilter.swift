@@ -1,8 +1,8 @@
-/// Says of most hashes that were never put in that they were not: a Bloom filter in which a hash sets eight bits of one
-/// cache line (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007).
+/// Tells for most hashes that they were never inserted: a Bloom filter in which a hash sets eight bits of one cache
+/// line (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007).
 ///
-/// Two bytes a hash. It grows by a further layer as large as all before, so that nothing is ever rehashed; about one
-/// hash in a thousand is let pass wrongly in each layer.
+/// It takes two bytes a hash. It grows by a further layer as large as all before, so that nothing is ever rehashed;
+/// each layer lets about one absent hash in a thousand pass.
 struct KeyFilter {
     private struct Layer {
         private(set) var words: [UInt64]
@@ -18,7 +18,7 @@ struct KeyFilter {
             words = Array(repeating: 0, count: blocks * 8)
         }
 
-        /// The block comes from the upper half of the hash, the bits from all of it mixed once more.
+        /// The block comes from the upper half of the hash, the bits from the whole hash mixed once more.
         @inline(__always)
         private func place(_ hash: UInt64) -> (start: Int, bits: UInt64) {
             (Int((hash >> 32) & blockMask) << 3, hash &* 0x9E37_79B9_7F4A_7C15)
@@ -46,12 +46,12 @@ struct KeyFilter {
     private static let layerCapacityMin = 1 << 20
     private var layers: [Layer]
 
-    /// A filter whose first layer has room for so many hashes.
+    /// A filter whose first layer has room for `capacity` hashes.
     init(capacity: Int) {
         layers = [Layer(capacity: max(capacity, Self.layerCapacityMin))]
     }
 
-    /// False where the hash was certainly never put in.
+    /// False if the hash was certainly never inserted.
     @inline(__always)
     func mayContain(_ hash: UInt64) -> Bool {
         layers.contains { $0.contains(hash) }

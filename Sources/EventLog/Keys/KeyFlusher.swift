@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// A table of keys that has been closed: those of the held events from one sequence to another.
+/// A closed table of keys: those of the held events from one sequence to another.
 final class FrozenKeys: Sendable {
     let keys: KeyIndex
-    /// That the hashes were made with.
+    /// The secret that the hashes were made with.
     let secret: Hash256
     let first: UInt64
     let last: UInt64
-    /// The greatest keys up to the last event, as stored.
+    /// The greatest keys up to the last event, as `KeyMaxima.bytes`.
     let maxima: [UInt8]
 
     init(keys: KeyIndex, secret: Hash256, first: UInt64, last: UInt64, maxima: [UInt8]) {
@@ -20,16 +20,17 @@ final class FrozenKeys: Sendable {
     }
 }
 
-/// Writes closed tables of keys as runs, on a thread of its own. Until one is written it is looked up in memory.
+/// Writes closed tables of keys as runs, on a thread of its own. Until a table is written, it is looked up in memory.
 ///
-/// A failure costs memory and time, never an append: what cannot be written stays in memory, and is tried again with
-/// the next table.
+/// A failure costs memory and time, never an append (I17): a table that cannot be written stays in memory, and is tried
+/// again with the next one.
 final class KeyFlusher: Sendable {
-    /// What is to be looked up: first the tables, then the runs, opened after the tables were read here.
+    /// Where to look a key up: first in the tables, then in the runs. Reading the runs after `places` was read misses
+    /// nothing, because a table leaves the list only once a run covers it.
     struct Places {
         var frozen: [FrozenKeys] = []
         var runs: KeyRuns?
-        /// The caller relies on the runs up to here.
+        /// The last sequence that the runs must cover.
         var covered: UInt64 = 0
     }
 
@@ -39,7 +40,7 @@ final class KeyFlusher: Sendable {
         var isForeign = false
     }
 
-    /// So many tables may wait; then appends wait for the thread, lest memory grow without bound.
+    /// How many tables may wait. Beyond that appends wait for the thread, so that memory does not grow without bound.
     private static let waitingCountMax = 8
     private let generation: Generation
     private let state: Mutex<State>
@@ -52,9 +53,10 @@ final class KeyFlusher: Sendable {
 
     var places: Places { state.withLock { $0.places } }
 
-    /// Whether another process has made runs with another secret: what is known here fits none of them.
+    /// Whether another process has made runs with another secret, so that no hash here fits them.
     var isForeign: Bool { state.withLock { $0.isForeign } }
 
+    /// Takes a table; tables come in the order of their sequences. Blocks while too many wait.
     func add(_ frozen: FrozenKeys) {
         let starts = state.withLock { state in
             state.places.frozen.append(frozen)
@@ -62,13 +64,13 @@ final class KeyFlusher: Sendable {
             return !state.isRunning
         }
         if starts { queue.async { self.run() } }
-        // The thread looks for tables between the parts of a merge, too.
+        // The thread also writes tables between the parts of a merge.
         while state.withLock({ $0.isRunning && $0.places.frozen.count > Self.waitingCountMax }) {
             pause(milliseconds: 1)
         }
     }
 
-    /// The runs cannot be relied on: away with them, and with what was to become of the tables.
+    /// Removes the runs, which cannot be relied on, and drops the tables that wait.
     func giveUp() {
         let runs = state.withLock { state in
             state.places.frozen = []
@@ -77,7 +79,7 @@ final class KeyFlusher: Sendable {
         runs?.discard()
     }
 
-    /// Waits until everything is written that can be.
+    /// Waits until every table is written that can be.
     func drain() {
         queue.sync {}
     }
@@ -91,9 +93,9 @@ final class KeyFlusher: Sendable {
         } catch is KeyRuns.Foreign {
             state.withLock { $0.isForeign = true }
         } catch {
-            // The tables stay where they are. A lookup in runs that are lost finds that out by itself.
+            // The tables stay where they are. A lookup in lost runs finds out by itself.
         }
-        // A table that came behind the last look is written with the next one.
+        // A table that came after the last look is written with the next one.
         state.withLock { $0.isRunning = false }
     }
 

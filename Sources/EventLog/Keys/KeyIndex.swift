@@ -1,13 +1,14 @@
 /// Hashes of (source, key) with the sequences of their events, in memory.
 ///
-/// Open addressing with linear probing. A hash may stand several times; whoever asks compares the records themselves.
+/// Open addressing with linear probing. A hash may occur several times; callers compare the records themselves.
 struct KeyIndex {
-    /// A hash and its event; the sequence is zero where a slot is free: no event has sequence zero.
+    /// A hash and its event. A free slot has sequence zero, which no event has (I1).
     struct Entry {
         var hash: UInt64 = 0
         var sequence: UInt64 = 0
     }
 
+    /// Their number is a power of two; at least three tenths are free, so that every probe ends.
     private var slots: [Entry]
     private(set) var count = 0
 
@@ -15,7 +16,7 @@ struct KeyIndex {
         slots = Array(repeating: Entry(), count: max(1024, (capacity * 2).nextPowerOfTwo))
     }
 
-    /// Calls `body` with each sequence whose key has the hash until it answers with something.
+    /// Calls `body` with each sequence under the hash until `body` returns a result.
     func first<Result>(of hash: UInt64, _ body: (UInt64) throws -> Result?) rethrows -> Result? {
         let mask = slots.count - 1
         var place = Int(truncatingIfNeeded: hash) & mask
@@ -26,7 +27,7 @@ struct KeyIndex {
         return nil
     }
 
-    /// How many slots searches for all entries pass over together.
+    /// How many slots the searches for all entries pass over together.
     var stepCount: Int {
         let mask = slots.count - 1
         return slots.indices.reduce(0) { sum, place in
@@ -49,7 +50,7 @@ struct KeyIndex {
         count += 1
     }
 
-    /// Takes out an entry that was put in for a batch that came to nothing.
+    /// Removes an entry, if it is there.
     mutating func remove(_ hash: UInt64, _ sequence: UInt64) {
         let mask = slots.count - 1
         var place = Int(truncatingIfNeeded: hash) & mask
@@ -61,7 +62,7 @@ struct KeyIndex {
         closeHole(at: place)
     }
 
-    /// Moves later entries of the same chain forward, so that no probe ends too early.
+    /// Moves later entries of the same chain forward into the hole, so that no probe ends too early.
     private mutating func closeHole(at start: Int) {
         let mask = slots.count - 1
         var hole = start

@@ -1,4 +1,4 @@
-/// What the table of key runs says of itself, in one value: which runs there are, and what they cover.
+/// The list of the key runs that count and what they cover, stored as one value.
 ///
 /// ```
 /// u64 covered ‖ 32 prefix hash ‖ 32 secret ‖ u32 last run number ‖ u16 count ‖ (u32 run ‖ u8 level ‖ u64 entries) …
@@ -11,11 +11,11 @@ struct KeyRunList {
         let count: UInt64
     }
 
-    /// The keys of all held events up to this sequence stand in the runs.
+    /// The runs contain the keys of all held events up to this sequence.
     var covered: UInt64 = 0
-    /// The hash of all events up to there: a log in which it is another is not the one that the runs were made from.
+    /// The hash of all events up to `covered`. If a log has another hash there, the runs were not made from it.
     var prefixHash = Hash256.zero
-    /// Of the hashes in the runs; `nil` where nothing was ever stored.
+    /// The secret of the runs' hashes; `nil` if nothing was ever stored.
     var secret: Hash256?
     var lastNumber: UInt32 = 0
     var runs: [Run] = []
@@ -57,7 +57,7 @@ struct KeyRunList {
         maxima = reader.raw(reader.remainingCount).map { Array($0) } ?? []
     }
 
-    /// The lowest level at which so many runs stand that they are to become one, and those runs.
+    /// The first `fanIn` runs of the lowest level that has so many; `nil` if no level has.
     func runsToMerge(fanIn: Int) -> [Run]? {
         let levels = Set(runs.map(\.level)).sorted()
         return levels.lazy.map { level in Array(runs.filter { $0.level == level }.prefix(fanIn)) }
@@ -65,7 +65,7 @@ struct KeyRunList {
     }
 }
 
-/// One value of a run: up to 254 entries in order, `u64 hash ‖ u64 sequence` each, which fill a page with their checksum.
+/// One value of a run: up to 254 entries in order, `u64 hash ‖ u64 sequence` each. With its checksum it fills a page.
 enum KeyChunk {
     static let countMax = 254
     static let entryBytes = 16
@@ -101,7 +101,7 @@ enum KeyChunk {
         (0..<bytes.count / entryBytes).map { entry(bytes, $0) }
     }
 
-    /// The first place whose hash is not below the sought one.
+    /// The first place whose hash is not below `hash`, by binary search.
     static func firstPlace(of hash: UInt64, _ bytes: UnsafeRawBufferPointer) -> Int {
         var low = 0
         var high = bytes.count / entryBytes

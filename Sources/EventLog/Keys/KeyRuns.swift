@@ -1,13 +1,13 @@
-/// Sorted runs of keys in a generation's derived store: what is too much for memory.
+/// Sorted runs of keys in a generation's derived store, for keys that are too many for memory.
 ///
-/// A run is written once and never changed; eight of a level become one of the next. `KeyRunList`, in one value, says
-/// which runs count, so that a reader sees whole runs whatever processes write, merge or crash meanwhile. A run's chunks
-/// stand under `01 ‖ u32 run ‖ u64 hash ‖ u64 sequence` of their first entry.
+/// A run is written once and never changed; eight of a level become one of the next. `KeyRunList`, one value, names the
+/// runs that count, so that a reader sees whole runs whatever processes write, merge or crash meanwhile. A run's chunks
+/// are stored under `01 ‖ u32 run ‖ u64 hash ‖ u64 sequence` of their first entry.
 final class KeyRuns: Sendable {
-    /// The runs do not cover what they did: somebody has thrown them away.
+    /// The runs no longer cover what they did: another process or thread has removed them.
     struct Lost: Error {}
 
-    /// Another process has made the runs that are there, with hashes by another secret.
+    /// Another process has stored runs whose hashes have another secret.
     struct Foreign: Error {}
 
     static let tableName = "keys"
@@ -15,7 +15,7 @@ final class KeyRuns: Sendable {
     static let chunkMark: UInt8 = 1
     private static let listKey: [UInt8] = [0]
     private static let fanIn = 8
-    /// 8 MiB in one commit of a merge: what it holds in memory.
+    /// Chunks in one commit of a merge: 8 MiB, which it keeps in memory.
     private static let chunksPerCommit = 2048
 
     private let table: DerivedTable
@@ -24,7 +24,7 @@ final class KeyRuns: Sendable {
         table = try store.table(Self.tableName, version: Self.tableVersion)
     }
 
-    /// What is there already, for those who only read; `nil` where nothing is.
+    /// The existing runs, for callers that only read; `nil` if there are none.
     init?(existingIn store: DerivedStore) throws {
         guard let table = try store.existingTable(Self.tableName, version: Self.tableVersion) else { return nil }
         self.table = table
@@ -34,12 +34,12 @@ final class KeyRuns: Sendable {
         table.store.discard()
     }
 
-    /// What is there; empty where nothing is.
+    /// The stored list; an empty one if there is none.
     func list() throws -> KeyRunList {
         try table.store.read { try list($0) }
     }
 
-    /// Forgets everything: the runs are not of this log.
+    /// Removes all runs, because they are not of this log.
     func reset() throws {
         try table.removeAll()
     }
@@ -63,9 +63,9 @@ final class KeyRuns: Sendable {
 // MARK: - Looking up
 
 extension KeyRuns {
-    /// The sequences that stand under a hash by a secret.
+    /// The sequences under a hash that was made with a secret.
     ///
-    /// - Throws: `Lost` where the runs do not reach as far as the caller relies on them, or were made anew.
+    /// - Throws: `Lost` if the runs do not reach as far as the caller relies on them, or were made anew.
     func sequences(of hash: UInt64, by secret: Hash256, covered: UInt64) throws -> [UInt64] {
         try table.store.read { view in
             let list = try list(view)
@@ -76,7 +76,8 @@ extension KeyRuns {
         }
     }
 
-    /// Equal hashes may go on over several chunks; the first of them may stand in the chunk before.
+    /// Calls `body` with the sequences of a hash in one run. Equal hashes may span several chunks, and the first of
+    /// them may be in the chunk before the one that begins with the hash.
     private func search(_ run: UInt32, _ hash: UInt64, _ view: TransactionView, _ body: (UInt64) -> Void) throws {
         let first = KeyChunk.key(run: run, KeyIndex.Entry(hash: hash, sequence: 0))
         let start = Self.start(of: run)
@@ -93,12 +94,12 @@ extension KeyRuns {
         }
     }
 
-    /// All hashes in all runs.
+    /// Calls `body` with each hash in all runs.
     func forEachHash(_ body: (UInt64) -> Void) throws {
         try forEachEntry { body($0.hash) }
     }
 
-    /// All entries of all runs.
+    /// Calls `body` with each entry of all runs, run by run.
     func forEachEntry(_ body: (KeyIndex.Entry) -> Void) throws {
         try table.store.read { view in
             for run in try list(view).runs {
@@ -115,10 +116,10 @@ extension KeyRuns {
 // MARK: - Adding a run
 
 extension KeyRuns {
-    /// Stores what the runs do not cover yet of a frozen table.
+    /// Stores the entries of a closed table that the runs do not cover yet, as one run.
     ///
-    /// - Parameter prefixHash: of the log up to the table's last event.
-    /// - Throws: `Lost` where something is missing between the runs and the table; `Foreign` where the runs have another
+    /// - Parameter prefixHash: the hash of the log up to the table's last event.
+    /// - Throws: `Lost` if sequences between the runs and the table are missing; `Foreign` if the runs have another
     ///   secret than the table.
     func store(_ frozen: FrozenKeys, prefixHash: Hash256) throws {
         let entries = frozen.keys.sorted()
@@ -156,9 +157,10 @@ extension KeyRuns {
 // MARK: - Merging
 
 extension KeyRuns {
-    /// Makes one run of eight as long as there are eight of a level. One process at a time does so.
+    /// Merges eight runs of a level into one for as long as a level has eight. One process at a time does so; the
+    /// others return at once.
     ///
-    /// - Parameter pause: called now and then, for what is more urgent.
+    /// - Parameter pause: called after each commit, for more urgent work.
     func merge(pause: () throws -> Void) throws {
         guard try list().runsToMerge(fanIn: Self.fanIn) != nil else { return }
         let lock = try FileLock(DerivedStore.mergeLockName, in: table.store.folder)
@@ -199,7 +201,7 @@ extension KeyRuns {
         try table.remove(from: Self.start(of: run), to: Self.start(of: run + 1))
     }
 
-    /// Removes chunks of runs that do not count: remains of a merge that was cut short.
+    /// Removes chunks of runs that are not in the list: remains of a merge that was cut short.
     private func removeRemains() throws {
         let counted = Set(try list().runs.map(\.number))
         var next: UInt32 = 0
@@ -219,8 +221,8 @@ extension KeyRuns {
     }
 }
 
-/// Hands out the entries of several runs in one order. Reads chunk by chunk, each in a transaction of its own: a run
-/// does not change, and no reader stays open.
+/// Merges the entries of several runs in order. It reads chunk by chunk, each in a transaction of its own: a run does
+/// not change, so no reader has to stay open.
 private struct RunMerge {
     private struct Reader {
         let run: UInt32
@@ -237,7 +239,7 @@ private struct RunMerge {
         readers = runs.map { Reader(run: $0) }
     }
 
-    /// The next entries, at most so many; none at the end.
+    /// The next entries, at most `limit`; none at the end.
     mutating func next(_ limit: Int) throws -> [KeyIndex.Entry] {
         var entries: [KeyIndex.Entry] = []
         entries.reserveCapacity(limit)

@@ -1,17 +1,18 @@
 // MARK: - Keys
 
 extension ReadSession {
-    /// Where the event with a key of a source is, held or dropped; `nil` where there is none.
+    /// The sequence of the event with a key of a source, held or dropped; `nil` if there is none.
     ///
-    /// Cost: as `sequences(of:source:)`.
+    /// Cost: that of `sequences(of:source:)`.
     public func sequence(of key: EventKey, source: SourceName) throws -> SequenceNumber? {
         try sequences(of: [key], source: source).first ?? nil
     }
 
-    /// Where the events with keys of a source are, held or dropped, one answer a key; `nil` where there is none.
+    /// The sequences of the events with keys of a source, held or dropped, one for each key in order; `nil` if there is
+    /// none.
     ///
-    /// Cost: O(log n) a key that is found among those of dropped events or in the runs of keys in the derived data; for the
-    /// others together one pass over the records behind the runs, over all of them where there are no runs.
+    /// Cost: O(log n) for each key that a dropped event had or that is in the runs of the derived data. All other keys
+    /// together cost one pass over the records behind the runs, or over all records if there are no runs.
     public func sequences(of keys: [EventKey], source: SourceName) throws -> [SequenceNumber?] {
         var search = KeySearch(keys, of: source)
         try search.lookAmongDropped(reader)
@@ -21,14 +22,14 @@ extension ReadSession {
     }
 }
 
-/// A search for the events that have given keys.
+/// Searches for the events that have given keys.
 private struct KeySearch {
     private(set) var found: [SequenceNumber?]
     private let keys: [EventKey]
     private let source: SourceName
     private let seed: UInt64
     private var hasher = KeyHash.random
-    /// The places in `keys` that are still sought, by the hash of the key.
+    /// The places in `keys` still to be found, by the hash of the key.
     private var sought: [UInt64: [Int]] = [:]
 
     init(_ keys: [EventKey], of source: SourceName) {
@@ -49,7 +50,8 @@ private struct KeySearch {
         }
     }
 
-    /// - Returns: up to which sequence nothing more is to be looked for. What derived data cannot say, the log says.
+    /// - Returns: the last sequence that needs no further search. Where derived data fails, that is 0: the log has the
+    ///   answer (I17).
     mutating func lookInRuns(_ reader: LogReader, _ generation: Generation) -> UInt64 {
         let stored = try? Self.runs(reader, generation)
         if let secret = stored?.list.secret { hasher = KeyHash(secret: secret) }
@@ -70,7 +72,7 @@ private struct KeySearch {
         }
     }
 
-    /// The runs that are there and fit this log.
+    /// The stored runs and their list if they fit this log; else `nil`.
     private static func runs(_ reader: LogReader, _ generation: Generation) throws -> (runs: KeyRuns, list: KeyRunList)?
     {
         guard let store = try generation.existingDerivedStore(), let runs = try KeyRuns(existingIn: store) else {
