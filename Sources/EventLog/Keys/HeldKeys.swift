@@ -114,6 +114,7 @@ final class HeldKeys {
 
     /// Notes that all placed events are committed. Closes the table in memory if it is full.
     func committed(head newHead: UInt64) {
+        assert(newHead >= head, "the head never moves back")
         head = newHead
         if isFull(at: newHead) { freeze(at: newHead) }
     }
@@ -141,6 +142,7 @@ final class HeldKeys {
     /// Closes the table in memory, hands it to the flusher and begins another. Without a flusher nothing happens.
     private func freeze(at sequence: UInt64) {
         guard let flusher else { return }
+        assert(firstRecent <= sequence, "a closed table covers a sequence")
         flusher.add(
             FrozenKeys(
                 keys: recent,

@@ -14,6 +14,7 @@ struct KeyFilter {
             var blocks = 1
             while blocks * 32 < capacity { blocks *= 2 }
             self.capacity = blocks * 32
+            assert(blocks & (blocks - 1) == 0, "the filter's mask needs a power of two")
             blockMask = UInt64(blocks - 1)
             words = Array(repeating: 0, count: blocks * 8)
         }

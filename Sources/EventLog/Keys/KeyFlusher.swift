@@ -59,6 +59,8 @@ final class KeyFlusher: Sendable {
     /// Takes a table; tables come in the order of their sequences. Blocks while too many wait.
     func add(_ frozen: FrozenKeys) {
         let starts = state.withLock { state in
+            let last = state.places.frozen.last?.last
+            assert(last.map { $0 + 1 == frozen.first } ?? true, "closed tables follow one another without a gap")
             state.places.frozen.append(frozen)
             defer { state.isRunning = true }
             return !state.isRunning

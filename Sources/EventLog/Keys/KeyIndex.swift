@@ -14,6 +14,7 @@ struct KeyIndex {
 
     init(capacity: Int = 1024) {
         slots = Array(repeating: Entry(), count: max(1024, (capacity * 2).nextPowerOfTwo))
+        assert(slots.count & (slots.count - 1) == 0, "the table's mask needs a power of two")
     }
 
     /// Calls `body` with each sequence under the hash until `body` returns a result.
@@ -45,7 +46,9 @@ struct KeyIndex {
     }
 
     mutating func insert(_ hash: UInt64, _ sequence: UInt64) {
+        assert(sequence != 0, "sequence 0 marks a free slot")
         if (count + 1) * 10 > slots.count * 7 { grow() }
+        assert(count + 1 < slots.count, "a free slot ends every probe")
         place(Entry(hash: hash, sequence: sequence))
         count += 1
     }
@@ -58,6 +61,7 @@ struct KeyIndex {
             place = (place + 1) & mask
         }
         guard slots[place].sequence != 0 else { return }
+        assert(count > 0, "a taken slot was counted")
         count -= 1
         closeHole(at: place)
     }

@@ -80,7 +80,8 @@ enum KeyChunk {
     }
 
     static func bytes(_ entries: ArraySlice<KeyIndex.Entry>) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: entries.count * entryBytes) { room, count in
+        assert(entries.count <= countMax, "a chunk fits a page")
+        return [UInt8](unsafeUninitializedCapacity: entries.count * entryBytes) { room, count in
             let raw = UnsafeMutableRawBufferPointer(room)
             for (place, entry) in entries.enumerated() {
                 raw.storeBytes(of: entry.hash.bigEndian, toByteOffset: place * entryBytes, as: UInt64.self)
