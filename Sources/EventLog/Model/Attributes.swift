@@ -1,4 +1,5 @@
-/// What an event's bytes cannot say: at most 16 pairs name = value, sorted by the names' UTF-8 bytes, 4 KiB together.
+/// What the payload cannot tell of an event: at most 16 pairs name = value, sorted by the names' UTF-8 bytes, 4 KiB
+/// together (I3).
 public struct Attributes: Hashable, Sendable {
     /// One pair.
     public struct Pair: Hashable, Sendable {
@@ -14,7 +15,7 @@ public struct Attributes: Hashable, Sendable {
         }
     }
 
-    /// The pairs, ascending by the names' UTF-8 bytes; no name stands twice.
+    /// The pairs, ascending by the names' UTF-8 bytes; no name occurs twice.
     public let pairs: [Pair]
 
     /// No attributes.
@@ -22,8 +23,8 @@ public struct Attributes: Hashable, Sendable {
 
     /// Makes attributes of pairs in any order.
     ///
-    /// - Throws: `EventLogError` with code `invalidEnvelope` where a name is empty or stands twice, or a limit of
-    ///   `EnvelopeLimits` is passed.
+    /// - Throws: `EventLogError` with code `invalidEnvelope` if a name is empty or occurs twice, or if a limit of
+    ///   `EnvelopeLimits` is exceeded.
     public init(_ pairs: [Pair]) throws {
         let sorted = pairs.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         if let reason = Self.fault(in: sorted) {
@@ -46,6 +47,7 @@ public struct Attributes: Hashable, Sendable {
         pairs.first { $0.name == name }?.value
     }
 
+    /// What is wrong with sorted pairs; `nil` if nothing is.
     private static func fault(in sorted: [Pair]) -> String? {
         if sorted.count > EnvelopeLimits.attributeCountMax {
             return "\(sorted.count) attributes, at most \(EnvelopeLimits.attributeCountMax) are allowed"
@@ -61,7 +63,7 @@ public struct Attributes: Hashable, Sendable {
 }
 
 extension Attributes: ExpressibleByDictionaryLiteral {
-    /// Makes attributes from a literal of the program, in any order.
+    /// Makes attributes from a literal of the program, in any order. Traps on a literal that breaks a limit.
     public init(dictionaryLiteral elements: (String, String)...) {
         let sorted = elements.map { Pair(name: $0.0, value: $0.1) }
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }

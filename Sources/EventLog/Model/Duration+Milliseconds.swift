@@ -1,5 +1,5 @@
 extension Duration {
-    /// Cut off towards zero, and held within 64 bits.
+    /// The duration in whole milliseconds, rounded towards zero and clamped to 64 bits.
     package var wholeMilliseconds: Int64 {
         if self >= .milliseconds(Int64.max) { return .max }
         if self <= .milliseconds(Int64.min) { return .min }

@@ -1,8 +1,8 @@
-/// One remote change before it is appended: everything but its sequence, salt and leaf hash.
+/// One remote change before it is appended: an event without sequence, salt and leaf hash.
 public struct DraftEvent: Hashable, Sendable {
     /// What the recorder's clock said, in microseconds since 1970, UTC. It need not rise.
     public var recordedAt: Timestamp
-    /// Which recorder the change comes from.
+    /// The recorder that the change comes from.
     public var source: SourceName
     /// What the payload is.
     public var kind: EventKind

@@ -1,25 +1,26 @@
-/// What went wrong with a log: while doing what, on what, why, and what to do next.
+/// An error of a log: what was being done, to what, why it failed, and what to do next.
 public struct EventLogError: Error, Hashable, Sendable {
-    /// What kind of trouble it is; scripts get their exit code from it.
+    /// The kind of error; scripts get their exit code from it.
     public struct Code: Hashable, Sendable {
         /// A short name.
         public let name: String
 
-        /// There is no log at the path.
+        /// No log exists at the path.
         public static let noLog = Code(name: "noLog")
         /// The log's format is newer than this program reads.
         public static let newerFormat = Code(name: "newerFormat")
-        /// Something in the log is not as it was written.
+        /// Something in the log is not as it was written, or is missing.
         public static let damaged = Code(name: "damaged")
-        /// Another process holds a lock for longer than was allowed to wait.
+        /// Another process or thread holds a lock for longer than the caller allowed to wait.
         public static let locked = Code(name: "locked")
-        /// A source, kind, key, attribute or payload breaks a limit.
+        /// A source, kind, key, attribute or payload breaks a limit of `EnvelopeLimits`, or a recorder uses the source
+        /// `logtool`.
         public static let invalidEnvelope = Code(name: "invalidEnvelope")
-        /// A key of the batch is held already with another payload.
+        /// A key of the batch is already in the log with another payload.
         public static let keyConflict = Code(name: "keyConflict")
         /// The disk is full, a file cannot be read or written, or the environment refuses.
         public static let io = Code(name: "io")
-        /// What was asked for is not in the log.
+        /// The log does not contain what was asked for.
         public static let notFound = Code(name: "notFound")
         /// The call does not fit the log's state, or an argument is wrong.
         public static let invalidArgument = Code(name: "invalidArgument")
@@ -31,11 +32,11 @@ public struct EventLogError: Error, Hashable, Sendable {
     public let operation: String
     /// What it was done to, such as a path, a source or a sequence.
     public let object: String
-    /// What is wrong, with expected and found.
+    /// What is wrong: expected and found.
     public let reason: String
-    /// What to do next; empty where there is nothing to do.
+    /// What to do next; empty if nothing can be done.
     public let advice: String
-    /// The event that the error is about, where there is one: of a `keyConflict` the holder of the key.
+    /// The event that the error is about, if there is one; for `keyConflict`, the event that holds the key.
     public let sequence: SequenceNumber?
 
     /// Makes an error.
@@ -57,7 +58,7 @@ public struct EventLogError: Error, Hashable, Sendable {
 }
 
 extension EventLogError {
-    /// What to say where a part is to be changed.
+    /// The error for an attempt to change a part of a log.
     static func isPart(_ operation: String, _ path: String) -> EventLogError {
         EventLogError(
             .invalidArgument,

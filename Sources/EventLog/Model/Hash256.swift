@@ -9,7 +9,7 @@ public struct Hash256: Hashable, Sendable, BitwiseCopyable {
     /// The four quarters of the hash, each big-endian, first to last.
     package let words: (UInt64, UInt64, UInt64, UInt64)
 
-    /// Makes a hash of its 32 bytes; `nil` for any other number of bytes.
+    /// Makes a hash from its 32 bytes; `nil` for any other number of bytes.
     public init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == 32 else { return nil }
         var words: [UInt64] = [0, 0, 0, 0]
@@ -19,6 +19,7 @@ public struct Hash256: Hashable, Sendable, BitwiseCopyable {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
+    /// Reads 32 bytes at any alignment; the caller ensures that they are readable.
     init(loading pointer: UnsafeRawPointer) {
         words = (
             UInt64(bigEndian: pointer.loadUnaligned(as: UInt64.self)),
@@ -41,13 +42,13 @@ public struct Hash256: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// The hex digit at a place, 0 ..< 64 from the left, as a number 0 ..< 16.
+    /// The hex digit at a place, counted 0 ..< 64 from the left, as a number 0 ..< 16.
     package func nibble(_ place: Int) -> Int {
         let word = place < 16 ? words.0 : place < 32 ? words.1 : place < 48 ? words.2 : words.3
         return Int(word >> UInt64(60 - place % 16 * 4) & 15)
     }
 
-    /// Lends the 32 bytes to a closure.
+    /// Lends the 32 bytes to a closure; they are valid within it only.
     public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let bigEndian = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
         return try withUnsafeBytes(of: bigEndian, body)
@@ -58,7 +59,7 @@ public struct Hash256: Hashable, Sendable, BitwiseCopyable {
         left.words == right.words
     }
 
-    /// Feeds the value to a hasher.
+    /// Feeds half of the hash to a hasher, which is enough: its bytes are evenly distributed.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
         hasher.combine(words.1)
@@ -72,7 +73,7 @@ extension Hash256: CustomStringConvertible {
 
 /// SHA-256 (FIPS 180-4) over bytes given in pieces, by the system's library: OpenSSL's libcrypto, or CryptoKit.
 ///
-/// The state is a plain value: a hasher allocates nothing, and a copy of it goes on independently.
+/// A value: copies go on independently, and hashing allocates no memory.
 public struct Hasher256: Sendable {
     private var state = SystemHash()
 
@@ -94,7 +95,7 @@ public struct Hasher256: Sendable {
         hash.withBytes { state.update($0) }
     }
 
-    /// The hash over all bytes so far.
+    /// The hash of all bytes so far.
     public consuming func finalize() -> Hash256 {
         state.finalize()
     }
@@ -155,6 +156,6 @@ extension Hash256 {
         words = (0, 0, 0, 0)
     }
 
-    /// Thirty-two zero bytes: a hash that no known input has.
+    /// Thirty-two zero bytes, which no known input hashes to.
     static let zero = Hash256(zero: ())
 }

@@ -3,12 +3,12 @@ public struct SourceName: Hashable, Comparable, Sendable, CustomStringConvertibl
     /// The name as text.
     public let rawValue: String
 
-    /// The source of acts: what logtool itself does to a log. No recorder may take it (I1).
+    /// The source of acts, which logtool itself does to a log. No recorder may use it (I1).
     public static let logtool = SourceName(unchecked: "logtool")
 
     /// Makes a name.
     ///
-    /// - Throws: `EventLogError` with code `invalidEnvelope` where it is empty or longer than 255 bytes.
+    /// - Throws: `EventLogError` with code `invalidEnvelope` if it is empty or longer than 255 bytes.
     public init(_ rawValue: String) throws {
         try checkLength(of: rawValue, atMost: EnvelopeLimits.sourceBytesMax, what: "source")
         self.rawValue = rawValue
@@ -34,13 +34,13 @@ public struct EventKind: Hashable, Sendable, CustomStringConvertible {
 
     /// Makes a kind.
     ///
-    /// - Throws: `EventLogError` with code `invalidEnvelope` where it is empty or longer than 64 bytes.
+    /// - Throws: `EventLogError` with code `invalidEnvelope` if it is empty or longer than 64 bytes.
     public init(_ rawValue: String) throws {
         try checkLength(of: rawValue, atMost: EnvelopeLimits.kindBytesMax, what: "kind")
         self.rawValue = rawValue
     }
 
-    /// Makes a kind from a literal of the program.
+    /// Makes a kind from a literal of the program. Traps on a literal that breaks the limit.
     public init(_ literal: StaticString) {
         self.rawValue = literal.description
         precondition((1...EnvelopeLimits.kindBytesMax).contains(rawValue.utf8.count), "kind has 1 to 64 bytes")
@@ -57,7 +57,7 @@ public struct EventKey: Hashable, Sendable, CustomStringConvertible {
 
     /// Makes a key.
     ///
-    /// - Throws: `EventLogError` with code `invalidEnvelope` where it is empty or longer than 255 bytes.
+    /// - Throws: `EventLogError` with code `invalidEnvelope` if it is empty or longer than 255 bytes.
     public init(_ rawValue: String) throws {
         try checkLength(of: rawValue, atMost: EnvelopeLimits.keyBytesMax, what: "key")
         self.rawValue = rawValue
@@ -67,8 +67,8 @@ public struct EventKey: Hashable, Sendable, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
-    /// The key of an event whose own is held with another payload: `KEY~` and 16 hex digits of the payload's SHA-256
-    /// (I4); a long key is cut to make room.
+    /// A key for an event whose own key is held with another payload: `KEY~` and 16 hex digits of the payload's SHA-256
+    /// (I4). A long key loses characters at its end to make room.
     public func separated(by payload: [UInt8]) throws -> EventKey {
         let suffix = "~" + Hasher256.hash(payload).hex.prefix(16)
         var stem = Substring(rawValue)
@@ -80,7 +80,7 @@ public struct EventKey: Hashable, Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// The limits of an envelope and its payload.
+/// The limits of an envelope and its payload (I3).
 public enum EnvelopeLimits {
     /// The longest source name, in bytes.
     public static let sourceBytesMax = 255
@@ -90,9 +90,9 @@ public enum EnvelopeLimits {
     public static let keyBytesMax = 255
     /// The most attributes that one event has.
     public static let attributeCountMax = 16
-    /// The most bytes that all names and values of one event's attributes have together.
+    /// The most bytes of all names and values of one event's attributes together.
     public static let attributeBytesMax = 4096
-    /// The largest payload, in bytes (16 MiB); what is larger becomes a `recorder.oversize/1`.
+    /// The largest payload, in bytes (16 MiB). Recorders replace a larger one by a `recorder.oversize/1`.
     public static let payloadBytesMax = 16 << 20
 }
 

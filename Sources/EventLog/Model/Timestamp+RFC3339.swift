@@ -1,8 +1,8 @@
 extension Timestamp {
     /// Reads an RFC 3339 date and time (section 5.6), such as `2026-01-19T08:30:00.25+02:00`.
     ///
-    /// Lower-case `t` and `z` and any number of fraction digits are accepted; digits beyond the ninth are cut off. A
-    /// leap second (`:60`) is the first instant of the next minute. `nil` for every other text.
+    /// Accepts lower-case `t` and `z` and any number of fraction digits; cuts off digits beyond the ninth. A leap
+    /// second (`:60`) is the first instant of the next minute. `nil` for every other text.
     public init?(rfc3339 text: some StringProtocol) {
         var reader = DigitReader(Array(text.utf8))
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -34,12 +34,14 @@ private struct DigitReader {
 
     var isAtEnd: Bool { index == bytes.count }
 
+    /// Takes an ASCII character if it comes next.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard index < bytes.count, UInt32(bytes[index]) == character.value else { return false }
         index += 1
         return true
     }
 
+    /// Takes a number of exactly `width` digits.
     mutating func number(_ width: Int) -> Int64? {
         guard index + width <= bytes.count else { return nil }
         var value: Int64 = 0
@@ -51,6 +53,7 @@ private struct DigitReader {
         return value
     }
 
+    /// Takes one or more digits as nanoseconds.
     mutating func fraction() -> UInt32? {
         var value: UInt32 = 0
         var digits = 0
@@ -64,6 +67,7 @@ private struct DigitReader {
         return value
     }
 
+    /// Takes `Z` or an offset such as `+02:00`; seconds east of UTC.
     mutating func offsetSeconds() -> Int64? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int64 = skip("+") ? 1 : (skip("-") ? -1 : 0)

@@ -8,7 +8,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// Nanoseconds within the second, 0 ..< 1,000,000,000.
     public let nanoseconds: UInt32
 
-    /// Makes an instant; `nanoseconds` must be below 1,000,000,000.
+    /// Makes an instant. Traps if `nanoseconds` is not below 1,000,000,000.
     public init(seconds: Int64, nanoseconds: UInt32 = 0) {
         precondition(nanoseconds < 1_000_000_000, "nanoseconds must lie within one second")
         self.seconds = seconds
@@ -22,14 +22,14 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
         self.nanoseconds = UInt32(remainder < 0 ? remainder + 1_000_000 : remainder) * 1000
     }
 
-    /// Makes an instant from milliseconds since 1970, UTC; `nil` where microseconds would leave 64 bits.
+    /// Makes an instant from milliseconds since 1970, UTC; `nil` if its microseconds exceed 64 bits.
     public init?(milliseconds: Int64) {
         let (microseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
         if overflow { return nil }
         self.init(microseconds: microseconds)
     }
 
-    /// Microseconds since 1970, rounded towards the past and held within 64 bits at both ends.
+    /// Microseconds since 1970, UTC, rounded towards the past and clamped to 64 bits.
     public var microseconds: Int64 {
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         if overflow { return seconds < 0 ? .min : .max }
@@ -37,11 +37,12 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
         return carry ? .max : sum
     }
 
-    /// Orders by place in time or in the log, the earlier first.
+    /// Orders by time, the earlier first.
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
 
+    /// The remainder of division towards the past, never negative.
     private static func floorRemainder(_ value: Int64, _ divisor: Int64) -> Int64 {
         let remainder = value % divisor
         return remainder < 0 ? remainder + divisor : remainder
@@ -49,9 +50,9 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// RFC 3339 in UTC with six digits of fraction, `2026-01-19T08:30:00.000000Z`; digits beyond are cut off.
+    /// RFC 3339 in UTC with six fraction digits, `2026-01-19T08:30:00.000000Z`; further digits are cut off.
     ///
-    /// Years outside 0000 … 9999 are written with a sign and as many digits as they need.
+    /// Years outside 0000 … 9999 have a sign and as many digits as they need.
     public var description: String {
         let secondOfDay = Self.floorRemainder(seconds, 86_400)
         let day = CivilDate(daysSince1970: (seconds - secondOfDay) / 86_400)
@@ -61,7 +62,7 @@ extension Timestamp: CustomStringConvertible {
             let time = clock.map { Self.padded($0, 2) }.joined(separator: ":")
             return "\(day)T\(time).\(Self.padded(microseconds, 6))Z"
         }
-        // Documents have several times a message, so a time of the usual form is written without texts of its parts.
+        // Documents contain several times for each message, so the usual form is written without a text for each part.
         return String(unsafeUninitializedCapacity: 27) { text in
             var end = 0
             for (value, width, mark) in [
@@ -88,14 +89,14 @@ extension Timestamp: CustomStringConvertible {
 
 /// A day of the proleptic Gregorian calendar.
 public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
-    /// The astronomical year (0 is 1 BC).
+    /// The astronomical year; 0 is 1 BC.
     public let year: Int64
     /// 1 … 12.
     public let month: Int64
     /// 1 … 31.
     public let day: Int64
 
-    /// Makes a date; `nil` where the calendar has no such day.
+    /// Makes a date; `nil` if the calendar has no such day.
     public init?(year: Int64, month: Int64, day: Int64) {
         guard (1...12).contains(month), day >= 1, day <= Self.daysInMonth(year: year, month: month) else { return nil }
         self.year = year
@@ -103,7 +104,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         self.day = day
     }
 
-    /// Makes the date that lies the given number of days after 1970-01-01.
+    /// Makes the date that is the given number of days after 1970-01-01.
     ///
     /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
     public init(daysSince1970: Int64) {
@@ -118,7 +119,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Days after 1970-01-01; negative before it. Source: as above, days_from_civil.
+    /// Days after 1970-01-01, negative before it. Source: the same page, days_from_civil.
     public var daysSince1970: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
