@@ -20,6 +20,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, BitwiseCopyable {
         let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         self.seconds = remainder < 0 ? quotient - 1 : quotient
         self.nanoseconds = UInt32(remainder < 0 ? remainder + 1_000_000 : remainder) * 1000
+        assert(nanoseconds < 1_000_000_000, "nanoseconds lie within one second")
     }
 
     /// Makes an instant from milliseconds since 1970, UTC; `nil` if its microseconds exceed 64 bits.
@@ -77,6 +78,7 @@ extension Timestamp: CustomStringConvertible {
                 text[end + width] = UInt8(ascii: mark)
                 end += width + 1
             }
+            assert(end == 27, "a time of the usual form has 27 bytes")
             return end
         }
     }
@@ -117,6 +119,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
         day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
         month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        assert((1...12).contains(month) && (1...31).contains(day), "each number of days is a day of the calendar")
     }
 
     /// Days after 1970-01-01, negative before it. Source: the same page, days_from_civil.
