@@ -161,7 +161,7 @@ extension DerivedTable {
         return keys.count == Self.removalCount
     }
 
-    /// The key as it is stored: behind the table's number.
+    /// The key as it is stored: after the table's number.
     private func prefixed(_ key: [UInt8]) -> [UInt8] {
         withKey(number) { Array($0) + key }
     }

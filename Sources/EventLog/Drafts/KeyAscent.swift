@@ -1,7 +1,8 @@
 /// The keys of a batch in which each key is above the one before, as a recorder's own numbers are.
 ///
 /// If the first key is above all held keys, so are all others, and no key occurs twice. The order is by length, then by
-/// bytes, in which numbers without a fixed width grow. The keys' bytes belong to the batch and must not outlive it.
+/// bytes, in which numbers without a fixed width grow. The keys' bytes belong to the batch, which must outlive this
+/// value.
 struct KeyAscent {
     let first: UnsafeRawBufferPointer
     private(set) var last: UnsafeRawBufferPointer

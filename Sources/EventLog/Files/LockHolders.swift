@@ -19,7 +19,7 @@ enum LockHolders {
         return processes(in: text, file: UInt64(information.st_ino))
     }
 
-    /// Lines are `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393217 0 EOF`; one that waits has `->` behind the number and is
+    /// Lines are `1: FLOCK  ADVISORY  WRITE 4711 fe:01:393217 0 EOF`; one that waits has `->` after the number and is
     /// left out.
     static func processes(in text: String, file: UInt64) -> [Int32] {
         text.split(separator: "\n").compactMap { line in

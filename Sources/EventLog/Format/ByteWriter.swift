@@ -1,4 +1,4 @@
-/// Builds the bytes of keys, values and leaves: numbers big-endian, texts behind a 16-bit length in bytes.
+/// Builds the bytes of keys, values and leaves: numbers big-endian, texts after a 16-bit length in bytes.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -14,7 +14,7 @@ struct ByteWriter {
         hash.withBytes { bytes.append(contentsOf: $0) }
     }
 
-    /// Writes a text behind its length in bytes. Every text of an envelope is shorter than 65,536 bytes (I3).
+    /// Writes a text after its length in bytes. Every text of an envelope is shorter than 65,536 bytes (I3).
     mutating func write(text: String) {
         precondition(text.utf8.count <= Int(UInt16.max), "the length of a text has 16 bits")
         write(UInt16(clamping: text.utf8.count))

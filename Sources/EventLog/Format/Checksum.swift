@@ -11,7 +11,7 @@ enum Checksum {
         return hasher.finalize().words.0
     }
 
-    /// The value with its checksum behind it.
+    /// The value followed by its checksum.
     static func sealed(_ value: [UInt8], table: String, key: UnsafeRawBufferPointer) -> [UInt8] {
         let sum = value.withUnsafeBytes { of(table: table, key: key, value: $0) }
         return value + withUnsafeBytes(of: sum.bigEndian) { Array($0) }

@@ -5,7 +5,7 @@ final class Lane: Sendable {
     let attributes: Attributes
     /// `str source ‖ str kind`: the bytes of a leaf before the key.
     let leafHead: [UInt8]
-    /// `u16 count ‖ (str name ‖ str value)…`: the bytes of a leaf behind the key.
+    /// `u16 count ‖ (str name ‖ str value)…`: the bytes of a leaf after the key.
     let leafAttributes: [UInt8]
     /// The start value of `KeyHash` for this source's keys.
     let keySeed: UInt64

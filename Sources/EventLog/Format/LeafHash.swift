@@ -6,7 +6,7 @@
 enum LeafHash {
     private static let leafVersion: UInt8 = 1
 
-    /// The longest payload, in bytes, that is copied behind its salt to be hashed by one call: each call has its price.
+    /// The longest payload, in bytes, that is copied after its salt to be hashed by one call: each call has its price.
     private static let copiedBytesMax = 4096
 
     static func commitment(salt: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) -> Hash256 {
@@ -75,7 +75,7 @@ enum LeafHash {
     }
 }
 
-/// Bytes put together on the stack to be hashed at once: a leaf behind the `00` of RFC 6962, or a salt and a payload.
+/// Bytes put together on the stack to be hashed at once: a leaf after the `00` of RFC 6962, or a salt and a payload.
 /// The buffer must have room for all that is appended.
 private struct HashedRoom {
     private let room: UnsafeMutableRawBufferPointer

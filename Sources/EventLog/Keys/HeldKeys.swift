@@ -74,7 +74,7 @@ final class HeldKeys {
 
     // MARK: - Taking up
 
-    /// Reads the keys of the events behind `head`, up to a sequence.
+    /// Reads the keys of the events after `head`, up to a sequence.
     func catchUp(to newHead: UInt64, _ reader: LogReader) throws {
         guard head < newHead else { return }
         var lanes = LaneLookup(reader)

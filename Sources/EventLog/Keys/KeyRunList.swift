@@ -1,4 +1,4 @@
-/// The list of the key runs that count and what they cover, stored as one value.
+/// The list of the key runs that are in use, and of the sequences that they cover; stored as one value.
 ///
 /// ```
 /// u64 covered ‖ 32 prefix hash ‖ 32 secret ‖ u32 last run number ‖ u16 count ‖ (u32 run ‖ u8 level ‖ u64 entries) …

@@ -12,7 +12,7 @@ extension ReadSession {
     /// none.
     ///
     /// Cost: O(log n) for each key that a dropped event had or that is in the runs of the derived data. All other keys
-    /// together cost one pass over the records behind the runs, or over all records if there are no runs.
+    /// together cost one pass over the records after the runs, or over all records if there are no runs.
     public func sequences(of keys: [EventKey], source: SourceName) throws -> [SequenceNumber?] {
         var search = KeySearch(keys, of: source)
         try search.lookAmongDropped(reader)

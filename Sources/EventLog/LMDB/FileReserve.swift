@@ -1,4 +1,4 @@
-/// Keeps zeros behind the last page of a log that grows by small commits.
+/// Keeps zeros after the last page of a log that grows by small commits.
 ///
 /// A commit that makes the data file longer also waits for the file system's journal, which takes up to half as long
 /// again. A commit into bytes that were written before does not. Readers ignore the file's length: the meta pages name
