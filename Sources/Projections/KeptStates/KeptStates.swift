@@ -1,29 +1,33 @@
 import EventLog
 
-/// The table `states` of what is derived from a log: saved states by reading rules and sequence.
+/// The `states` table of the derived data: saved states by reading rules and sequence (I19).
 ///
-/// A state is kept as what came since the one before it, its *base*, or from the beginning. Keys: the rules, `h`, u64
-/// sequence: the head of a state, written last; the rules, `p`, u64 sequence, u32 piece: its pieces, first those of all but
-/// messages. What cannot be read is as good as none, with all that is based on it.
+/// Each state stores only the messages that came or changed since the previous one, its *base*; a state without a base
+/// stores all messages. Everything but messages is stored whole each time. A state that cannot be read counts as
+/// absent, and so does every state based on it.
+///
+/// Keys begin with the rules as 32 hex digits; numbers are big-endian:
+/// - rules, `h`, u64 sequence: a state's head, written last
+/// - rules, `p`, u64 sequence, u32 piece: its pieces, those of everything but messages first
 struct KeptStates: Sendable {
     static let name = "states"
-    /// About so much is written in one commit.
+    /// A commit is made once the pending pieces have this many bytes.
     private static let commitBytes = 16 << 20
     private let rules: [UInt8]
     let version: UInt32
 
-    /// A state that is kept.
+    /// A kept state.
     struct Kept: Sendable {
         let sequence: SequenceNumber
-        /// Tells its messages, and those of all that it is based on, from others.
+        /// Running hash over the message pieces of all its bases, then its own.
         let sum: UInt64
-        /// Of what was written for this one.
+        /// The bytes written for this state alone, without its bases.
         let byteCounts: SavedByteCounts
-        /// How many bytes the payloads have that it is the state after.
+        /// The bytes of all payloads folded to reach this state.
         let payloadBytes: Int
     }
 
-    /// What is to be written of one state.
+    /// One state, encoded and ready to be written.
     struct Saving: Sendable {
         let kept: Kept
         fileprivate let head: [UInt8]
@@ -33,18 +37,18 @@ struct KeptStates: Sendable {
     private struct Head: Codable {
         var baseSequence: UInt64?
         var baseSum: UInt64
-        /// Of the pieces of messages, and of the base's.
+        /// Hash of the message pieces, continued from the base's sum.
         var sum: UInt64
-        /// Of the pieces of all else.
+        /// Hash of the pieces of everything else.
         var restSum: UInt64
         var restPieceCount: UInt32
         var pieceCount: UInt32
         var byteCounts: SavedByteCounts
         var payloadBytes: Int
-        /// Of the log up to the event that the state ends with.
+        /// Hash of all events up to the state's sequence.
         var prefixHash: Hash256
 
-        /// Counts a piece in.
+        /// Adds a piece to its sum and to the counts.
         mutating func add(_ piece: UnsafeRawBufferPointer) {
             let hash = FastHash(piece)
             pieceCount += 1
@@ -67,7 +71,7 @@ struct KeptStates: Sendable {
         version = Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// By which rules states are kept.
+    /// The sets of reading rules that states are kept for, each once.
     static func rules(in session: borrowing ReadSession, build: String) -> [ReadingRules] {
         let states = KeptStates(rules: [], build: build)
         var rules: [ReadingRules] = []
@@ -81,7 +85,7 @@ struct KeptStates: Sendable {
         return rules
     }
 
-    /// The sequences of the states that are there, ascending.
+    /// The sequences of all states kept for these rules, ascending.
     func sequences(in session: borrowing ReadSession) -> [SequenceNumber] {
         var sequences: [SequenceNumber] = []
         let end = headKey(SequenceNumber(.max))
@@ -92,7 +96,7 @@ struct KeptStates: Sendable {
         return sequences
     }
 
-    /// The state kept at a sequence; `nil` where it or what it is based on cannot be read.
+    /// The state kept at a sequence; `nil` if it or one of its bases cannot be read, or the log's events differ.
     func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: Workspace, kept: Kept)? {
         guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
             let last = chain.last, let prefixHash = try? session.prefixHash(through: sequence),
@@ -100,7 +104,7 @@ struct KeptStates: Sendable {
         else { return nil }
         guard var state = try? SavedState() else { return nil }
         for link in chain {
-            // Of the states that it is based on, nothing but messages is needed.
+            // Bases contribute only their messages.
             let first = link.sequence == sequence ? 0 : link.head.restPieceCount
             guard (try? take(link.head, at: link.sequence, from: first, of: table, into: &state)) == true else {
                 return nil
@@ -110,7 +114,7 @@ struct KeptStates: Sendable {
         return (workspace, last.head.kept(sequence))
     }
 
-    /// The heads from the first saving to the one of a sequence.
+    /// The heads from the first base to the state at `sequence`; `nil` if one is unreadable or does not fit the next.
     private func chain(to sequence: SequenceNumber, in table: DerivedTable) -> [(sequence: SequenceNumber, head: Head)]?
     {
         var chain: [(sequence: SequenceNumber, head: Head)] = []
@@ -122,12 +126,13 @@ struct KeptStates: Sendable {
             if let above = chain.last, above.head.baseSum != head.sum { return nil }
             chain.append((here, head))
             next = head.baseSequence.map { SequenceNumber($0) }
+            // A base lies before its state. Without this check, a damaged chain could be endless.
             if let next, next >= here { return nil }
         }
         return chain.reversed()
     }
 
-    /// Takes in the pieces of one saving from a number on; false where they are not those that the head speaks of.
+    /// Loads one state's pieces from number `first` on; false if their hashes or counts are not those of the head.
     private func take(
         _ head: Head,
         at sequence: SequenceNumber,
@@ -137,6 +142,7 @@ struct KeptStates: Sendable {
     ) throws -> Bool {
         var found = head
         (found.sum, found.restSum, found.pieceCount, found.restPieceCount) = (head.baseSum, 0, first, first)
+        // Pieces below `first` are not read, so their sum is taken from the head.
         if first > 0 { found.restSum = head.restSum }
         state.begin()
         try table.forEach(from: pieceKey(sequence, first), to: pieceKey(sequence, head.pieceCount)) { _, piece in
@@ -148,7 +154,7 @@ struct KeptStates: Sendable {
             && found.restPieceCount == head.restPieceCount
     }
 
-    /// What of a state is to be written: what came since its base, or all of it.
+    /// Encodes a state: the messages that came or changed since `base`, or all of them, and everything else whole.
     ///
     /// - Parameter payloadBytes: as `Kept.payloadBytes`.
     func saving(
@@ -177,7 +183,7 @@ struct KeptStates: Sendable {
         return Saving(kept: head.kept(sequence), head: try StateEncoder.bytes(of: head), pieces: pieces)
     }
 
-    /// Writes a saving, its head last.
+    /// Writes a saving in several commits, its head in the last one: until then the state does not exist.
     func write(_ saving: Saving, to table: DerivedTable) throws {
         let sequence = saving.kept.sequence
         var pending: [(key: [UInt8], value: [UInt8])] = []
@@ -193,14 +199,14 @@ struct KeptStates: Sendable {
         try table.put(pending)
     }
 
-    /// Removes what is kept at a sequence.
+    /// Removes the state kept at a sequence, its head first. A failure is passed over.
     func remove(_ sequence: SequenceNumber, in session: borrowing ReadSession) {
         guard let table = try? table(in: session) else { return }
         try? table.remove(from: headKey(sequence), to: headKey(sequence.next))
         try? table.remove(from: pieceKey(sequence, 0), to: pieceKey(sequence.next, 0))
     }
 
-    /// The table to write to; `nil` where nothing may be written beside the log.
+    /// The table to write to; `nil` if nothing may be written beside the log.
     func writableTable(in session: borrowing ReadSession) -> DerivedTable? {
         try? session.derivedStore().table(Self.name, version: version)
     }

@@ -2,23 +2,26 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// Which kept states are a program's own, and when it keeps more.
+/// How a program keeps states and the index of channels beside a log.
 public struct SnapshotOptions: Sendable {
-    /// Tells one build of the program from another: states that another one kept are removed.
+    /// Identifies the program's build; states that another build kept are removed.
     public var build: String
-    /// How many events lie between two kept states at least.
+    /// The fewest events between two kept states.
     public var eventsMin = 20_000
-    /// How many times as many bytes of payloads must be folded for the next state as the last one took for messages that
-    /// are records, and for all that is written anew each time.
+    /// Payload bytes to fold before the next state is kept, for each byte that the last one took: `records` for
+    /// messages stored as records, `rest` for everything but messages, which is written anew each time.
     var bytesFactors = (records: 3, rest: 10)
-    /// How many bytes may have to be decoded, for each hundred of the payloads, to begin from a state: of messages that are
-    /// records, and of all that is no message. To decode one takes twice and a half as long as one of a payload, so that
-    /// loading takes at most 0.3 of folding anew. `nil` for any number.
+    /// The most bytes to decode when a replay begins from a state, in percent of its payload bytes; `nil` for no limit.
+    ///
+    /// Messages stored as records and everything but messages must be decoded. Decoding a byte takes 2.5 times as long
+    /// as folding one of a payload, so with 12 percent loading takes at most 0.3 of the time of folding anew.
     var decodedPercentMax: Int? = 12
-    /// How many events are looked at anew each time, at most, before the index of channels takes them in.
+    /// The fewest new events that the index of channels takes in; fewer are scanned again by each query.
     public var channelEventsMin = 4096
 
-    /// Options of a program; any change of it needs another text.
+    /// Makes the options of one build of a program.
+    ///
+    /// - Parameter build: A text that changes with every change of the program.
     public init(build: String) {
         self.build = build
     }
@@ -26,36 +29,37 @@ public struct SnapshotOptions: Sendable {
 
 /// States kept beside a log, from which a replay begins instead of the first event.
 ///
-/// A state is kept when the payloads folded since the last one are as many bytes as that took for packed messages, three
-/// times as many as it took for other messages, and ten times as many as for all else, which is written anew each time. So
-/// all states together are about a quarter of a log of plain frames. A state that takes longer to load than its events take
-/// to fold is not kept: that is the rule with commits and lists, whose state is as large as what it was made of. States are
-/// disposable: without them a replay gives the same.
+/// A state is due once the payload bytes folded since the last one reach what that one took: its packed messages once,
+/// its other messages three times, everything else, which is written anew each time, ten times. So all states together
+/// take about a quarter of a log of plain frames. A state that would be slow to load is not kept: this is the rule for
+/// commits and lists, whose state is as large as its events. States are disposable (I19): without them a replay gives
+/// the same.
 struct Snapshots {
     private let options: SnapshotOptions
     private let states: KeptStates
-    /// Only a state of all events is worth keeping.
+    /// Whether new states are kept: only those that all events were folded into are worth it.
     private let keeps: Bool
     private let firstLeftOut: SequenceNumber
-    /// The one that the replay began from or has kept last: what is kept next is based on it.
+    /// The base of the next state: the last one kept, else the one that the replay began from.
     private var last: KeptStates.Kept?
+    /// Payload bytes folded since `keep` was last called.
     private var foldedBytes = 0
-    /// The payloads that the state under way comes of.
+    /// Payload bytes folded into the current state.
     private var payloadBytes = 0
-    /// What is no message in the state that was encoded last, and the payloads which that came of.
+    /// The bytes of everything but messages in the state encoded last, and that state's payload bytes.
     private var rest = (bytes: 0, payloadBytes: 0)
     private let writer = BackgroundWriter()
 
     /// - Parameters:
     ///   - keeps: whether the replay reads all events, so that its states are worth keeping.
-    ///   - firstLeftOut: the first event that the replay leaves out; of earlier states alone it can begin.
+    ///   - firstLeftOut: the first event that the replay leaves out; it can begin only from earlier states.
     init(_ options: SnapshotOptions, rules: ReadingRules, keeps: Bool, before firstLeftOut: SequenceNumber) {
         self.options = options
         states = KeptStates(rules: rules, build: options.build)
         (self.keeps, self.firstLeftOut) = (keeps, firstLeftOut)
     }
 
-    /// The newest state kept at or before a point, and before every event that is left out.
+    /// The newest state kept at or before a point, and before every event that is left out. Removes unreadable ones.
     mutating func nearest(through point: SequenceNumber, in session: borrowing ReadSession) -> Workspace? {
         for sequence in sequences(through: point, in: session).reversed() {
             if let (state, kept) = states.state(at: sequence, in: session) {
@@ -73,7 +77,7 @@ struct Snapshots {
         states.sequences(in: session).filter { $0 <= point && $0 < firstLeftOut }
     }
 
-    /// Notes that payloads were folded up to a sequence; whether that state is to be kept.
+    /// Counts the bytes folded up to a sequence; true if the state there is due to be kept.
     mutating func isDue(at sequence: SequenceNumber, folded bytes: Int) -> Bool {
         foldedBytes += bytes
         payloadBytes += bytes
@@ -85,8 +89,9 @@ struct Snapshots {
         return foldedBytes >= counts.packed + records * counts.records + rest * counts.rest
     }
 
-    /// Keeps a state that is due, if there is room and permission. It is written while the replay goes on; once that has
-    /// failed, no more are kept.
+    /// Keeps a state that is due, if it is worth it and the log's folder may be written to.
+    ///
+    /// Another thread writes it while the replay goes on. After a failed write, no more states are kept.
     mutating func keep(_ state: inout Workspace, in session: borrowing ReadSession) throws {
         foldedBytes = 0
         guard isWorthKeeping(state), writer.isDone(), let table = states.writableTable(in: session),
@@ -100,26 +105,25 @@ struct Snapshots {
         writer.write { [states] in try states.write(saving, to: table) }
     }
 
-    /// Whether a replay that begins from the state is much faster than one that folds its events, as far as the state tells
-    /// before it is encoded.
+    /// Whether loading the state is much faster than folding its events, estimated from sizes.
     private func isWorthKeeping(_ state: Workspace) -> Bool {
         guard let percent = options.decodedPercentMax else { return true }
-        // In KiB: what is no message is taken to have grown as the payloads did.
+        // In KiB. Everything but messages is assumed to have grown, since it was last encoded, as the payloads did.
         let rest = (self.rest.bytes >> 10) * (payloadBytes >> 10) / max(1, self.rest.payloadBytes >> 10)
         let records = (state.messageRecordCount * Self.recordBytes) >> 10
         return records + rest <= (payloadBytes >> 10) * percent / 100
     }
 
-    /// About so many bytes a message takes that is a record.
+    /// The approximate encoded size of a message stored as a record, in bytes.
     private static let recordBytes = 280
 
-    /// Waits until what was kept is written.
+    /// Waits until all kept states are written.
     func finish() {
         _ = writer.isDone()
     }
 }
 
-/// Writes on a thread of its own, one thing after another.
+/// Runs writes one after another on a serial queue.
 private final class BackgroundWriter: Sendable {
     private let queue = DispatchQueue(label: "eventlog.states")
     private let hasFailed = Mutex(false)
@@ -130,7 +134,7 @@ private final class BackgroundWriter: Sendable {
         }
     }
 
-    /// Waits until nothing is under way; whether all was written.
+    /// Waits for all writes; false if any has failed.
     func isDone() -> Bool {
         queue.sync {}
         return hasFailed.withLock { !$0 }

@@ -1,8 +1,10 @@
 import EventLog
 
 extension Workspace {
-    /// The state as pieces for `SavedState`, in their order: all but messages first, then for each source the messages that
-    /// came or changed since `noteSaved`, or all of them.
+    /// Encodes the state as pieces for `SavedState`, in order: everything but messages, then the messages of each
+    /// source.
+    ///
+    /// - Parameter whole: false for only the messages that came or changed since `noteSaved`.
     func pieces(whole: Bool) throws -> [[UInt8]] {
         let rest = try StateEncoder.bytes(
             of: SavedWorkspace(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
@@ -18,27 +20,29 @@ extension Workspace {
         return pieces
     }
 
-    /// How many messages are records, which take long to decode.
+    /// The number of messages stored as records, which take long to decode.
     var messageRecordCount: Int { sources.reduce(0) { $0 + $1.parts.messages.store.records.count } }
 
-    /// Notes that the state was saved as it is.
+    /// Notes that the state was saved: the next `pieces(whole: false)` gives what comes or changes from now on.
     mutating func noteSaved() {
         for index in sources.indices { sources[index].parts.messages.store.noteSaved() }
     }
 }
 
-/// A workspace that is put together from the pieces of one saving, or of several that followed one another.
+/// Rebuilds a workspace from the pieces of one saving, or of consecutive ones.
 struct SavedState {
     private struct Malformed: Error {}
 
+    /// The most bytes in a piece of everything but messages, without its tag.
     static let pieceBytes = 4 << 20
+    /// The first byte of such a piece; a piece of messages begins with its `MessageStore.PieceKind`.
     fileprivate static let restTag: UInt8 = 0xFF
 
-    /// All but messages, as the last saving has it.
+    /// Everything but messages, from the last saving.
     private var rest: [UInt8] = []
     private var stores: [MessageStoreLoader] = []
 
-    /// The state after some savings, each given as its pieces.
+    /// Takes consecutive savings, each given as its pieces.
     init(_ savings: [[[UInt8]]] = []) throws {
         for pieces in savings {
             begin()
@@ -54,23 +58,25 @@ struct SavedState {
 
     static func isOfMessages(_ piece: UnsafeRawBufferPointer) -> Bool { piece.first != restTag }
 
-    /// Begins a saving that followed those before.
+    /// Begins the next saving, which replaces everything but messages.
     mutating func begin() {
         rest = []
         for index in stores.indices { stores[index].begin() }
     }
 
+    /// Takes the next piece of the current saving; throws if the bytes are none.
     mutating func take(_ piece: UnsafeRawBufferPointer) throws {
         guard let tag = piece.first else { throw Malformed() }
         if tag == Self.restTag { return rest.append(contentsOf: piece.dropFirst()) }
         guard piece.count >= 5, let kind = MessageStore.PieceKind(rawValue: tag) else { throw Malformed() }
         let source = Int(UInt32(littleEndian: piece.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+        // Sources come in order, and each has pieces: one that is not known yet must be the next.
         guard source <= stores.count else { throw Malformed() }
         if source == stores.count { stores.append(MessageStoreLoader()) }
         try stores[source].take(kind, UnsafeRawBufferPointer(rebasing: piece[5...]))
     }
 
-    /// The state after all that was taken.
+    /// The state after the last saving.
     consuming func workspace() throws -> Workspace {
         let saved = try StateDecoder.value(SavedWorkspace.self, from: rest)
         guard saved.sources.count == stores.count else { throw Malformed() }
@@ -78,7 +84,7 @@ struct SavedState {
     }
 }
 
-/// How many bytes a saving has: for packed messages, for messages that are records, for all else.
+/// The bytes of a saving: of packed messages, of messages stored as records, of everything else.
 struct SavedByteCounts: Codable, Sendable {
     private(set) var packed = 0
     private(set) var records = 0
@@ -113,7 +119,7 @@ private struct SavedWorkspace: Codable {
     var sources: [SavedSource]
 }
 
-/// Everything of one source but what lives only while one event is applied.
+/// All of a source's state but what lives only while one event is applied.
 private struct SavedSource: Codable {
     var name: String
     var rowRules: ReadingRules
