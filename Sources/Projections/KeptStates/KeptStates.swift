@@ -69,6 +69,7 @@ struct KeptStates: Sendable {
         let rules = rules.shortName
         self.rules = Array((String(repeating: "0", count: max(0, 32 - rules.utf8.count)) + rules).utf8)
         version = Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        assert(self.rules.count == 32, "a key begins with 32 bytes of rules")
     }
 
     /// The sets of reading rules that states are kept for, each once.
@@ -164,6 +165,7 @@ struct KeptStates: Sendable {
         in session: borrowing ReadSession
     ) throws -> Saving {
         let sequence = state.sequence
+        assert(base.map { $0.sequence < sequence } ?? true, "a base lies before its state")
         var head = Head(
             baseSequence: base?.sequence.rawValue,
             baseSum: base?.sum ?? 0,
@@ -180,6 +182,7 @@ struct KeptStates: Sendable {
             piece.withUnsafeBytes { head.add($0) }
             head.byteCounts.add(piece)
         }
+        assert(Int(head.pieceCount) == pieces.count, "the head counts every piece")
         return Saving(kept: head.kept(sequence), head: try StateEncoder.bytes(of: head), pieces: pieces)
     }
 

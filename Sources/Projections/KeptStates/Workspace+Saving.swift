@@ -50,7 +50,10 @@ struct SavedState {
         }
     }
 
-    fileprivate static func piece(of rest: ArraySlice<UInt8>) -> [UInt8] { [restTag] + rest }
+    fileprivate static func piece(of rest: ArraySlice<UInt8>) -> [UInt8] {
+        assert(MessageStore.PieceKind(rawValue: restTag) == nil, "no piece of messages begins with this tag")
+        return [restTag] + rest
+    }
 
     fileprivate static func piece(_ kind: MessageStore.PieceKind, source: Int, _ content: [UInt8]) -> [UInt8] {
         [kind.rawValue] + withUnsafeBytes(of: UInt32(source).littleEndian) { Array($0) } + content
