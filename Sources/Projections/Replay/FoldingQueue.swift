@@ -2,10 +2,11 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// Folds batches on a thread of its own, in the order in which they come.
+/// Folds batches in order on a second thread, while the caller fills the next one.
 ///
-/// Unchecked: only blocks of the serial queue touch the state.
+/// `@unchecked Sendable` holds because only blocks of `queue`, which is serial, touch `state`.
 final class FoldingQueue: @unchecked Sendable {
+    /// The most batches in use at once: one being filled, the others waiting to be folded.
     private static let batchCountMax = 4
 
     private var state: ReplayedWorkspace
@@ -17,12 +18,13 @@ final class FoldingQueue: @unchecked Sendable {
         state = ReplayedWorkspace(workspace)
     }
 
-    /// A batch to be filled; waits while too many are not folded yet.
+    /// An empty batch to fill, which must be handed to `fold`; waits while `batchCountMax` batches are in use.
     func freeBatch() -> ReplayBatch {
         room.wait()
         return free.withLock { $0.popLast() } ?? ReplayBatch(count: 1024)
     }
 
+    /// Hands over a batch, which the caller must not touch any more, and returns at once.
     func fold(_ batch: ReplayBatch, _ lanes: [ReplayLanes.Lane?]) {
         queue.async { [self] in
             batch.fold(into: &state, lanes)
@@ -31,15 +33,16 @@ final class FoldingQueue: @unchecked Sendable {
         }
     }
 
+    /// Waits until every batch handed over is folded.
     func wait() {
         queue.sync {}
     }
 
-    /// Lends the state after all that was handed over.
+    /// Lends the state after every batch handed over; waits for them.
     func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) rethrows -> Result {
         try queue.sync { try state.withWorkspace(body) }
     }
 
-    /// The state after all that was handed over.
+    /// The state after every batch handed over; waits for them.
     var workspace: Workspace { queue.sync { state.workspace } }
 }

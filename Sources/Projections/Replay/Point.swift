@@ -4,7 +4,7 @@ public import EventLog
 public enum Point: Hashable, Sendable {
     /// The state after this event.
     case sequence(SequenceNumber)
-    /// The state so many events below the head.
+    /// The state this many events before the head.
     case belowHead(UInt64)
     /// The longest prefix whose clock, the greatest `recordedAt` so far, is at or before the instant.
     case time(Timestamp)
@@ -13,8 +13,8 @@ public enum Point: Hashable, Sendable {
 
     /// Reads `4711`, `head`, `head~10` (or `-10`), a time or `remote:` and a time; `nil` for other text.
     ///
-    /// A time is `2026-01-19T08:30:00Z`, `2026-01-19 08:30:00`, `2026-01-19 08:30` or `2026-01-19`: UTC where no zone is
-    /// given, midnight where no hour is.
+    /// A time is `2026-01-19T08:30:00Z`, `2026-01-19 08:30:00`, `2026-01-19 08:30` or `2026-01-19`: UTC where no zone
+    /// is given, midnight where no hour is.
     public init?(_ text: String) {
         if text == "head" {
             self = .belowHead(0)
@@ -36,7 +36,7 @@ public enum Point: Hashable, Sendable {
     /// The sequence that the point names in a log.
     ///
     /// Cost: O(log n) clock look-ups for a time, one replay for a remote time, else O(1).
-    /// - Throws: `ProjectionError.notFound` where it lies beyond the head or below the first event.
+    /// - Throws: `ProjectionError.notFound` if it lies beyond the head or before the first event.
     public func resolve(in session: borrowing ReadSession) throws -> SequenceNumber {
         let head = session.head
         switch self {
@@ -77,7 +77,8 @@ public enum Point: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// Reads a time as people write one: RFC 3339, or without zone (UTC), seconds or hour, with a space in place of `T`.
+    /// Reads a time as people write one: RFC 3339, or without zone (UTC), seconds or hour, with a space in place of
+    /// `T`.
     public init?(written text: some StringProtocol) {
         var text = String(text)
         if let space = text.firstIndex(of: " "), text.utf8.distance(from: text.startIndex, to: space) == 10 {
@@ -90,7 +91,7 @@ extension Timestamp {
 }
 
 extension Workspace {
-    /// The greatest time that any remote has stated of a change so far.
+    /// The greatest time that any remote has stated for a change so far; `nil` if none has stated one.
     public var remoteClock: Timestamp? {
         sources.compactMap(\.remoteClock).max()
     }

@@ -6,7 +6,7 @@ extension Replay {
     /// Cost: O(events between the two). A copy of the state stays as it was.
     /// - Parameters:
     ///   - state: A state of the same log, folded with the same options.
-    ///   - point: The last event to fold; nothing is folded where the state has it already.
+    ///   - point: The last event to fold; nothing is folded if the state contains it already.
     ///   - observe: Called after each event, acts included, with the state so far; returns false to stop.
     /// - Throws: as `workspace`.
     public static func advance(
@@ -23,10 +23,9 @@ extension Replay {
         return run.workspace
     }
 
-    /// The state at a point, by the shorter way: from a state that is known, or as `workspace` makes it from what is kept beside
-    /// the log.
+    /// The state at a point, folded either from `known` or from a state kept beside the log, whichever costs less.
     ///
-    /// - Parameter known: A state of the same log, folded with the same options; it stays as it was.
+    /// - Parameter known: A state of the same log, folded with the same options; it does not change.
     /// - Throws: as `workspace`.
     public static func workspace(
         of session: borrowing ReadSession,
@@ -36,7 +35,7 @@ extension Replay {
     ) throws -> Workspace {
         if let known, known.sequence <= point {
             let fromKnown = point.rawValue - known.sequence.rawValue
-            // The other way leaves kept states behind, which is worth a quarter more.
+            // Folding from a kept state also keeps new ones, which is worth a quarter more.
             if fromKnown + fromKnown / 4 < costFromKept(session, through: point, options) {
                 return try advance(known, over: session, through: point, options: options)
             }
@@ -44,7 +43,8 @@ extension Replay {
         return try workspace(of: session, through: point, options: options)
     }
 
-    /// What `workspace` takes, in events folded: a kept state is loaded in at most 0.3 of the time that its events take to fold.
+    /// The cost of `workspace`, in events folded. Loading a kept state counts as 0.3 of folding its events, which is
+    /// the most that it takes (`SnapshotOptions.decodedPercentMax`).
     private static func costFromKept(
         _ session: borrowing ReadSession,
         through point: SequenceNumber,

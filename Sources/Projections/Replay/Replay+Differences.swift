@@ -1,10 +1,11 @@
 public import EventLog
 
 extension Replay {
-    /// What differs between the states at two points of one log: what `StateDiff.differences` says of their documents.
+    /// The differences between the states at two points of one log, as `StateDiff.differences` gives them for the
+    /// documents.
     ///
-    /// The log is folded once, and only rows that an event between the points touched are compared. Cost: O(events) to
-    /// fold, O(touched) to compare, and the ids of the channels whose messages were touched.
+    /// The log is folded once, and only rows touched by events between the points are compared. Cost: O(events) to
+    /// fold, O(touched rows) to compare, and the ids of the channels whose messages were touched.
     /// - Parameters:
     ///   - first: The point of the first state.
     ///   - second: The point of the second state, before or after the first.

@@ -3,8 +3,8 @@ public import EventLog
 extension Replay {
     /// The digest after each event: what `Workspace.digest()` gives to an observer of `workspace`.
     ///
-    /// Where the options allow a second thread, this one folds and hashes rows while the other one keeps the trie of
-    /// these hashes; then `body` hears of an event some hundred events later.
+    /// If the options allow a second thread, this one folds and hashes rows while the other keeps the trie of these
+    /// hashes. `body`, which this thread calls, then gets each event some hundred events late.
     ///
     /// - Parameter body: Gets each folded event, acts included, in order; returns false to stop.
     /// - Throws: as `workspace`, and what `body` throws.
@@ -26,7 +26,7 @@ extension Replay {
     }
 }
 
-/// The events of one replay on their way through a `DigestQueue` to whoever wants to know.
+/// Sends the events of one replay through a `DigestQueue` and hands them to `body`, each with its digest, in order.
 private struct DigestBatches {
     private let body: (Envelope, Hash256) throws -> Bool
     private var queue: DigestQueue?
@@ -37,9 +37,9 @@ private struct DigestBatches {
         self.body = body
     }
 
-    /// Takes the state after an event; false where nobody wants to know more.
+    /// Takes an event and the state after it; false once `body` wants no more.
     mutating func add(_ event: Envelope, state: inout Workspace) throws -> Bool {
-        // All that changed before is in the trie that it begins with.
+        // The trie that the queue begins with contains the changes of this event and all before it.
         if queue == nil { queue = DigestQueue(state.startDigest()) }
         batch.add(event) { state.takeDigestChanges(into: &$0) }
         if batch.isFull { try handOver() }

@@ -3,9 +3,10 @@ public import EventLog
 extension Replay {
     /// Each event of a range with what it changed in the state.
     ///
-    /// Two states are folded one event apart, and only rows that the event touched are compared: O(touched) an event.
+    /// Two states are folded one event apart, and only the rows that the event touched are compared. Cost: O(touched
+    /// rows) per event, besides folding it twice.
     /// - Parameters:
-    ///   - progress: Called now and then on the way to the range with the last event that was folded.
+    ///   - progress: Called now and then, on the way to the range, with the last event folded.
     ///   - body: gets each folded event of the range, acts included, and its differences; returns false to stop.
     /// - Throws: as `workspace`, for the point before the range.
     public static func steps(
@@ -51,12 +52,12 @@ extension Replay {
     }
 }
 
-/// A row by names that mean the same in every state.
+/// A row by its texts, which mean the same in every state; handles do not.
 private struct RowName: Hashable {
     let source: SourceName
     let section: Section
     let first: String
-    /// `nil` where one id is enough.
+    /// `nil` if one id identifies the row.
     let second: String?
 }
 
@@ -75,7 +76,7 @@ extension Workspace {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// A state document that holds only the rows of these names which the state has.
+    /// A state document of only these rows, as far as the state has them.
     fileprivate func document(of rows: [RowName]) -> JSONValue {
         var document = JSONObject()
         for name in rows {

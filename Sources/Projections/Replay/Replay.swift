@@ -6,7 +6,7 @@ public struct ReplayOptions: Sendable {
     public var profile: Profile = .canonical {
         didSet { rules = profile.rules }
     }
-    /// How events are read otherwise than the remotes meant them; those of the profile, unless set by themselves.
+    /// The reading rules that the replay follows: those of `profile`, unless set directly.
     public var rules: ReadingRules = []
     /// Only events of these sources; all if `nil`.
     public var sources: Set<SourceName>?
@@ -16,20 +16,20 @@ public struct ReplayOptions: Sendable {
     public var decodesAhead = true
     /// Whether a point before the last compaction may be folded from what is left.
     public var retained = false
-    /// Whether each event is held against its leaf hash before it is folded, and the leaf hashes against the tree; then no kept
-    /// state is used.
+    /// Whether each event is checked against its leaf hash before it is folded, and the leaf hashes against the tree
+    /// (I7). Kept states are not used then.
     public var checks = false
-    /// Which kept states a replay without an observer may begin from, and keeps more of; none if `nil`.
+    /// How a replay without an observer uses and keeps states beside the log; `nil` for neither.
     public var snapshots: SnapshotOptions?
-    /// Whether issues are condensed as they come: for a compaction, whose memory they would fill.
+    /// Whether issues are condensed as they come, so that they do not fill the memory of a compaction.
     var condensesIssues = false
-    /// How many events are folded before it is asked whether a state is to be kept.
+    /// How many events are folded between two calls of `progress`; after each, a state may be due to be kept.
     var chunkEvents: UInt64 = 16_384
 
     /// Makes options for a canonical replay of everything.
     public init() {}
 
-    /// The kept states that a replay may begin from; `nil` where none are wanted.
+    /// The kept states that a replay may begin from; `nil` if `snapshots` is.
     var keptStates: Snapshots? {
         snapshots.map {
             let readsAll = sources == nil && without.isEmpty
@@ -40,19 +40,19 @@ public struct ReplayOptions: Sendable {
 
 /// Drives the folds over a log.
 public enum Replay {
-    /// The name under which a compaction stores what no kept event says.
+    /// The name under which a compaction stores its facts.
     public static let factName = Workspace.factName
 
     /// The state at a sequence.
     ///
     /// - Parameters:
-    ///   - session: What is read from; the state does not keep it.
+    ///   - session: The log to read; the state does not keep it.
     ///   - point: The last event to fold; `nil` for the head.
     ///   - options: Which events are folded, and how.
     ///   - observe: Called after each event, acts included, with the state so far; returns false to stop.
     ///   - progress: Called now and then with the last event that was folded.
-    /// - Throws: `ProjectionError.compactedAway` where the point lies before the last compaction and `retained` is not
-    ///   asked for; `EventLogError` where the log cannot be read, or an event is checked and not as it was appended.
+    /// - Throws: `ProjectionError.compactedAway` if the point lies before the last compaction and `options.retained` is
+    ///   not set; `EventLogError` if the log cannot be read, or a checked event is not as it was appended.
     public static func workspace(
         of session: borrowing ReadSession,
         through point: SequenceNumber? = nil,

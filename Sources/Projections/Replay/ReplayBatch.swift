@@ -1,16 +1,16 @@
 import EventLog
 
-/// Some consecutive events, read but not folded.
+/// Consecutive events that were read and are to be folded.
 ///
-/// Unchecked: it is filled by one thread and then folded by another, never at once; the bytes that it points to are those
-/// of a read session that lasts longer.
+/// `@unchecked Sendable` holds because one thread fills a batch, then hands it to another one that folds it, never both
+/// at once. It points to payloads in the map of a read session, so it must be folded before the session ends.
 final class ReplayBatch: @unchecked Sendable {
     /// One plain frame.
     struct Step: BitwiseCopyable {
         var frame: PlainFrame
         var event: EventReference
         var lane: Int
-        /// Where its message is looked for, once this step comes near.
+        /// Where to look for its message; found for `stride` steps at a time, just before they are folded.
         var spot: MessageSpot?
     }
 
@@ -19,17 +19,18 @@ final class ReplayBatch: @unchecked Sendable {
         case other
     }
 
-    /// For how many steps memory is asked for at once.
+    /// How many steps are looked up together, so that their cache misses overlap.
     private static let stride = 64
 
     private let countMax: Int
+    /// One kind for each event; both buffers have room for `countMax` elements and are always initialized.
     private let kinds: UnsafeMutablePointer<Kind>
     private let plain: UnsafeMutablePointer<Step>
     private var count = 0
     private var plainCount = 0
     private var others: [(envelope: Envelope, payload: UnsafeRawBufferPointer)] = []
 
-    /// - Parameter count: how many events it takes.
+    /// - Parameter count: how many events it has room for.
     init(count: Int) {
         countMax = count
         kinds = .allocate(capacity: count)
@@ -61,7 +62,7 @@ final class ReplayBatch: @unchecked Sendable {
         count += 1
     }
 
-    /// Folds what is there, in order, and is empty then.
+    /// Folds the events in order and empties the batch.
     func fold(into workspace: inout ReplayedWorkspace, _ lanes: [ReplayLanes.Lane?]) {
         let (count, plainCount) = (count, plainCount)
         var (nextPlain, nextOther) = (0, 0)

@@ -1,8 +1,8 @@
 import EventLog
 
-/// What is the same for all events of a lane (one source, kind and attributes), found out once for each.
+/// The lanes of a log (one source, kind and attributes each) and how a replay treats their events, found once per lane.
 ///
-/// Not a value: asked at each event, a value would be copied each time.
+/// A class, because it is used at each event, and a value would be copied each time.
 final class ReplayLanes {
     /// What the events of a lane share.
     struct Lane: Sendable {
@@ -10,12 +10,12 @@ final class ReplayLanes {
         let connection: String?
     }
 
-    /// What is asked of a lane at each of its events.
+    /// How a replay treats the events of a lane.
     private enum Standing: UInt8 {
         case unknown
         case leftOut
         case included
-        /// Included, and its events may go the short way.
+        /// Included, and its events may take the short way (I18).
         case plain
     }
 
@@ -29,7 +29,7 @@ final class ReplayLanes {
         takesPlainFrames = options.rules.forEvents(of: .gateway).isEmpty
     }
 
-    /// The number of an event's lane, if the replay includes the event.
+    /// The number of an event's lane; `nil` if the replay leaves the event out.
     @inline(__always)
     func included(_ event: borrowing EventView) -> Int? {
         if !options.without.isEmpty, options.without.contains(event.sequence) { return nil }
@@ -38,7 +38,8 @@ final class ReplayLanes {
         return standings[number] == .leftOut ? nil : number
     }
 
-    /// Whether events of an included lane may go the short way: inbound gateway frames, if they are plain.
+    /// Whether plain frames of an included lane take the short way: inbound gateway frames that no reading rule is
+    /// about.
     @inline(__always)
     func mayBePlain(_ lane: Int) -> Bool { standings[lane] == .plain }
 
@@ -58,12 +59,12 @@ final class ReplayLanes {
     }
 }
 
-/// A workspace that is being filled from a log: it knows which lane is whose.
+/// A workspace that a replay fills; it maps lanes to sources.
 struct ReplayedWorkspace {
     private(set) var workspace: Workspace
-    /// The source's place in the workspace, by the number of the lane.
+    /// The index of each lane's source in the workspace, by the lane's number.
     private var sources: [Int?] = []
-    /// Nothing but where what is read ahead is left.
+    /// Stores what is read ahead and is never used: reads without a use would be optimized away.
     private var lastRead: UInt64 = 0
 
     init(_ workspace: Workspace) {
@@ -85,8 +86,8 @@ struct ReplayedWorkspace {
         )
     }
 
-    /// Finds out where the messages of plain frames are looked for, and who wrote them, and so brings what stands there
-    /// near: many frames wait for memory together, each by itself would wait alone.
+    /// Looks up the spots and authors of many plain frames, one table after another, so that their cache misses
+    /// overlap: looked up frame by frame, each would wait for memory alone.
     mutating func findSpots(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: steps.count) { hashes in
             var (start, count, last) = (0, 0, -1)
@@ -121,14 +122,14 @@ struct ReplayedWorkspace {
         }
     }
 
-    /// For hashes of messages of one source; of none there is no source.
+    /// Reads ahead for the messages of one source; without hashes, `source` is not used.
     private mutating func readAhead(_ hashes: Slice<UnsafeMutableBufferPointer<UInt64>>, _ source: Int) {
         if hashes.isEmpty { return }
         let hashes = UnsafeBufferPointer(rebasing: hashes)
         lastRead = workspace.sources[source].parts.messages.store.readAhead(hashes)
     }
 
-    /// Applies an event on the long way.
+    /// Applies an event the long way, as a value tree and changes.
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         workspace.applyLong(envelope, payload: payload)
     }

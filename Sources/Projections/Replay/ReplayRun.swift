@@ -1,24 +1,27 @@
 import EventLog
 
-/// One replay under way: the walk over the log, and the folding on this thread or on another.
+/// One running replay: it walks over the log and folds on this thread or on a second one.
 ///
-/// Unless somebody observes each event, events are read batch by batch and then folded in the order of the log: with two
-/// threads this one reads while the other one folds. The state is the same in all three cases.
+/// With an observer, each event is folded as soon as it is read. Without one, events are read in batches and folded in
+/// the order of the log; with two threads, this one reads while the other folds. All three ways give the same state
+/// (I18).
 struct ReplayRun {
-    /// From how many events on a second thread is worth its start.
+    /// The fewest events for which a second thread is worth starting.
     private static let aheadCountMin: UInt64 = 16_384
 
-    /// The last event of the range that was folded last.
+    /// The end of the range folded last, or the event at which the observer stopped.
     private(set) var sequence: SequenceNumber
     private let lanes: ReplayLanes
     private let checks: Bool
     private var byteCount = 0
-    /// Without a second thread.
+    /// The state, unless a second thread folds.
     private var here: ReplayedWorkspace
+    /// The one batch used without a second thread.
     private let spare: ReplayBatch
+    /// The second thread; `nil` without one.
     private let ahead: FoldingQueue?
 
-    /// - Parameter count: how many events are to be folded at most.
+    /// - Parameter count: the sequence of the last event to fold; decides whether a second thread is worth starting.
     init(_ workspace: Workspace, _ options: ReplayOptions, isObserved: Bool, count: UInt64) {
         sequence = workspace.sequence
         lanes = ReplayLanes(options)
@@ -31,7 +34,7 @@ struct ReplayRun {
         here = ReplayedWorkspace(usesTwo ? Workspace() : workspace)
     }
 
-    /// The state after all that was folded; with two threads it is waited for.
+    /// The state after everything folded so far; waits for the second thread.
     var workspace: Workspace {
         var workspace = ahead?.workspace ?? here.workspace
         workspace.sequence = max(workspace.sequence, sequence)
@@ -39,7 +42,7 @@ struct ReplayRun {
         return workspace
     }
 
-    /// Lends the state after all that was folded; with two threads it is waited for.
+    /// Lends the state after everything folded so far; waits for the second thread.
     mutating func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) throws -> Result {
         let sequence = sequence
         func lend(_ workspace: inout Workspace) throws -> Result {
@@ -50,13 +53,13 @@ struct ReplayRun {
         return try here.withWorkspace(lend)
     }
 
-    /// How many bytes the payloads had that were folded since this was last asked.
+    /// The bytes of the payloads folded since the last call; always 0 with an observer.
     mutating func takeByteCount() -> Int {
         defer { byteCount = 0 }
         return byteCount
     }
 
-    /// Folds the events after those folded so far; false where the observer has stopped it.
+    /// Folds the events after `sequence` up to `last`; false if the observer stopped the replay.
     mutating func fold(
         _ session: borrowing ReadSession,
         through last: SequenceNumber,
@@ -96,7 +99,7 @@ struct ReplayRun {
         do {
             try read(session, range)
         } catch {
-            // Batches hold addresses in the session's map, which may go after an error.
+            // Batches point into the session's map, which may be gone after an error.
             ahead?.wait()
             throw error
         }
@@ -105,7 +108,7 @@ struct ReplayRun {
     private mutating func read(_ session: borrowing ReadSession, _ range: ClosedRange<SequenceNumber>) throws {
         let (lanes, checks) = (lanes, checks)
         var batch = freeBatch()
-        // The same once more, so that nothing is counted per event.
+        // Avoids reference counting at each event. `batch` keeps the object alive while `current` points to it.
         var current = Unmanaged.passUnretained(batch)
         try session.forEachEvent(in: range) { event in
             guard let lane = lanes.included(event) else { return true }
