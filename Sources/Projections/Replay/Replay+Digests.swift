@@ -63,6 +63,7 @@ private struct DigestBatches {
     }
 
     private mutating func tell(_ batch: DigestBatch) throws {
+        assert(batch.digests.count == batch.events.count, "a finished batch has one digest for each event")
         for (event, digest) in zip(batch.events, batch.digests) where goesOn { goesOn = try body(event, digest) }
     }
 }

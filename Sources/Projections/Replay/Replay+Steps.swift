@@ -46,6 +46,7 @@ extension Replay {
                 let touched = after.touchedRows(by: envelope)
                 let differences = StateDiff.differences(before.document(of: touched), after.document(of: touched))
                 before.apply(envelope, payload: payload)
+                assert(before.sequence == after.sequence, "between events, both states have folded the same ones")
                 return try body(envelope, differences + after.newIssues(of: envelope))
             }
         }

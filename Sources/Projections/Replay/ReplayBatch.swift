@@ -50,6 +50,7 @@ final class ReplayBatch: @unchecked Sendable {
     /// Adds an event; the batch must not be full.
     @inline(__always)
     func add(_ event: borrowing EventView, payload: UnsafeRawBufferPointer, lane: Int, mayBePlain: Bool) {
+        assert(count < countMax, "a full batch has no room for another event")
         if mayBePlain, PlainFrameScanner.scan(payload, into: &plain[plainCount].frame) {
             plain[plainCount].event = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
             plain[plainCount].lane = lane
@@ -80,6 +81,7 @@ final class ReplayBatch: @unchecked Sendable {
                 nextOther += 1
             }
         }
+        assert(nextPlain == plainCount && nextOther == others.count, "every event of the batch is folded")
         self.count = 0
         self.plainCount = 0
         others.removeAll(keepingCapacity: true)

@@ -49,6 +49,7 @@ final class ReplayLanes {
             lanes.append(nil)
             standings.append(.unknown)
         }
+        assert(lanes.count == standings.count, "every lane has one standing")
         lanes[number] = Lane(source: event.source, connection: event.attributes["connection"])
         let isFrame = event.kind.rawValue == GatewayDecoder.frameKind && event.attributes["dir"] != "out"
         if !(options.sources?.contains(event.source) ?? true) {
@@ -141,6 +142,7 @@ struct ReplayedWorkspace {
 
     @inline(never)
     private mutating func add(_ number: Int, _ lanes: [ReplayLanes.Lane?]) {
+        assert(lanes[number] != nil, "a lane is known before its frames are folded")
         while sources.count <= number { sources.append(nil) }
         if let lane = lanes[number] { sources[number] = workspace.sourceIndex(of: lane.source) }
     }
