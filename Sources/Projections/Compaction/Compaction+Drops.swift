@@ -4,11 +4,11 @@ public import EventLog
 public struct DroppedMessage: Hashable, Sendable {
     /// Which message.
     public let entity: EntityReference
-    /// The act of the compaction: its place in the log and when it was done; `nil` where the log does not tell which of
+    /// The act of the compaction that dropped it, and when that was recorded; `nil` if the log does not tell which of
     /// several compactions it was.
     public let act: (sequence: SequenceNumber, recordedAt: Timestamp)?
 
-    /// Whether both tell the same.
+    /// Whether both name the same message and the same act.
     public static func == (left: DroppedMessage, right: DroppedMessage) -> Bool {
         left.entity == right.entity && left.act?.sequence == right.act?.sequence
     }
@@ -21,10 +21,10 @@ public struct DroppedMessage: Hashable, Sendable {
 }
 
 extension Compaction {
-    /// The dropped messages that a reference can mean, by source, channel and id.
+    /// The dropped messages that a reference can mean, sorted by source, channel and id.
     ///
     /// - Parameter state: A state of the session's log.
-    /// - Throws: `EventLogError` where the log cannot be read.
+    /// - Throws: `EventLogError` if the log cannot be read.
     public static func dropped(
         _ reference: EntityReference,
         in state: Workspace,

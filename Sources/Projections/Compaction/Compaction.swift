@@ -16,19 +16,20 @@ public struct CompactionSummary: Sendable {
 
     /// The policy's number of messages per channel.
     public let keep: Int
-    /// Events whose payload is held, before and after; the act of the compaction itself is not counted.
+    /// Events with a payload in the log, before and after; acts are not counted.
     public let events: (before: Int, after: Int)
     /// Bytes of the log's files, before and after.
     public let bytes: (before: UInt64, after: UInt64)
     /// Every channel with messages, by source, then id.
     public let channels: [ChannelCount]
-    /// What the state holds of messages, before and after.
+    /// The messages and revisions in the state, before and after.
     public let counts: (before: CompactionCounts, after: CompactionCounts)
     /// The digest of the state before.
     public let digestBefore: Hash256
-    /// The digest of the state afterwards. Where events were dropped it is proved to be that of the retained state.
+    /// The digest of the state afterwards. If events were dropped, it is proved to be that of the retained state.
     public let digest: Hash256
-    /// The events and bytes that a compaction would leave, where it would make the log larger and was not done.
+    /// The events and bytes that the compaction would have left; set only if it was refused, because the log would
+    /// grow.
     public let refused: (events: Int, bytes: UInt64)?
 }
 
@@ -37,17 +38,18 @@ public enum Compaction {
     /// Compacts a log.
     ///
     /// - Parameters:
-    ///   - store: The log; it holds the same events for everybody who keeps reading it while this runs.
+    ///   - store: The log; sessions that read it while this runs keep seeing the events that it had.
     ///   - policy: What is kept.
     ///   - now: When the act is recorded.
-    ///   - isDryRun: Whether to leave the log as it is and only tell what would go, from a real rewrite thrown away.
-    ///   - scratch: Of a dry run, an empty folder for that rewrite; `nil` for the log's own, which must be writable then.
-    ///   - leavesSmall: Whether to leave a log alone that would take more bytes afterwards.
-    ///   - progress: Called now and then with the last folded event and the head, in two passes: over the log, to decide,
-    ///     and over the kept events, to prove. The store's own `progress` reports the copying in between.
-    /// - Throws: `ProjectionError.unproved` where the kept events and facts do not give the retained state (the log is
-    ///   left as it is); `EventLogError`.
-    /// - Returns: What was done. A log in which every event is still needed is left alone, without an act.
+    ///   - isDryRun: Whether to leave the log unchanged. The figures come from a real rewrite, which is thrown away.
+    ///   - scratch: An empty folder for a dry run's rewrite; `nil` for the log's own folder, which must then be
+    ///     writable.
+    ///   - leavesSmall: Whether to refuse a compaction after which the log would take more bytes.
+    ///   - progress: Called now and then with the last folded event and the head, in two passes: over the log, to
+    ///     decide, and over the kept events, to prove. The store's own `progress` reports the copying in between.
+    /// - Throws: `ProjectionError.unproved` if the kept events and facts do not give the retained state; the log is
+    ///   then unchanged. `EventLogError`.
+    /// - Returns: What was done. A log that needs all its events is left unchanged and gets no act.
     public static func run(
         _ store: EventStore,
         policy: RetentionPolicy,
@@ -80,26 +82,26 @@ public enum Compaction {
     /// The kind of the act that a compaction appends.
     static let actKind = EventKind("logtool.compact/1" as StaticString)
 
-    /// What a rewrite leaves beside the kept events, and what these must give.
+    /// What a rewrite stores beside the kept events, and the state that both must give.
     private struct Remainder {
         let facts: [UInt8]
         let ledger: DropLedger
-        /// The retained state.
+        /// Hash of the retained state's snapshot.
         let hash: Hash256
     }
 
-    /// What is dropped and kept, decided at one head.
+    /// The decision, at one head, which events are dropped and which are kept.
     ///
-    /// It holds figures and a hash in place of the states, so that the proof has one state in memory.
+    /// Contains figures and a hash instead of states, so that the proof needs only one state in memory.
     private struct Plan {
         let policy: RetentionPolicy
         let decidedAt: SequenceNumber
         let before: Figures
-        /// Of the retained state; of the state before where nothing is dropped.
+        /// The figures of the retained state; those of `before` if nothing is dropped.
         let after: Figures
         let heldCount: Int
         let dropped: [SequenceNumber]
-        /// `nil` where nothing is dropped.
+        /// `nil` if nothing is dropped.
         let remainder: Remainder?
 
         init(
@@ -132,7 +134,7 @@ public enum Compaction {
             )
         }
 
-        /// The events that are needed and those that are not; acts are neither.
+        /// The events that are needed and those that are not, in log order; acts are in neither list.
         private static func split(
             _ session: borrowing ReadSession,
             needed: Set<UInt64>
@@ -152,7 +154,7 @@ public enum Compaction {
             return (kept, gone)
         }
 
-        /// The act's payload names the dropped events by the hash of their sorted list.
+        /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7).
         func act(now: Timestamp) -> DraftEvent {
             let payload = JSONValue.object([
                 "keep": .int(policy.messagesPerChannel),
@@ -168,8 +170,8 @@ public enum Compaction {
             )
         }
 
-        /// Folds the new generation up to where this was decided and compares whole states. States that are the same stay
-        /// so with every later event, so those that were appended meanwhile prove nothing.
+        /// Folds the new generation up to the deciding head and compares whole states (I13). Equal states stay equal
+        /// under every later event, so the events appended meanwhile need no proof.
         func prove(
             _ remainder: Remainder,
             on session: borrowing ReadSession,
@@ -235,6 +237,7 @@ public enum Compaction {
             let names = source.context.names
             var counts: [(id: String, count: Int)] = []
             var last: EntityID?
+            // Keys come grouped by channel.
             for key in source.parts.messages.keys(in: .messages, names: names) {
                 if key.first != last { counts.append((names.text(key.first), 0)) }
                 counts[counts.count - 1].count += 1

@@ -1,4 +1,4 @@
-/// What a compaction takes out of the state and its history for good, counted before and after.
+/// Counts of what a compaction can remove for good from a state and its history.
 public struct CompactionCounts: Hashable, Sendable {
     /// Live messages.
     public internal(set) var messages = 0
@@ -9,7 +9,7 @@ public struct CompactionCounts: Hashable, Sendable {
 }
 
 extension Workspace {
-    /// What a compaction may drop of this state.
+    /// Counts what a compaction may drop from this state; cost: O(messages).
     var compactionCounts: CompactionCounts {
         var counts = CompactionCounts()
         for source in sources {

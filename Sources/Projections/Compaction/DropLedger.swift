@@ -1,15 +1,16 @@
 internal import EventLog
 
-/// Which compaction dropped which message: stored beside the facts, which name the messages alone.
+/// Which compaction dropped which message. Stored beside the facts, which name only the messages.
 struct DropLedger {
     /// The name of the value that a rewrite stores.
     static let factName = "drops/1"
     private static let format = "eventlog.drops/1"
 
-    /// By source: along its dropped messages, sorted, how many the compaction decided at a head took; zero is unknown.
+    /// For each source, run lengths over its sorted dropped messages: the next `count` of them were dropped by the
+    /// compaction decided at head `decidedAt`, 0 if unknown.
     private var runs: [SourceName: [(decidedAt: UInt64, count: Int)]] = [:]
 
-    /// Reads what `bytes` gave. Anything else knows of no message.
+    /// Reads what `bytes` gave; anything else makes an empty ledger.
     init(_ bytes: [UInt8]?) {
         guard let bytes, let document = try? JSONValue.parse(bytes), document["format"]?.string == Self.format else {
             return
@@ -28,8 +29,8 @@ struct DropLedger {
     /// The ledger after a compaction.
     ///
     /// - Parameters:
-    ///   - retained: The state that is left.
-    ///   - earlier: What compactions before this one dropped: `decisions(in:)` of the state before.
+    ///   - retained: The state after the compaction.
+    ///   - earlier: What earlier compactions dropped: `decisions(in:)` of the state before.
     ///   - decidedAt: The head when this compaction was decided.
     init(of retained: Workspace, earlier: [SourceName: [MessageKey: UInt64]], decidedAt: SequenceNumber) {
         for source in retained.sources {
@@ -39,7 +40,7 @@ struct DropLedger {
         }
     }
 
-    /// At which head the compaction was decided that dropped each of a state's messages; zero where that is not known.
+    /// For each dropped message of a state, the head at which its compaction was decided; 0 if unknown.
     func decisions(in state: Workspace) -> [SourceName: [MessageKey: UInt64]] {
         var decisions: [SourceName: [MessageKey: UInt64]] = [:]
         for source in state.sources {
@@ -50,12 +51,12 @@ struct DropLedger {
         return decisions
     }
 
-    /// At which head the compaction was decided that dropped a message; `nil` where that is not known.
+    /// The head at which the compaction that dropped a message was decided; `nil` if unknown.
     func decision(of key: MessageKey, in source: SourceState) -> SequenceNumber? {
         decisions(of: source)[key].flatMap { $0 == 0 ? nil : SequenceNumber($0) }
     }
 
-    /// As canonical JSON.
+    /// The ledger as canonical JSON.
     var bytes: [UInt8] {
         let sources = runs.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { name, runs in
             JSONValue.object([
@@ -66,7 +67,7 @@ struct DropLedger {
         return JSONValue.object(["format": .string(Self.format), "sources": .array(sources)]).canonicalBytes
     }
 
-    /// Nothing where the ledger does not fit the state, as in a log that another program compacted.
+    /// The decisions for one source; empty if the ledger does not fit the state, as after another program's compaction.
     private func decisions(of source: SourceState) -> [MessageKey: UInt64] {
         let keys = source.parts.messages.sortedCompacted(source.context.names)
         guard let runs = runs[source.name], runs.allSatisfy({ (0...keys.count).contains($0.count) }),
@@ -76,6 +77,7 @@ struct DropLedger {
         return Dictionary(zip(keys, decisions), uniquingKeysWith: { first, _ in first })
     }
 
+    /// Run-length encodes the decisions.
     private static func runs(of decisions: [UInt64]) -> [(decidedAt: UInt64, count: Int)] {
         var runs: [(decidedAt: UInt64, count: Int)] = []
         for decision in decisions {
@@ -90,7 +92,7 @@ struct DropLedger {
 }
 
 extension Messages {
-    /// What compactions dropped, by channel, then id.
+    /// The messages that compactions dropped, sorted by channel, then id.
     fileprivate func sortedCompacted(_ names: Names) -> [MessageKey] {
         compacted.sorted { $0.precedes($1, names) }
     }

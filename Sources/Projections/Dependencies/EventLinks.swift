@@ -1,13 +1,13 @@
 public import EventLog
 
-/// What the events of a list have to do with each other: which touch the same things, which mean something only after others.
+/// The links between the events of a list: which touch the same things, and which need earlier ones.
 ///
-/// Places count the list's events from 0. An event *needs* the first event of each thing that it touches (an edit its message's
-/// create), the create of the message that it answers, and the handshake of its connection. A commit's parents are kept apart
-/// (`parents(of:)`), because every commit would need the whole history. Needs are what usually goes together, no proof: without
-/// what it needs an event still has a meaning, of another kind.
+/// An event is named by its place in the list, from 0. It *needs* the first event of each thing that it touches (an
+/// edit needs its message's create), the create of the message that it answers, and the handshake of its connection. A
+/// commit's parents are kept apart (`parents(of:)`), because otherwise every commit would need the whole history. Needs
+/// are a heuristic: an event without what it needs still decodes, but may mean something else.
 public struct EventLinks: Sendable {
-    /// How many things of one event are looked at; a snapshot of a long list touches all of it.
+    /// The most things noted for one event: a snapshot of a long list touches every item.
     private static let thingsMax = 32
     /// The longest handshake, in events.
     private static let handshakeMax = 8
@@ -24,7 +24,8 @@ public struct EventLinks: Sendable {
     public private(set) var sources: [Int] = []
     /// The number of each event's connection.
     public private(set) var connections: [Int] = []
-    /// The number of the channel, or else the thing, that each event touches first; negative where it touches nothing.
+    /// For each event, the channel of the first thing that it touches, or that thing, as a number; negative, one number
+    /// per connection, if it touches nothing.
     public private(set) var channels: [Int] = []
     /// The things' names, by number.
     public private(set) var references: [EntityReference] = []
@@ -57,7 +58,7 @@ public struct EventLinks: Sendable {
 
     // MARK: - Asking
 
-    /// The events that touch something of which a part of the name is one of these texts, ascending.
+    /// The events that touch a thing with one of these texts as a part of its name, ascending.
     public func places(naming texts: Set<String>) -> [Int] {
         let wanted = Set(references.indices.filter { references[$0].parts.contains(where: texts.contains) })
         return things.indices.filter { things[$0].contains(where: wanted.contains) }
@@ -69,7 +70,7 @@ public struct EventLinks: Sendable {
         return things.indices.filter { things[$0].contains(where: wanted.contains) }
     }
 
-    /// These events and all that they need, and what that needs, ascending.
+    /// These events and all that they need, directly or not, ascending.
     public func closure(of places: [Int]) -> [Int] {
         var found = Set(places)
         var left = places
@@ -79,14 +80,16 @@ public struct EventLinks: Sendable {
         return found.sorted()
     }
 
-    /// These events and those among `all` (ascending) that need one of them, or need one that does, ascending.
+    /// These events and those among `all` that need one of them, directly or not, ascending.
+    ///
+    /// - Parameter all: Ascending, so that one pass suffices: events need only earlier ones.
     public func dependents(of places: [Int], among all: [Int]) -> [Int] {
         var found = Set(places)
         for place in all where needs[place].contains(where: found.contains) { found.insert(place) }
         return found.sorted()
     }
 
-    /// The commits that a commit's payload names as its parents, as far as the list has them.
+    /// The places of a commit's parents, as far as the list contains them, ascending; empty for other events.
     public func parents(of draft: DraftEvent) -> [Int] {
         guard EventFamily(kind: draft.kind) == .git, let document = try? JSONValue.parse(draft.payload) else {
             return []
@@ -116,7 +119,7 @@ public struct EventLinks: Sendable {
         noteReply(place, touched, source: source, in: state)
     }
 
-    /// A message needs the create of the one that it answers.
+    /// Notes that a message needs the create of the one that it answers.
     private mutating func noteReply(_ place: Int, _ touched: [EntityKey], source: Int, in state: Workspace) {
         guard let key = touched.first(where: { $0.section == .messages }) else { return }
         let own = state.sources[source]
@@ -143,7 +146,8 @@ private struct ThingTable: Sendable {
     private(set) var keys: [Thing] = []
     private var numbers: [Thing: Int] = [:]
 
-    /// The number of what a row is about, a new one if need be; `nil` where it is no thing.
+    /// The number of the thing that a row is about, a new one if necessary; `nil` if rows of its section are about
+    /// none.
     mutating func number(of key: EntityKey, source: Int) -> Int? {
         guard EntityReference.Kind(section: key.section) != nil else { return nil }
         let thing = Self.thing(key, source: source)
@@ -155,14 +159,14 @@ private struct ThingTable: Sendable {
 
     func find(_ key: EntityKey, source: Int) -> Int? { numbers[Self.thing(key, source: source)] }
 
-    /// The number of the channel that a message lies in, of any other thing its own.
+    /// The number of a message's channel; other things give their own number.
     mutating func channel(of number: Int) -> Int {
         let thing = keys[number]
         guard thing.key.section == .messages else { return number }
         return self.number(of: EntityKey(.channels, thing.key.first), source: thing.source) ?? number
     }
 
-    /// A message is the same thing whether it is live or deleted.
+    /// The thing of a key: a message is the same one whether live or deleted.
     private static func thing(_ key: EntityKey, source: Int) -> Thing {
         let section = key.section == .deletedMessages ? .messages : key.section
         return Thing(source: source, key: EntityKey(section, key.first, key.second))
@@ -182,7 +186,7 @@ private struct ConnectionLines {
     /// The first events of each connection, up to the first that touches anything.
     var handshakes: [[Int]] = []
 
-    /// Where events do not name their connection, links that open begin one.
+    /// The number of a draft's connection. If drafts do not name theirs, each link that opens begins one.
     mutating func number(of draft: DraftEvent, source: Int) -> Int {
         if draft.attributes["link"] == "open" { opened[source, default: 0] += 1 }
         let name = draft.attributes["connection"] ?? "#\(opened[source, default: 0])"
@@ -192,6 +196,7 @@ private struct ConnectionLines {
         return numbers.count - 1
     }
 
+    /// Adds an event to its connection's handshake, unless that is over.
     mutating func extendHandshake(_ line: Int, by place: Int, touches: Bool, max: Int) {
         guard !isOver.contains(line) else { return }
         handshakes[line].append(place)

@@ -1,9 +1,11 @@
 public import EventLog
 
 extension Workspace {
-    /// Applies drafts in order, as the events with the next sequences: the state of the log that holds just them.
+    /// Applies drafts in order, as the events with the next sequences: an empty state becomes that of a log of these
+    /// events.
     ///
-    /// Which rows an event touches is not noted, so the digest is computed anew afterwards: take it of a copy.
+    /// Touched rows are noted only once a digest was taken of this value. Take digests of a copy, so that they never
+    /// are.
     public mutating func apply(_ drafts: some Sequence<DraftEvent>) {
         notesTouched = digestKeeper.isBuilt
         for draft in drafts { apply(draft) }
