@@ -144,10 +144,12 @@ public enum Compaction {
             guard session.head > .zero else { return (kept, gone) }
             try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
                 if event.isAct { return true }
-                if needed.contains(event.sequence.rawValue) {
-                    kept.insert(event.sequence.rawValue)
+                let sequence = event.sequence
+                if needed.contains(sequence.rawValue) {
+                    kept.insert(sequence.rawValue)
                 } else {
-                    gone.append(event.sequence)
+                    assert(gone.last ?? .zero < sequence, "the act's hash is that of an ascending list")
+                    gone.append(sequence)
                 }
                 return true
             }

@@ -74,6 +74,7 @@ struct DropLedger {
             runs.reduce(0, { $0 + $1.count }) == keys.count
         else { return [:] }
         let decisions = runs.flatMap { Array(repeating: $0.decidedAt, count: $0.count) }
+        assert(decisions.count == keys.count, "every dropped message has one decision")
         return Dictionary(zip(keys, decisions), uniquingKeysWith: { first, _ in first })
     }
 

@@ -43,6 +43,7 @@ public struct EventLinks: Sendable {
             let source = state.sourceIndex(of: draft.source)
             let line = lines.number(of: draft, source: source)
             note(place, source: source, connection: line, in: state)
+            assert(line <= lines.handshakes.count, "connections are numbered as they come")
             if line == lines.handshakes.count { lines.handshakes.append([]) }
             add(lines.handshakes[line].prefix { $0 < place }, to: place)
             lines.extendHandshake(line, by: place, touches: !things[place].isEmpty, max: Self.handshakeMax)
@@ -108,6 +109,7 @@ public struct EventLinks: Sendable {
             guard let thing = table.number(of: key, source: source), !own.contains(thing) else { continue }
             own.append(thing)
         }
+        assert(things.count == place && tails.count == place, "events are noted in order, each once")
         things.append(own)
         sources.append(source)
         connections.append(connection)
