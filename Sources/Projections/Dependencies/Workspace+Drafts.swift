@@ -4,8 +4,8 @@ extension Workspace {
     /// Applies drafts in order, as the events with the next sequences: an empty state becomes that of a log of these
     /// events.
     ///
-    /// Touched rows are noted only once a digest was taken of this value. Take digests of a copy, so that they never
-    /// are.
+    /// Touched rows are not noted, so a digest taken afterwards is computed from scratch. Take it of a copy: once this
+    /// value has a digest, later calls note touched rows to keep it up to date.
     public mutating func apply(_ drafts: some Sequence<DraftEvent>) {
         notesTouched = digestKeeper.isBuilt
         for draft in drafts { apply(draft) }

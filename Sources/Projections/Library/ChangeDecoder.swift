@@ -1,9 +1,9 @@
 public import EventLog
 
-/// Turns recorded events into the changes that they state, for an app that folds them itself.
+/// Decodes recorded events into the changes that they state, for an app that folds them itself.
 ///
-/// A value that remembers what the next event needs to be understood (the tree of a branch, the subscriptions of a
-/// socket): events must come in sequence order, from the first on.
+/// Remembers what later events need to be decoded (the tree of a branch, the subscriptions of a socket), so events must
+/// come in sequence order, from the first on.
 public struct ChangeDecoder: Sendable {
     private var workspace: Workspace
 
@@ -12,15 +12,15 @@ public struct ChangeDecoder: Sendable {
         workspace = Workspace()
     }
 
-    /// A decoder for a log that may have been compacted: it knows what no kept event says.
+    /// A decoder for a log that may have been compacted: it begins with the facts that the compaction stored.
     ///
-    /// - Throws: `EventLogError` where the log cannot be read; `ProjectionError` where what a compaction stored is not
-    ///   to be understood.
+    /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` if the facts cannot be read.
     public init(for session: borrowing ReadSession) throws {
         workspace = try Workspace(before: session)
     }
 
-    /// Decodes one event. Total: what does not decode is among the issues. Of an act there is nothing to say.
+    /// Decodes one event. Never fails: what does not decode is among the issues (I11). An act has no changes and no
+    /// issues.
     public mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
         guard !envelope.isAct else { return DecodedEvent(envelope: envelope, changes: [], issues: []) }
         return workspace.decode(envelope, payload: payload)

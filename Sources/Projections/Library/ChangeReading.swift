@@ -1,6 +1,6 @@
 import EventLog
 
-/// Gives handles their texts back.
+/// Turns changes with handles into changes with texts, which mean something outside the state.
 struct ChangeReading {
     let names: Names
 

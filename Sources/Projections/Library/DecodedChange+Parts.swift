@@ -1,7 +1,7 @@
 public import EventLog
 
 extension DecodedChange {
-    /// What a message is known by within its source.
+    /// Identifies a message within its source.
     public struct MessageName: Hashable, Sendable {
         /// The channel's id.
         public let channel: String
@@ -49,13 +49,13 @@ extension DecodedChange {
         public let position: Int64?
         /// The id of the category that it is in.
         public let parent: String?
-        /// The ids of whom a direct conversation is with.
+        /// The ids of a direct conversation's recipients.
         public let recipients: [String]?
     }
 
-    /// What can happen around a guild.
+    /// A change around a guild or its users.
     public enum Community: Hashable, Sendable {
-        /// Another thing named a guild.
+        /// Something else named a guild.
         case guildNamed(String)
         /// A guild was stated.
         case guild(String, name: String?, owner: String?)
@@ -73,13 +73,13 @@ extension DecodedChange {
         case role(guild: String, id: String, name: String?, permissions: String?, position: Int64?, color: Int64?)
         /// A role is gone.
         case roleDeleted(guild: String, id: String)
-        /// A user was banned, or is no more.
+        /// A user was banned, or a ban was lifted.
         case ban(guild: String, user: String, isPresent: Bool)
         /// A user's presence.
         case presence(user: String, status: String)
         /// A user began to type.
         case typing(channel: String, user: String)
-        /// A user is in a voice channel; in none if `channel` is `nil`.
+        /// A user is in this voice channel; `nil`: in none.
         case voice(guild: String, user: String, channel: String?)
         /// How far channels were read.
         case readStates([ReadState])
@@ -119,7 +119,7 @@ extension DecodedChange {
         public let status: String
         /// The time stamp as written.
         public let timestamp: String?
-        /// The time stamp's instant, else when it was recorded.
+        /// The instant that the time stamp states, else when the event was recorded.
         public let instant: Timestamp
         /// The process that runs it.
         public let pid: Int64?
@@ -143,7 +143,7 @@ extension DecodedChange {
         public let answer: String?
         /// When it was answered.
         public let answeredAt: Timestamp?
-        /// Whether it is answered, also where the answer has no text.
+        /// Whether it is answered, with or without a text.
         public let isAnswered: Bool
     }
 
@@ -157,9 +157,9 @@ extension DecodedChange {
         public let operation: String
         /// When the remote committed it.
         public let committedAt: Timestamp
-        /// The columns and values that were sent; a column that is not there is unchanged, not null.
+        /// The columns that were sent, with their values; an absent column is unchanged, not null.
         public let record: JSONObject
-        /// Whether the remote left values out for their size.
+        /// Whether the remote left out values because of their size.
         public let isPartial: Bool
     }
 }

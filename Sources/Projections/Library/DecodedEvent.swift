@@ -1,13 +1,13 @@
 public import EventLog
 
-/// One event and what its decoder read out of it.
+/// One event with the changes and issues that its decoder made of it.
 public struct DecodedEvent: Hashable, Sendable {
     /// The event, without its bytes.
     public let envelope: Envelope
-    /// What the remote said has changed, in the payload's order. Duplicates and late frames are not sorted out: that is
-    /// what folds are for.
+    /// The changes that the remote stated, in the payload's order. Late changes and duplicates are among them, as only
+    /// folds sort these out; but a dispatch that repeats an earlier one of its gateway connection has none.
     public let changes: [DecodedChange]
-    /// What could not be made sense of, in a few words each.
+    /// What could not be decoded, in a few words each.
     public let issues: [String]
 }
 
@@ -15,23 +15,23 @@ public struct DecodedEvent: Hashable, Sendable {
 public enum DecodedChange: Hashable, Sendable {
     /// A version of a message arrived.
     case message(Message)
-    /// A message was deleted by name, or vanished from where it stood.
+    /// A message was deleted by name, or vanished from its place.
     case messageDeleted(MessageName, by: String?, at: Timestamp?)
-    /// A message stands under another channel or id now.
+    /// A message has another channel or id now.
     case messageMoved(from: MessageName, to: MessageName, by: String?, at: Timestamp?)
     /// A user put a reaction on a message, or took it away.
     case reaction(MessageName, emoji: String, user: String, isPresent: Bool)
-    /// A branch was set to another commit: this version stands now (`nil`: none), though nobody wrote it now.
+    /// A branch was set to another commit, which has this version of a message (`nil`: none). Nobody wrote it just now.
     case messageStands(MessageName, Message?)
     /// A channel was stated whole.
     case channel(Channel)
-    /// Another thing named a channel, and perhaps its guild.
+    /// Something else named a channel, and perhaps its guild.
     case channelNamed(String, guild: String?)
     /// A channel is gone, and its messages with it.
     case channelDeleted(String)
-    /// A branch was set to another commit: the channel stands now, or does not.
+    /// A branch was set to another commit, which has the channel or has it not.
     case channelStands(String, isPresent: Bool)
-    /// Something around a guild.
+    /// A change around a guild or its users.
     case community(Community)
     /// A list of items was stated; it replaces the list if `isWhole`.
     case items(list: String, [Item], isWhole: Bool)
@@ -45,7 +45,7 @@ public enum DecodedChange: Hashable, Sendable {
     case sessionRemoved(String)
     /// A prompt was observed.
     case prompt(Prompt)
-    /// Something stands where a prompt was expected, and cannot be read.
+    /// A prompt was expected, but what was found cannot be read.
     case promptUnreadable(String)
     /// A prompt is gone.
     case promptRemoved(String)

@@ -5,9 +5,9 @@ public import EventLog
 /// The same events give the same value only if nothing but the event and the value decides: no clock, no randomness, no
 /// locale, no order taken from a `Set` or a `Dictionary`.
 public protocol Projection {
-    /// Takes what one event changed. Called once for every event in sequence order, also for one that changes nothing.
+    /// Applies one event's changes. Called once for every event, in sequence order, even if it changes nothing.
     ///
-    /// An error ends the replay and is thrown by it.
+    /// - Throws: Any error ends the replay, which throws it on.
     mutating func apply(_ event: DecodedEvent) throws
 }
 
@@ -38,16 +38,16 @@ extension Replay {
 }
 
 extension EventStore {
-    /// The events of the log from the first to the present head, decoded, for a `for try await` loop.
+    /// The decoded events of the log, from the first to the present head, for a `for try await` loop.
     ///
-    /// - Throws: `EventLogError` or `ProjectionError` where the log cannot be read.
+    /// - Throws: `EventLogError` or `ProjectionError` if the log cannot be read.
     public func decodedEvents() throws -> some AsyncSequence<DecodedEvent, any Error> {
         let decoder = try read { try ChangeDecoder(for: $0) }
         return DecodedEvents(events: events(), decoder: decoder)
     }
 }
 
-/// Decoded events, one after another.
+/// Decodes a log's events as they are read.
 private struct DecodedEvents: AsyncSequence {
     let events: RecordedEvents
     let decoder: ChangeDecoder

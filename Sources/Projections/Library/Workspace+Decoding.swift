@@ -1,7 +1,8 @@
 import EventLog
 
 extension Workspace {
-    /// Decodes one event without folding it. A state that only decodes is of no other use.
+    /// Decodes one event without folding it. The state then lacks the event, so use a workspace either to decode or to
+    /// fold.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
         let index = sourceIndex(of: envelope.source)
         return sources[index].decodeOnly(envelope, payload: payload)
@@ -9,7 +10,7 @@ extension Workspace {
 }
 
 extension SourceState {
-    /// Reads one event of this source, changing what the decoders remember and nothing else.
+    /// Decodes one event of this source; changes only what the decoders remember.
     fileprivate mutating func decodeOnly(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
         begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         decode(envelope, payload: payload)
