@@ -1,23 +1,23 @@
 import EventLog
 
-/// Folds the events of one channel, and of those of all channels, in sequence order.
+/// Folds the events of one channel, merged in sequence order with those that concern all channels (I21).
 struct ChannelFold {
-    /// The state of the channel's source, which says nothing right of other channels.
+    /// The state of the channel's source; it is right only for this channel.
     private(set) var state: SourceState
     let channel: EntityID
-    /// The events of all channels in order, and how many of them have been folded.
+    /// The sequences of the events that concern all channels, in order, and how many of them are folded.
     private var shared: [UInt64] = []
     private var sharedCount = 0
 
     init(_ source: SourceName, channel id: String) {
         state = SourceState(name: source)
         channel = state.context.names.id(id)
-        // Repeats are in no block.
+        // Blocks contain no repeats, so none need be detected.
         state.parts.gateway.connections.takesAll = true
         state.context.notesTouched = false
     }
 
-    /// Takes a block of events of all channels, the next one; false where it is malformed.
+    /// Takes the next block of events that concern all channels; false if it is malformed.
     mutating func addShared(_ block: UnsafeRawBufferPointer, through last: SequenceNumber) -> Bool {
         var reader = JournalReader(block, channel: channel)
         while let entry = reader.next(), reader.sequence <= last.rawValue {
@@ -26,7 +26,7 @@ struct ChannelFold {
         return !reader.isMalformed
     }
 
-    /// Folds the entries of a block up to a sequence, after those of the blocks before; false where it is malformed.
+    /// Folds the entries of the channel's next block up to a sequence; false if it is malformed.
     mutating func apply(
         _ block: UnsafeRawBufferPointer,
         through last: SequenceNumber,
@@ -44,7 +44,7 @@ struct ChannelFold {
         return !reader.isMalformed
     }
 
-    /// Folds what is left of the events of all channels.
+    /// Folds the remaining events that concern all channels.
     mutating func finish(_ session: borrowing ReadSession) throws {
         try applyShared(before: .max, session)
     }

@@ -1,36 +1,42 @@
 import EventLog
 
-/// The table `channels` of what is derived from a log: the events of each channel, so that the state of one channel needs
-/// no others.
+/// The `channels` table of the derived data: the events of each channel, so that its state can be folded without others
+/// (I21).
 ///
-/// Keys: `h` the head; `c`, u32 source: what a scan of the source goes on with; `j`, u32 source, u16 length and text of a
-/// channel's id, u64 sequence of the first entry: a block of that channel's entries; a length of `FFFF` and no text: of
-/// all channels. Only what lies up to the head counts; the head is written in one commit with what it covers, and only
-/// over the head that was read. What cannot be read is as good as none.
+/// Keys, with big-endian numbers:
+/// - `h`: the head
+/// - `c`, u32 source: what a scan needs to go on in the source
+/// - `j`, u32 source, u16 length and text of a channel's id, u64 sequence of the first entry: a block of the channel's
+///   entries; a length of `FFFF` without text is for events that concern all channels
+///
+/// Only blocks up to the head count. The head is written in one commit with what it covers, and only if the stored head
+/// is still the one that was read. An index that cannot be read counts as absent.
 struct ChannelIndex {
     static let name = "channels"
-    /// The longest id that a key has room for; a source with a longer one is not divided.
+    /// The most bytes of an id that a key has room for; a source with a longer id is not divided.
     static let idBytesMax = 400
 
     struct Head: Encodable, Equatable {
         struct Source: Encodable, Equatable {
             var name: String
+            /// Whether all its events were told apart by channel.
             var isDivided: Bool
         }
 
         var sequence: UInt64
-        /// Of the log up to `sequence`.
+        /// Hash of all events up to `sequence`.
         var prefixHash: Hash256
         var sources: [Source]
     }
 
     private let table: DerivedTable
     private let frameKey: FrameKey
-    /// The head as it was read, and its bytes; `nil` before the first.
+    /// The head as last read or stored, and its bytes; `nil` if the index has none.
     private(set) var head: Head?
     private var headBytes: [UInt8]?
 
-    /// Opens the index of a program's build; `nil` where nothing may be written beside the log.
+    /// Opens the index of a program's build and discards one that does not fit the log; `nil` if nothing may be written
+    /// beside the log.
     init?(_ session: borrowing ReadSession, build: String) {
         guard let table = try? session.derivedStore().table(Self.name, version: Self.version(build)),
             let identity = try? session.identity()
@@ -40,7 +46,7 @@ struct ChannelIndex {
         headBytes = try? table.value(at: Self.headKey)
         head = headBytes.flatMap { try? StateDecoder.value(from: $0, Head.init) }
         let last = SequenceNumber(head?.sequence ?? 0)
-        // Another process may have gone further than what this session sees.
+        // Another process may have stored more than this session sees; that cannot be checked here.
         let isSeen = head != nil && last <= session.head
         let isAnother = isSeen && (try? session.prefixHash(through: last)) != head?.prefixHash
         if isAnother || (head == nil && headBytes != nil) { discard() }
@@ -50,13 +56,13 @@ struct ChannelIndex {
         Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Throws away all of it.
+    /// Removes the whole index.
     mutating func discard() {
         try? table.removeAll()
         (head, headBytes) = (nil, nil)
     }
 
-    /// The scan that goes on where the index ends; `nil` where what it needs cannot be read.
+    /// A scan that goes on where the index ends; `nil` if the stored part that it needs cannot be read.
     func scan() -> ChannelScan? {
         guard let head else { return ChannelScan(frameKey: frameKey) }
         var sources: [SourceScan] = []
@@ -71,18 +77,21 @@ struct ChannelIndex {
         return ChannelScan(after: SequenceNumber(head.sequence), sources: sources, frameKey: frameKey)
     }
 
-    /// Lends the blocks of a channel (`nil`: of all channels) that begin at or before a sequence, oldest first, where they
-    /// are stored: copying them would cost more than reading them, most of it for memory. All are of one commit.
+    /// Lends the blocks of a channel that begin at or before a sequence, oldest first and all of one commit.
     ///
-    /// - Parameter body: false to stop.
-    /// - Returns: false where one cannot be read, or `body` has stopped.
+    /// The blocks are lent from the map: copying would cost more than reading them.
+    ///
+    /// - Parameters:
+    ///   - channel: the channel's id; `nil` for the events that concern all channels.
+    ///   - body: returns false to stop.
+    /// - Returns: false if a block cannot be read, or `body` has stopped.
     func forEachBlock(
         source: Int,
         channel: String?,
         through last: SequenceNumber,
         _ body: (UnsafeRawBufferPointer) -> Bool
     ) -> Bool {
-        // No key has room for a longer id, so none was stored.
+        // No key has room for such an id, so no block of it was stored.
         if let channel, channel.utf8.count > Self.idBytesMax { return true }
         let prefix = Self.prefix(source: source, channel: channel)
         let end = min(last.rawValue, head?.sequence ?? 0) + 1
@@ -98,7 +107,7 @@ struct ChannelIndex {
         return isWhole
     }
 
-    /// Stores what a scan has found since the head that was read; false where another process did so first.
+    /// Stores what a scan has found since the head was read; false if another process stored a head in the meantime.
     mutating func store(_ scan: ChannelScan, in session: borrowing ReadSession) throws -> Bool {
         let head = Head(
             sequence: scan.sequence.rawValue,
@@ -122,7 +131,7 @@ struct ChannelIndex {
 
     // MARK: Checking
 
-    /// The sums of all journals up to the head; `nil` where a block cannot be read.
+    /// The sums of all journals up to the head; `nil` if a block cannot be read.
     func sums() -> JournalSums? {
         var sums = JournalSums()
         var isWhole = true
@@ -138,7 +147,7 @@ struct ChannelIndex {
         return isWhole ? sums : nil
     }
 
-    /// Whether the index says of the sources what a scan up to its head does.
+    /// Whether the head and the stored scans of its sources equal those of a scan up to the head.
     func isHead(of scan: ChannelScan) -> Bool {
         let sources = scan.sources.map { Head.Source(name: $0.name.rawValue, isDivided: $0.isDivided) }
         guard let stored = self.scan(), head?.sources == sources, head?.sequence == scan.sequence.rawValue else {
@@ -149,7 +158,7 @@ struct ChannelIndex {
         }
     }
 
-    /// Whose block a key is, and its first sequence.
+    /// The owner of a block and its first sequence, from its key; `nil` if the key is malformed.
     private static func owner(of key: UnsafeRawBufferPointer) -> (source: Int, channel: String?, first: UInt64)? {
         guard key.count >= 15, key[0] == UInt8(ascii: "j") else { return nil }
         func number(_ range: Range<Int>) -> UInt64 { key[range].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -180,7 +189,7 @@ struct ChannelIndex {
 }
 
 extension ChannelIndex.Head {
-    /// Reads what the encoder wrote. To have it found out how each type is read takes a millisecond of every query.
+    /// Reads what the encoder wrote. By hand, since `Decodable` would take a millisecond of every query.
     init(_ decoder: StateDecoder) throws {
         sequence = try decoder.readNumber(UInt64.self)
         prefixHash = try .read(from: decoder)

@@ -1,23 +1,24 @@
 import EventLog
 
-/// What a scan has found and not stored yet: the entries of each channel, and those of all channels, by source.
+/// The entries that a scan has found and not stored yet, in blocks for each channel and, per source, for all channels.
 struct ChannelJournals {
     /// Whose entries a block holds.
     struct Owner: Hashable {
         let source: Int
-        /// `nil`: all channels of the source.
+        /// `nil` for events that concern all channels of the source.
         let channel: EntityID?
     }
 
-    /// A closed block is at most so long, but for one entry.
+    /// A block is closed once it has this many bytes; its last entry may exceed them.
     private static let blockBytesMax = 1 << 18
 
+    /// The owners and, at the same places, their open blocks; `places` finds an owner's place.
     private var owners: [Owner] = []
     private var open: [JournalWriter] = []
     private var places = PlaceTable()
-    /// Blocks that have reached their length, in the order in which they did.
+    /// Closed blocks, in the order in which they were closed.
     private var closed: [(owner: Owner, first: UInt64, bytes: [UInt8])] = []
-    /// How many bytes wait to be stored.
+    /// The bytes of all entries, which wait to be stored.
     private(set) var byteCount = 0
 
     init() {}

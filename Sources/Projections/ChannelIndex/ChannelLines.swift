@@ -1,7 +1,7 @@
-/// Writes one JSON object with a member a line, and of arrays an element a line, in pieces of some 64 KiB.
+/// Writes one JSON object with one member per line, arrays with one element per line, in pieces of about 64 KiB.
 struct ChannelLines: ~Copyable {
     private static let pieceBytes = 1 << 16
-    /// Fewer rows are not worth another thread.
+    /// The fewest rows that are worth more threads.
     private static let sharedRowsMin = 1024
 
     private var writer = CanonicalWriter()
@@ -13,7 +13,7 @@ struct ChannelLines: ~Copyable {
         self.body = body
     }
 
-    /// A member with its value as JSON.
+    /// Writes a member; `value` is JSON.
     mutating func member(_ name: String, _ value: String) throws {
         begin(name)
         writer.raw(value)
@@ -26,7 +26,7 @@ struct ChannelLines: ~Copyable {
         isFirstRow = true
     }
 
-    /// One element; what `write` adds must be one JSON text.
+    /// Writes one element; `write` must add one JSON text.
     @inline(__always)
     mutating func row(_ write: (inout CanonicalWriter) -> Void) throws {
         writer.raw(isFirstRow ? "\n  " : ",\n  ")
@@ -35,7 +35,7 @@ struct ChannelLines: ~Copyable {
         try flush(atLeast: Self.pieceBytes)
     }
 
-    /// So many elements; what `write` adds for each must be one JSON text. Of many, by several threads at once.
+    /// Writes `count` elements; `write` must add one JSON text for each. Several threads call it if there are many.
     mutating func rows(_ count: Int, _ write: @escaping @Sendable (Int, inout CanonicalWriter) -> Void) throws {
         let here = count < Self.sharedRowsMin ? count : min(count, 1)
         for index in 0..<here { try row { write(index, &$0) } }

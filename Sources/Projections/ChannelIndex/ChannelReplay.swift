@@ -1,27 +1,28 @@
 import EventLog
 
-/// The way to the state of one channel over the index of channels.
+/// Folds the state of one channel from the index of channels, which it brings up to date first.
 struct ChannelReplay {
-    /// How many events are looked at before it is asked whether what was found is to be stored.
+    /// How many events are scanned between two checks of whether to store what was found.
     private static let chunkEvents: UInt64 = 65_536
-    /// So much is stored in one commit, about.
+    /// The entries are stored in one commit once they have this many bytes.
     private static let storedBytesMin = 64 << 20
+    /// How many scans are begun at most, as another process may store a newer head during each.
     private static let attemptsMax = 4
 
     private let options: SnapshotOptions
     private var index: ChannelIndex
-    /// What comes after the index; `nil` where nothing does that is asked for.
+    /// The scan of what comes after the index; `nil` if the index reaches far enough.
     private var tail: ChannelScan?
 
-    /// `nil` where no index can be kept.
+    /// Opens the index; `nil` if none can be kept beside the log.
     init?(_ session: borrowing ReadSession, _ options: SnapshotOptions) {
         guard let index = ChannelIndex(session, build: options.build) else { return nil }
         self.options = options
         self.index = index
     }
 
-    /// Looks at what the index lacks up to the head, and stores it where that is worth it; false where the index cannot
-    /// be read or another process writes it again and again.
+    /// Scans the events from the index's end to the log's head if the index does not reach `last`, and stores what was
+    /// found if that is worth it; false if the index cannot be read, or other processes keep storing first.
     mutating func lookAhead(
         _ session: borrowing ReadSession,
         through last: SequenceNumber,
@@ -40,7 +41,7 @@ struct ChannelReplay {
         return false
     }
 
-    /// False where another process has stored something meanwhile.
+    /// Scans to the log's head; false if another process has stored something in the meantime.
     private mutating func look(
         _ scan: ChannelScan,
         at session: borrowing ReadSession,
@@ -63,7 +64,7 @@ struct ChannelReplay {
         return true
     }
 
-    /// The channels that fit and of which the state at a sequence says anything; `nil` where the index cannot tell.
+    /// The channels that a reference can mean and that have rows at a sequence; `nil` if the index cannot tell.
     mutating func channels(
         named name: EntityReference,
         through last: SequenceNumber,
@@ -89,7 +90,7 @@ struct ChannelReplay {
         return try (index.head?.sources ?? []).map { (try SourceName($0.name), $0.isDivided) }
     }
 
-    /// The state of a source as far as it concerns one channel; `nil` where a block cannot be read.
+    /// The state of a source as far as it concerns one channel; `nil` if a block cannot be read.
     private func fold(
         _ id: String,
         of name: SourceName,
@@ -116,7 +117,7 @@ struct ChannelReplay {
         return fold.state
     }
 
-    /// Lends the blocks that are stored, then those of the tail.
+    /// Lends the stored blocks, then those of the tail; false if one cannot be read, or `body` has stopped.
     private func forEachBlock(
         _ source: Int,
         _ id: String?,

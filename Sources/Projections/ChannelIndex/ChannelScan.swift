@@ -1,19 +1,19 @@
 import EventLog
 
-/// Walks over a log and puts every event with the channels that it can say anything of. Folds nothing.
+/// Walks over a log and enters each event in the journals of the channels that it can change. Folds nothing.
 struct ChannelScan {
-    /// The last event that was looked at.
+    /// The last event scanned.
     private(set) var sequence: SequenceNumber
     private(set) var sources: [SourceScan]
-    /// What was found since it was last forgotten.
+    /// The entries found since `forgetJournals`.
     private(set) var journals = ChannelJournals()
     private var indexes: [SourceName: Int] = [:]
     private let frameKey: FrameKey
     private let lanes = ReplayLanes(ReplayOptions())
-    /// The source's place, by the number of the lane.
+    /// The index of each lane's source, by the lane's number.
     private var sourceOfLane: [Int?] = []
 
-    /// Goes on after an event up to which the sources were scanned.
+    /// Goes on after `sequence`, up to which `sources` were scanned.
     init(after sequence: SequenceNumber = .zero, sources: [SourceScan] = [], frameKey: FrameKey) {
         self.sequence = sequence
         self.frameKey = frameKey
@@ -21,7 +21,7 @@ struct ChannelScan {
         for (index, source) in sources.enumerated() { indexes[source.name] = index }
     }
 
-    /// Looks at the events after those looked at so far.
+    /// Scans the events after `sequence` up to `last`.
     mutating func look(at session: borrowing ReadSession, through last: SequenceNumber) throws {
         guard sequence < last else { return }
         try session.forEachEvent(in: sequence.next...last) { event in
@@ -39,14 +39,14 @@ struct ChannelScan {
         sequence = last
     }
 
-    /// What was found of a channel (`nil`: of all channels), oldest first.
+    /// The blocks of a channel, or with `nil` those of events that concern all channels, oldest first.
     func blocks(source: Int, channel: String?) -> [[UInt8]] {
         guard let channel else { return journals.blocks(of: .init(source: source, channel: nil)) }
         guard let id = sources[source].id(of: channel) else { return [] }
         return journals.blocks(of: .init(source: source, channel: id))
     }
 
-    /// Forgets what was found, as it is stored now.
+    /// Forgets all entries, once they are stored.
     mutating func forgetJournals() {
         journals = ChannelJournals()
     }

@@ -2,28 +2,28 @@ public import EventLog
 
 /// The state of one channel at one point: the rows of a state document that are about it.
 public struct ChannelState: Sendable {
-    /// The parts of a state document that say something of one channel.
+    /// The sections of a state document whose rows can be about one channel.
     public static let sections: [Section] = [
         .channels, .messages, .deletedMessages, .typing, .voiceStates, .readStates,
     ]
 
     /// The channel's full name.
     public let reference: EntityReference
-    /// The last event that the state has seen.
+    /// The last event in the state.
     public let sequence: SequenceNumber
     /// The greatest `recordedAt` of the remote changes up to there.
     public let clock: Timestamp?
     private let source: SourceState
     private let channel: EntityID
 
-    /// The channels of a state that have rows and that a reference can mean, in the order of sources.
+    /// The channels with rows in a state that a reference can mean, sorted by source.
     static func find(_ reference: EntityReference, in workspace: Workspace) -> [ChannelState] {
         reference.channels(of: workspace.sources.map(\.name)).compactMap { place, id in
             ChannelState(id, of: workspace.sources[place], sequence: workspace.sequence, clock: workspace.clock)
         }
     }
 
-    /// `nil` where the state has no row of the channel.
+    /// `nil` if the state has no row about the channel.
     init?(_ id: String, of source: SourceState, sequence: SequenceNumber, clock: Timestamp?) {
         guard let channel = source.context.names.find(id) else { return nil }
         reference = EntityReference(kind: .channel, parts: [source.name.rawValue, id])
@@ -34,7 +34,7 @@ public struct ChannelState: Sendable {
         guard Self.sections.contains(where: { !keys(in: $0).isEmpty }) else { return nil }
     }
 
-    /// What happened to a message of the channel, oldest first; `nil` where nothing is known of it.
+    /// What happened to a message of the channel, oldest first; `nil` if it is unknown.
     func history(ofMessage id: String) -> [HistoryEntry]? {
         guard let id = source.context.names.find(id) else { return nil }
         return source.parts.messages.history(
@@ -43,7 +43,7 @@ public struct ChannelState: Sendable {
         )
     }
 
-    /// The rows as a document in the form of a state document, without `digest`: that is of a whole state.
+    /// The rows in the form of a state document, without `digest`, which only a whole state has.
     public func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         var document = JSONObject()
         for member in header(options) { document[member.name] = member.value }
@@ -53,11 +53,11 @@ public struct ChannelState: Sendable {
         return .object(document)
     }
 
-    /// Writes the document as `logtool replay --json` shows one: a member a line, of its arrays an element a line, each
-    /// element canonical. Piece by piece and in order, by the calling thread, while others make what follows; what is
-    /// given to `body` is valid during the call.
+    /// Writes the document in the form of `logtool replay --json`: one member per line, arrays with one canonical
+    /// element per line.
     ///
-    /// Cost: O(n log n) in the channel's messages, of which packed ones cost no allocation.
+    /// The calling thread calls `body` with the pieces in order, while other threads make the next ones. The bytes are
+    /// valid only during the call. Cost: O(n log n) in the channel's messages; packed ones cost no allocation.
     public func writeLines(
         _ options: DocumentOptions = DocumentOptions(),
         to body: @escaping (UnsafeRawBufferPointer) throws -> Void
@@ -146,15 +146,15 @@ extension ChannelState {
 }
 
 extension Community {
-    /// The users that are shown to speak in a channel.
+    /// The keys of the users that are in a voice channel.
     fileprivate func voices(in channel: EntityID, _ names: Names) -> [EntityKey] {
         keys(in: .voiceStates, names: names).filter { registers[$0]?.value?.voiceChannel == channel }
     }
 }
 
 extension EntityReference {
-    /// The channels that the reference can mean, by the place of their source. A text that begins with a source's name
-    /// and a slash means that source.
+    /// The channels that the reference can mean, by the index of their source, sorted by the source's name. A text that
+    /// begins with a source's name and a slash means only that source.
     func channels(of sources: [SourceName]) -> [(source: Int, id: String)] {
         guard kind == .channel else { return [] }
         let text = parts.joined(separator: "/")

@@ -1,26 +1,27 @@
 public import EventLog
 
-/// Folds a log anew and compares what is derived from it: kept states, the index of channels, the keys of its events.
+/// Folds a log anew and compares the data derived from it: kept states, the index of channels, the keys of its events
+/// (I17).
 ///
-/// What another build of the program kept is not looked at: it is never used.
+/// Data that another build of the program kept is never used, and not compared.
 public struct DerivedCheck: Sendable {
     /// How many kept states were compared.
     public private(set) var states = 0
-    /// How many channels' journals were.
+    /// How many journals of channels were compared.
     public private(set) var journals = 0
-    /// How many keys were.
+    /// How many keys were compared.
     public private(set) var keys = 0
-    /// What was not as the events give it; the derived data has been removed then.
+    /// What differs from what the events give; `nil` if nothing does. The derived data was removed then.
     public private(set) var damage: String?
 
     /// Compares everything; at the first difference all derived data is removed.
     ///
-    /// Cost: a replay for each profile of which states are kept, one walk for the channels, one for the keys.
+    /// Cost: one replay for each set of reading rules with kept states, one walk for the channels, one for the keys.
     ///
     /// - Parameters:
     ///   - build: as in `SnapshotOptions`.
-    ///   - progress: called now and then with the last event that was folded, and the last of all.
-    /// - Throws: `EventLogError` where the log itself cannot be read.
+    ///   - progress: called after each kept state with its sequence and the head.
+    /// - Throws: `EventLogError` if the log itself cannot be read.
     public static func run(
         on store: EventStore,
         build: String,
@@ -55,7 +56,7 @@ public struct DerivedCheck: Sendable {
                 isObserved: false,
                 count: session.head.rawValue
             )
-            // A rewrite takes the states along, so each lies at or behind its decision.
+            // A rewrite removes kept states, so none lies before the last compaction's decision.
             for sequence in kept.sequences(in: session) where sequence <= session.head {
                 if run.sequence < sequence { _ = try run.fold(session, through: sequence, nil) }
                 progress(sequence, session.head)
@@ -85,7 +86,7 @@ public struct DerivedCheck: Sendable {
     }
 }
 
-/// For each journal, a hash of its entries, whatever blocks they lie in.
+/// A hash over the entries of each journal; it does not depend on how they are divided into blocks.
 struct JournalSums: Equatable {
     private struct Owner: Hashable {
         let source: Int
@@ -96,7 +97,7 @@ struct JournalSums: Equatable {
 
     var count: Int { journals.count }
 
-    /// Adds what a scan has found since it last forgot.
+    /// Adds the entries that a scan has found since `forgetJournals`.
     mutating func add(_ scan: ChannelScan) {
         for block in scan.journals.blocks {
             let channel = block.owner.channel.map { scan.sources[block.owner.source].text($0) }
@@ -104,13 +105,13 @@ struct JournalSums: Equatable {
         }
     }
 
-    /// Adds the next block of a journal; false where it is malformed.
+    /// Adds the next block of a journal; false if it is malformed.
     mutating func add(_ block: UnsafeRawBufferPointer, source: Int, channel: String?) -> Bool {
         let owner = Owner(source: source, channel: channel)
         var hasher = journals[owner] ?? Hasher256()
         var reader = JournalReader(block, channel: .none)
         while let entry = reader.next() {
-            // Alone in a block of its own, an entry is written the same wherever it came from.
+            // In a block of its own, an entry has the same bytes wherever it came from.
             var writer = JournalWriter()
             switch entry {
             case .reference: writer.add(.reference, at: SequenceNumber(reader.sequence))

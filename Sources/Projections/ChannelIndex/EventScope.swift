@@ -1,20 +1,20 @@
 import EventLog
 
-/// Which channels of its source an event can say anything of, as far as a channel's own rows go: the channel itself, its
-/// messages, who types or speaks in it, what was read in it.
+/// The channels of its source whose rows an event can change: the channel itself, its messages, who types or speaks in
+/// it, what was read in it.
 enum EventScope: Equatable {
-    /// No channel at all: presence, members, control frames, repeats, what did not decode.
+    /// No channel: presence, members, control frames, repeats, payloads that did not decode.
     case nothing
     case channels([EntityID])
     /// Any channel, named or not.
     case everything(naming: [EntityID])
-    /// It is of an app whose events are not told apart by channel: neither are those of the whole source.
+    /// The events of this app are not told apart by channel, so those of the whole source cannot be.
     case undivided
 
-    /// More channels than these at once are as good as all.
+    /// An event that names more channels than this concerns all.
     private static let countMax = 256
 
-    /// The scope of all that one event brought.
+    /// The scope of all changes of one event.
     init(of changes: [Change]) {
         var named: [EntityID] = []
         var seen: Set<EntityID> = []
@@ -32,7 +32,7 @@ enum EventScope: Equatable {
 }
 
 extension Change {
-    /// The channels that it names.
+    /// The channels that the change names.
     fileprivate var channels: [EntityID] {
         switch self {
         case .channel(.named(let channel, _)), .channel(.deleted(let channel, _, _)), .channel(.stands(let channel, _)):
@@ -49,8 +49,8 @@ extension Change {
         }
     }
 
-    /// Whether it can say something of channels that it does not name: those of a guild, the one that a voice was in
-    /// before, those that were read before.
+    /// Whether the change can concern channels that it does not name: a guild's channels, the voice channel that a user
+    /// leaves, the channels of earlier read states.
     fileprivate var isOfAllChannels: Bool {
         switch self {
         case .community(.guildDeleted), .community(.voice), .community(.readStates): true

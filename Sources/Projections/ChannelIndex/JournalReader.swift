@@ -2,31 +2,31 @@ import EventLog
 
 /// Reads the entries of a block that a `JournalWriter` has written. Borrows the block's bytes.
 ///
-/// Any bytes at all may be given: what is no entry ends the reading with `isMalformed`.
+/// Safe for any bytes: the first that are no entry end the reading and set `isMalformed`.
 struct JournalReader {
-    /// What an event of a channel is.
+    /// What the next entry is.
     enum Entry {
         case reference
         case naming
-        /// The one in `frame`.
+        /// A plain frame, which is in `frame`.
         case plain
     }
 
     private var numbers: NumberReader
     private let channel: EntityID
     private var last = JournalPlace()
-    /// The plain frame of the last entry, where that is one. It borrows from the block.
+    /// The last entry's plain frame, valid only if it is `plain`. It borrows from the block.
     private(set) var frame = PlainFrame()
-    /// Whether the bytes were found to be no such block.
+    /// Whether bytes were found that are no entry.
     private(set) var isMalformed = false
 
-    /// - Parameter channel: whose block it is, in the state that the frames are for.
+    /// - Parameter channel: the block's channel, as a handle of the state that folds the frames.
     init(_ bytes: UnsafeRawBufferPointer, channel: EntityID) {
         numbers = NumberReader(bytes)
         self.channel = channel
     }
 
-    /// The sequence of the entry that was given last.
+    /// The sequence of the last entry.
     var sequence: UInt64 { last.sequence }
 
     /// The event that brought `frame`.
@@ -37,7 +37,7 @@ struct JournalReader {
         )
     }
 
-    /// The next entry; `nil` at the end, and where the bytes are no entry.
+    /// The next entry; `nil` at the end, or if the bytes are no entry.
     mutating func next() -> Entry? {
         guard !numbers.isAtEnd else { return nil }
         guard let entry = entry() else {

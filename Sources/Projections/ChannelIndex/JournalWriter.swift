@@ -2,17 +2,24 @@ import EventLog
 
 /// Writes a run of one channel's events, in sequence order, as one block of bytes for `JournalReader`.
 ///
-/// Plain frames are written as what they say, so that nobody has to look for them all over the log; of every other event
-/// only the place is. Numbers are variable-length (LEB128, signed ones zigzag) and, but for authors, differences to the
-/// entry before. Layout of an entry: a tag, the sequence; of frames then the time of receipt, the id, the guild if it is
-/// another one; of written ones the author, its name, createdAt, editedAt, the id answered, the content, and the object of
-/// the members that no decoder knows. A text is twice its length, plus one where it has escapes, and its bytes.
+/// A plain frame is written with its content, so that a reader need not fetch it from all over the log; of every other
+/// event only the sequence is written.
+///
+/// Layout of an entry: a tag and the sequence. A frame adds the time of receipt, the id, and the guild if it differs
+/// from that of the frame before. A written message adds the author, the author's name, createdAt, editedAt, the id
+/// answered, the content, and the object of the members that no decoder knows; the tag tells which optional parts are
+/// present.
+///
+/// Numbers have variable length (LEB128, signed ones zigzag). They are differences to the same number of the entry
+/// before that has one, but for editedAt (to createdAt), the id answered (to the id) and the author (the number
+/// itself). A text is a number, twice its length plus one if it has escapes, and its bytes.
 struct JournalWriter {
-    /// What an entry is: the lowest two bits of its tag; the others say what is there.
+    /// What an entry is: the lowest two bits of its tag. The other bits tell which optional parts follow.
     enum Form: UInt8 {
-        /// An event whose place is all that is said.
+        /// An event of which only the sequence is written.
         case reference
-        /// An event that is a reference in the list of all channels: here it only names the channel.
+        /// An event that concerns all channels and is folded from their journal; here it only shows that the channel is
+        /// named.
         case naming
         case written
         case deleted
@@ -31,13 +38,13 @@ struct JournalWriter {
 
     init() {}
 
-    /// Adds an event by its place.
+    /// Adds an event by its sequence.
     mutating func add(_ form: Form, at sequence: SequenceNumber) {
         bytes.append(form.rawValue)
         place(sequence.rawValue)
     }
 
-    /// Adds a plain frame that repeats no other.
+    /// Adds a plain frame, which must not be a repeat.
     mutating func add(_ frame: PlainFrame, _ event: EventReference) {
         let hasGuild = frame.guild != last.guild
         bytes.append(Self.tag(of: frame) | (hasGuild ? Self.guildBit : 0))
@@ -89,7 +96,7 @@ struct JournalWriter {
     }
 }
 
-/// What the entry before an entry said.
+/// The last written value of each number; the next entry's numbers are differences to these.
 struct JournalPlace {
     var sequence: UInt64 = 0
     var recordedAt: Int64 = 0

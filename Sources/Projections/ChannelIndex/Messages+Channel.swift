@@ -1,6 +1,6 @@
 import EventLog
 
-/// One channel's messages, found without looking at others.
+/// One channel's messages, found without visiting those of others.
 extension Messages {
     /// The places of the live messages of a channel, in the remote's order.
     func livePlaces(in channel: EntityID, _ names: Names) -> [Int] {
@@ -12,7 +12,7 @@ extension Messages {
     func deletedPlaces(in channel: EntityID, _ names: Names) -> [Int] {
         let places = places(in: channel, being: .deleted)
         let numbered = numbered(places)
-        // Numbers of as many digits stand in the order of their bytes.
+        // Numbers with the same count of digits are in the order of their bytes.
         if numbered.count == places.count, let least = numbered.first, let greatest = numbered.last,
             least.number.digitCount == greatest.number.digitCount
         {
@@ -33,7 +33,7 @@ extension Messages {
         return places
     }
 
-    /// Those places whose ids are numbers, in the order of these.
+    /// The places whose ids are numbers, in the order of these.
     private func numbered(_ places: [Int]) -> [(number: UInt64, place: Int)] {
         var numbered: [(number: UInt64, place: Int)] = []
         numbered.reserveCapacity(places.count)
@@ -44,7 +44,7 @@ extension Messages {
         return numbered
     }
 
-    /// The places in the order of their ids' numbers; `nil` where the remote's order is another one.
+    /// The places in the order of their ids as numbers; `nil` if an id is none, or the remote's order is another.
     private func sortedByNumber(_ places: [Int]) -> [Int]? {
         var (last, isSorted) = (UInt64(0), true)
         for place in places {
@@ -54,11 +54,12 @@ extension Messages {
             isSorted = isSorted && last <= number
             last = number
         }
-        // Messages mostly arrive in their order.
+        // Messages mostly arrive in this order.
         return isSorted ? places : numbered(places).map(\.place)
     }
 
-    /// Writes the row of a packed message as the document has it: with `sequence`, and with the text that ends all rows.
+    /// Writes the row of a packed message as the document has it: with a deletion's `sequence`, and with `end`, which
+    /// closes every row.
     func writeRow(
         of section: Section,
         packedAt place: Int,
@@ -66,7 +67,7 @@ extension Messages {
         to writer: inout CanonicalWriter,
         _ names: Names
     ) {
-        // The members that the digest's row lacks come after all of its own.
+        // In canonical order, the members that the digest's row lacks come after all of its own.
         guard writeDigestRow(of: section, packedAt: place, to: &writer, names) else { return }
         writer.dropLast()
         if section == .deletedMessages {
@@ -77,14 +78,14 @@ extension Messages {
         writer.raw(end)
     }
 
-    /// The event that a deleted packed message was deleted by.
+    /// The sequence of the event that deleted a packed message.
     private func deletionSequence(at place: Int) -> UInt64 {
         let cell = store.cells[place]
         if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
             return fate.event.sequence.rawValue
         }
         var sequence: UInt64 = 0
-        // The first deletion by name counts; entries are given from the newest on.
+        // The first deletion by name counts. Entries come newest first, so it is the last one found.
         store.forEachEntry(of: cell) { if $0.happening.word == .deleted { sequence = $0.happening.sequence } }
         return sequence
     }

@@ -1,17 +1,17 @@
 public import EventLog
 
 extension Replay {
-    /// The state of one channel at a sequence: what the whole state there says of it.
+    /// The state of one channel at a sequence: the same rows that the whole state has of it (I21).
     ///
-    /// Where the options allow kept states, an index of the channels is kept beside the log and brought up to the log's
-    /// head first; then only the channel's own events are folded. It does not serve other readings than the canonical
-    /// one, events left out, compacted logs, nor sources whose events are not told apart by channel; there the whole
-    /// state is folded.
+    /// If the options allow kept states, an index of channels beside the log is brought up to date first, and only the
+    /// channel's own events are folded. The index does not serve readings other than the canonical one, replays that
+    /// check events or leave some out, compacted logs, and sources whose events are not told apart by channel: for
+    /// these the whole state is folded.
     ///
     /// - Parameters:
     ///   - name: The channel, as `channel:SOURCE/ID`; the source may be left out.
-    ///   - progress: Called now and then with the last event that was looked at.
-    /// - Returns: The channels that fit and of which the state says anything, sorted by source.
+    ///   - progress: Called now and then with the last event scanned or folded.
+    /// - Returns: The channels that the name can mean and that have rows, sorted by source.
     /// - Throws: as `workspace`.
     public static func channels(
         named name: EntityReference,
@@ -29,10 +29,10 @@ extension Replay {
         return ChannelState.find(name, in: whole)
     }
 
-    /// What happened to one message, oldest first, by the index of channels: only its channel's events are folded.
+    /// What happened to one message, oldest first, from the index of channels: only its channel's events are folded.
     ///
     /// - Parameter reference: A message with its source and channel.
-    /// - Returns: `nil` where the index does not serve (see `channels`) or knows of no such message.
+    /// - Returns: `nil` if the index does not serve (see `channels`) or knows no such message.
     /// - Throws: as `workspace`.
     public static func indexedHistory(
         ofMessage reference: EntityReference,
@@ -46,7 +46,7 @@ extension Replay {
         return states?.first.flatMap { $0.history(ofMessage: reference.parts[2]) }
     }
 
-    /// `nil` where the index does not serve.
+    /// The states of the channels that `name` can mean; `nil` if the index does not serve.
     private static func indexedChannels(
         named name: EntityReference,
         of session: borrowing ReadSession,
@@ -62,6 +62,6 @@ extension Replay {
 }
 
 extension ReplayOptions {
-    /// Whether every event is folded, and read as the remote meant it.
+    /// Whether every event is folded unchecked, and read as the remote meant it.
     fileprivate var readsAll: Bool { rules.isEmpty && sources == nil && without.isEmpty && !checks }
 }

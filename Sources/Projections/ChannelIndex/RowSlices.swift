@@ -1,29 +1,34 @@
 import Dispatch
 import Synchronization
 
-/// Many rows, made in slices by several threads and given out in order by the one that asks, which makes slices, too,
-/// while the next one is not ready.
+/// Makes many rows in slices on several threads and gives them out in order on the calling thread, which makes slices
+/// too while the next one is not ready.
 final class RowSlices: Sendable {
-    /// Some 150 KB: what is given out in small pieces costs the system twice as much to write.
+    /// Rows in a slice, about 150 KB: small pieces cost the system twice as much to write.
     private static let rowCount = 512
+    /// The room of a slice at first; it grows if its rows need more.
     private static let sliceBytes = 1 << 18
     private static let helperCount = 3
-    /// A helper that is so many slices ahead of a slow reader ends: then it is not the making that takes the time. Memory
-    /// that was not in use before costs as much as what is written there.
+    /// How many slices helpers may be ahead of the reader; one that would go further ends, because then the reader is
+    /// the slow part. More slices would also need fresh memory, which costs as much as writing the rows.
     private static let aheadMax = 6
 
     /// The bytes of a slice.
     ///
-    /// Unchecked: whoever takes one from the list or makes one is the only one to have it.
+    /// `@unchecked Sendable` holds because only one thread has a slice at a time: it leaves and enters the lists of
+    /// `Progress` under the mutex.
     private final class Slice: @unchecked Sendable {
         var writer = CanonicalWriter(byteCount: RowSlices.sliceBytes)
     }
 
     private struct Progress {
-        /// The first slice that nobody makes yet.
+        /// The first slice that no thread has begun.
         var next = 0
+        /// How many slices were given out.
         var givenCount = 0
+        /// Finished slices that were not given out, by number.
         var ready: [Int: Slice] = [:]
+        /// Slices to use again.
         var free: [Slice] = []
     }
 
@@ -37,18 +42,19 @@ final class RowSlices: Sendable {
     private let sliceCount: Int
     private let write: @Sendable (Int, inout CanonicalWriter) -> Void
     private let progress = Mutex(Progress())
+    /// Signalled by helpers after each slice that they have made.
     private let finished = DispatchSemaphore(value: 0)
 
-    /// - Parameter write: Writes one row, by whatever thread.
+    /// - Parameter write: Writes one row; called by any thread, by several at once.
     init(_ rows: Range<Int>, _ write: @escaping @Sendable (Int, inout CanonicalWriter) -> Void) {
         self.rows = rows
         self.write = write
         sliceCount = (rows.count + Self.rowCount - 1) / Self.rowCount
     }
 
-    /// Gives out the bytes of all slices in order; what is given is valid during the call.
+    /// Gives out the bytes of all slices in order; they are valid only during the call of `body`.
     func forEach(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        // Helpers that come late find nothing to do.
+        // Helpers that start late find nothing to do, also after an error.
         defer { progress.withLock { $0.next = sliceCount } }
         for _ in 0..<min(Self.helperCount, max(0, sliceCount - 1)) {
             DispatchQueue.global(qos: .userInitiated).async { self.help() }

@@ -2,7 +2,8 @@ import EventLog
 
 /// Finds the scopes of one source's events, in sequence order, without folding them.
 ///
-/// It remembers what the decoder does, so that it knows repeats of frames exactly as a fold does (I18), and no message.
+/// It remembers what the decoder remembers, so that it detects repeats of frames exactly as a fold does (I18), but no
+/// message.
 struct SourceScan {
     private var state: SourceState
     /// Whether all events so far were told apart by channel.
@@ -13,7 +14,7 @@ struct SourceScan {
         state.parts.gateway.connections.key = frameKey
     }
 
-    /// Goes on where another scan has ended.
+    /// Goes on where another scan of the source has ended.
     init(name: SourceName, isDivided: Bool, connections: GatewayConnections, frameKey: FrameKey) {
         self.init(name: name, frameKey: frameKey)
         self.isDivided = isDivided
@@ -23,10 +24,10 @@ struct SourceScan {
 
     var name: SourceName { state.name }
 
-    /// What has to be known of the events so far to go on.
+    /// What must be kept of the events so far to go on.
     var connections: GatewayConnections { state.parts.gateway.connections }
 
-    /// Notes a plain frame; whether it repeats an earlier one.
+    /// Notes a plain frame; true if it repeats an earlier one.
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, _ event: EventReference, connection: String?) -> Bool {
         state.parts.gateway.connections.now = event.recordedAt
@@ -48,7 +49,7 @@ struct SourceScan {
             let answer = GatewayAnswer(envelope, payload: payload, context: &state.context)
             let scope = storable(EventScope(of: answer.changes))
             if answer.wholeSets.isEmpty { return scope }
-            // What a complete set lacks is gone, whatever its name.
+            // What a complete set lacks is gone, so channels that it does not name may change.
             switch scope {
             case .nothing: return .everything(naming: [])
             case .channels(let named): return .everything(naming: named)
@@ -57,6 +58,7 @@ struct SourceScan {
         }
     }
 
+    /// The scope, or `undivided` for good if it names an id that is too long for a key.
     private mutating func storable(_ scope: EventScope) -> EventScope {
         switch scope {
         case .nothing, .undivided: return scope
@@ -67,9 +69,9 @@ struct SourceScan {
         }
     }
 
-    /// The id of a text, if the scan has met it.
+    /// The handle of an id's text; `nil` if the scan has not met it.
     func id(of text: String) -> EntityID? { state.context.names.find(text) }
 
-    /// The text of an id that a scope names.
+    /// The text of an id that a scope names, by its handle.
     func text(_ id: EntityID) -> String { state.context.names.text(id) }
 }
