@@ -180,6 +180,7 @@ struct ChannelIndex {
     /// - Parameter channel: of at most `idBytesMax` bytes.
     private static func prefix(source: Int, channel: String?) -> [UInt8] {
         let id = channel.map { Array($0.utf8) }
+        assert((id?.count ?? 0) <= idBytesMax, "a key has no room for a longer id")
         return Array("j".utf8) + bytes(UInt32(source)) + bytes(UInt16(clamping: id?.count ?? 0xFFFF)) + (id ?? [])
     }
 

@@ -52,6 +52,7 @@ struct ChannelJournals {
     @inline(__always)
     private mutating func grew(_ place: Int, from before: Int) {
         let count = open[place].bytes.count
+        assert(count > before, "every entry has bytes")
         byteCount += count - before
         guard count >= Self.blockBytesMax else { return }
         closed.append((owners[place], open[place].first, open[place].bytes))

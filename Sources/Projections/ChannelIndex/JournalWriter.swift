@@ -85,6 +85,7 @@ struct JournalWriter {
     }
 
     private mutating func place(_ sequence: UInt64) {
+        assert(sequence > last.sequence || last.sequence == 0, "entries come in sequence order")
         if first == 0 { first = sequence }
         bytes.appendNumber(sequence &- last.sequence)
         last.sequence = sequence

@@ -67,6 +67,7 @@ extension Messages {
         to writer: inout CanonicalWriter,
         _ names: Names
     ) {
+        assert(store.cells[place].form == .packed, "only packed messages are written from their cell")
         // In canonical order, the members that the digest's row lacks come after all of its own.
         guard writeDigestRow(of: section, packedAt: place, to: &writer, names) else { return }
         writer.dropLast()

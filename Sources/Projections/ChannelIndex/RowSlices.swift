@@ -83,6 +83,8 @@ final class RowSlices: Sendable {
 
     private func free(_ slice: Slice, _ given: Int) {
         progress.withLock {
+            let before = $0.givenCount
+            assert(given == before + 1, "slices are given out one after another")
             $0.givenCount = given
             $0.free.append(slice)
         }
@@ -105,6 +107,7 @@ final class RowSlices: Sendable {
 
     private func make(_ index: Int) {
         let slice = progress.withLock { $0.free.popLast() } ?? Slice()
+        assert(index < sliceCount, "no slice begins behind the last row")
         slice.writer.reset()
         let start = rows.lowerBound + index * Self.rowCount
         for row in start..<min(start + Self.rowCount, rows.upperBound) { write(row, &slice.writer) }
