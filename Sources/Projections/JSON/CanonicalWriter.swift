@@ -1,18 +1,19 @@
 import EventLog
 
-/// Writes canonical JSON (RFC 8785) straight into bytes that are used again and again.
+/// Writes canonical JSON (RFC 8785) into a buffer that is used again and again.
 ///
-/// The caller keeps to the rule: members in the order of their names' UTF-16 code units.
+/// The caller is responsible for the structure: brackets, commas, and members sorted by their names' UTF-16 code units.
 struct CanonicalWriter: ~Copyable {
+    /// The buffer, which only this value owns; its first `count` bytes are written.
     private var room: UnsafeMutableRawPointer
     private var capacity: Int
     private var count = 0
-    /// The day written last, in days since 1970: times written together mostly share it.
+    /// The day of `dayText`, in days since 1970. Times written together mostly share their day.
     private var day = Int64.min
     /// The first eight bytes of that day's text, and the four after them.
     private var dayText: (UInt64, UInt64) = (0, 0)
 
-    /// - Parameter byteCount: room for so many bytes at first, at least one.
+    /// - Parameter byteCount: the room at first, in bytes; the buffer grows when it is full.
     init(byteCount: Int = 1024) {
         capacity = max(1, byteCount)
         room = .allocate(byteCount: capacity, alignment: 8)
@@ -22,7 +23,7 @@ struct CanonicalWriter: ~Copyable {
         room.deallocate()
     }
 
-    /// Lends what was written to a closure.
+    /// Lends the written bytes to a closure; they are valid only during the call.
     @inline(__always)
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try body(UnsafeRawBufferPointer(start: room, count: count))
@@ -39,23 +40,24 @@ struct CanonicalWriter: ~Copyable {
         count = max(0, count - 1)
     }
 
-    /// Text that is written as it is: braces, and names with their quotes and colons.
+    /// Writes text verbatim: braces, or names with their quotes and colons.
     @inline(__always)
     mutating func raw(_ text: StaticString) {
         raw(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
+    /// Writes text verbatim.
     mutating func raw(_ text: String) {
         var text = text
         text.withUTF8 { raw(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Bytes that are written as they are.
+    /// Writes bytes verbatim.
     mutating func raw(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { raw($0) }
     }
 
-    /// A number of 32 bits, big-endian.
+    /// Writes the four bytes of a number, big-endian.
     @inline(__always)
     mutating func raw(_ number: UInt32) {
         reserve(4)
@@ -78,7 +80,8 @@ struct CanonicalWriter: ~Copyable {
         count &+= 1
     }
 
-    /// The first bytes of a word, its lowest byte first; the room for all eight must have been reserved.
+    /// Writes the first `bytes` bytes of a word, lowest byte first. Stores all eight, so room for eight must be
+    /// reserved.
     @inline(__always)
     private mutating func put(_ word: UInt64, bytes: Int) {
         room.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
@@ -103,13 +106,13 @@ struct CanonicalWriter: ~Copyable {
 // MARK: - Numbers and times
 
 extension CanonicalWriter {
-    /// A whole number, without quotes.
+    /// Writes a whole number, without quotes.
     @inline(__always)
     mutating func number(_ number: UInt64) {
         self.number(number, digits: number.digitCount)
     }
 
-    /// The last so many digits of a whole number, 1 to 24 of them.
+    /// Writes the last `digits` (1 to 24) digits of a whole number, with leading zeros.
     mutating func number(_ number: UInt64, digits: Int) {
         reserve(32)
         if digits <= 8 { return putLast(digits, of: number) }
@@ -123,7 +126,7 @@ extension CanonicalWriter {
         putLast(8, of: number)
     }
 
-    /// The last so many digits of a number, 1 to 8 of them.
+    /// Writes the last `digits` (1 to 8) digits of a number.
     @inline(__always)
     private mutating func putLast(_ digits: Int, of number: UInt64) {
         let text = Self.eightDigits(number % 100_000_000)
@@ -132,8 +135,9 @@ extension CanonicalWriter {
 
     /// The eight ASCII digits of a number below 10^8, the first one in the lowest byte.
     ///
-    /// Two groups of four digits in one word, then four groups of two, then eight of one; `10486 / 2^20` and `103 / 2^10`
-    /// stand for a hundredth and a tenth. (Source: Paul Khuong, "How to print integers really fast", 2017.)
+    /// Splits the number in one word into two groups of four digits, then four of two, then eight of one. `10486 /
+    /// 2^20` and `103 / 2^10` replace division by 100 and by 10. (Source: Paul Khuong, "How to print integers really
+    /// fast", 2017.)
     @inline(__always)
     private static func eightDigits(_ number: UInt64) -> UInt64 {
         let fours = number / 10_000 | (number % 10_000) << 32
@@ -143,7 +147,7 @@ extension CanonicalWriter {
         return (tens | (pairs &- tens &* 10) << 8) | 0x3030_3030_3030_3030
     }
 
-    /// An instant as `Timestamp.description`, with its quotes.
+    /// Writes an instant as `Timestamp.description` gives it, with quotes.
     mutating func time(_ time: Timestamp) {
         let secondOfDay = (time.seconds % 86_400 + 86_400) % 86_400
         let day = (time.seconds - secondOfDay) / 86_400
@@ -158,15 +162,15 @@ extension CanonicalWriter {
         put(UInt64(UInt8(ascii: "Z")) | UInt64(UInt8(ascii: "\"")) << 8, bytes: 2)
     }
 
-    /// `08:30:00` for a second of the day.
+    /// The text of a second of the day, such as `08:30:00`, first byte lowest.
     @inline(__always)
     private static func clockText(_ second: UInt64) -> UInt64 {
         let digits = eightDigits(second / 3600 * 1_000_000 + second / 60 % 60 * 1000 + second % 60)
-        // `08030000`: the zeros between the pairs make way for colons.
+        // The digits are `08030000`; the zeros between the pairs become colons (0x30 ^ 0x0A is 0x3A).
         return digits ^ UInt64(0x0A) << 16 ^ UInt64(0x0A) << 40
     }
 
-    /// Takes down the text of a day: a quote, the date, and `T`.
+    /// Stores the twelve bytes that begin each time of a day: a quote, the date, and `T`.
     @inline(never)
     private mutating func note(day: Int64) {
         self.day = day
@@ -189,15 +193,15 @@ extension CanonicalWriter {
 // MARK: - Texts
 
 extension CanonicalWriter {
-    /// A text that stood in a JSON text, with its quotes.
+    /// Writes a string that was read from a JSON text, with quotes.
     mutating func string(_ text: JSONText) {
         byte(UInt8(ascii: "\""))
-        // Without escapes there is nothing in it that canonical JSON escapes.
+        // A string without escapes contains no character that canonical JSON escapes.
         if text.hasEscapes { appendUnescaped(text) } else { raw(text.bytes) }
         byte(UInt8(ascii: "\""))
     }
 
-    /// Escapes are rare, and short ones are the same in canonical JSON: runs between them are copied whole.
+    /// Copies runs whole. Only `\u` and `\/` are rewritten; canonical JSON has the other escapes as they are.
     private mutating func appendUnescaped(_ text: JSONText) {
         let source = text.bytes
         var start = 0
@@ -215,7 +219,7 @@ extension CanonicalWriter {
         raw(UnsafeRawBufferPointer(rebasing: source[start...]))
     }
 
-    /// Writes what an escape means, and gives its end.
+    /// Writes the canonical form of an escape and returns the escape's end.
     private mutating func appendEscape(of source: UnsafeRawBufferPointer, at start: Int) -> Int {
         if let unit = JSONText.plainEscape(in: source, at: start) {
             append(unit)
@@ -226,7 +230,7 @@ extension CanonicalWriter {
         return end
     }
 
-    /// A scalar below U+10000 in UTF-8.
+    /// Writes a scalar below U+10000 as UTF-8.
     private mutating func append(_ scalar: UInt32) {
         let tail = UInt8(truncatingIfNeeded: scalar & 0x3F) | 0x80
         if scalar < 0x80 { return byte(UInt8(truncatingIfNeeded: scalar)) }
@@ -246,7 +250,7 @@ extension CanonicalWriter {
 }
 
 extension JSONText {
-    /// The scalar of an escape such as `\u0026` at a backslash; `nil` where canonical JSON escapes it, for halves of pairs,
+    /// The scalar of an escape such as `\u0026` at a backslash; `nil` if canonical JSON escapes it too, for surrogates,
     /// and for other escapes.
     fileprivate static func plainEscape(in bytes: UnsafeRawBufferPointer, at start: Int) -> UInt32? {
         guard bytes.count - start >= 6, bytes[start + 1] == UInt8(ascii: "u") else { return nil }
@@ -259,7 +263,7 @@ extension JSONText {
         return isPlain ? unit : nil
     }
 
-    /// Where the escape that begins at a backslash ends, both halves of a surrogate pair taken together.
+    /// The end of the escape that begins at a backslash; a surrogate pair is one escape.
     fileprivate static func escapeEnd(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
         guard bytes[start + 1] == UInt8(ascii: "u") else { return start + 2 }
         let end = min(start + 6, bytes.count)
@@ -272,7 +276,7 @@ extension JSONText {
 }
 
 extension UInt64 {
-    /// How many decimal digits it has.
+    /// The number of decimal digits; 1 for 0.
     var digitCount: Int {
         var (count, rest) = (1, self)
         while rest >= 10_000 {

@@ -1,7 +1,7 @@
 import EventLog
 
-/// A text that equals another only if all bytes do. `String` itself takes canonically equivalent texts for the same,
-/// and two files may well be named by a composed and a decomposed letter.
+/// A text that equals another only if all bytes do. `String` treats canonically equivalent texts as equal, but two
+/// files can have names that differ only in whether a letter is composed.
 struct ExactText: Codable, Hashable, Sendable {
     let string: String
 
@@ -13,7 +13,7 @@ struct ExactText: Codable, Hashable, Sendable {
         areSame(left.string, right.string)
     }
 
-    /// Whether all bytes of two texts are the same.
+    /// Whether two texts have the same bytes.
     static func areSame(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
         let isSame = right.utf8.withContiguousStorageIfAvailable { left.hasBytes($0) }
@@ -28,7 +28,7 @@ struct ExactText: Codable, Hashable, Sendable {
 }
 
 extension String {
-    /// Whether these are the bytes of the text.
+    /// Whether the text has exactly these bytes.
     @inline(__always)
     func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard utf8.count == bytes.count else { return false }

@@ -1,21 +1,21 @@
-/// A number of a JSON text as it is written there. Borrows the bytes.
+/// A number as it is written in a JSON text. Borrows the bytes.
 struct JSONDigits {
     /// The bytes, which follow the grammar of RFC 8259.
     let bytes: UnsafeRawBufferPointer
     /// Whether it is written without fraction and exponent.
     let isWhole: Bool
 
-    /// The number as a value of its own.
+    /// The number as a value that owns its text.
     var number: JSONNumber { JSONNumber(unchecked: String(decoding: bytes, as: UTF8.self)) }
 
-    /// The number, if it is written without fraction and exponent and fits; never by way of floating point.
+    /// The number, if it is written without fraction and exponent and fits; never rounded through floating point.
     var int64: Int64? {
         guard let magnitude else { return nil }
         if !isNegative { return Int64(exactly: magnitude) }
         return magnitude == Int64.min.magnitude ? .min : Int64(exactly: magnitude).map { -$0 }
     }
 
-    /// The number, if it is written without fraction and exponent and fits; never by way of floating point.
+    /// The number, if it is written without fraction and exponent and fits; never rounded through floating point.
     var uint64: UInt64? {
         magnitude.flatMap { isNegative && $0 > 0 ? nil : $0 }
     }

@@ -1,7 +1,7 @@
-/// The members of an object, in order. A name stands once: of repeated names the last value counts, at the first's place.
+/// The members of an object, in order. Each name occurs once: a repeated name keeps its first place and its last value.
 ///
-/// Names are the same if all bytes are. Looking a name up takes O(1) from `indexedCountMin` members on; below, a look at
-/// each is faster.
+/// Names are equal if all bytes are. Looking up a name takes O(1) with many members; with few, comparing each is
+/// faster.
 public struct JSONObject: Codable, Sendable {
     /// One member.
     public struct Member: Codable, Hashable, Sendable {
@@ -11,17 +11,18 @@ public struct JSONObject: Codable, Sendable {
         public var value: JSONValue
     }
 
+    /// The fewest members for which looking up a name in an index is faster.
     private static let indexedCountMin = 17
 
     /// The members in order.
     public private(set) var members: [Member] = []
-    /// The places of the names; `nil` while there are few.
+    /// The place of each name; `nil` below `indexedCountMin` members.
     private var places: [ExactText: Int]?
 
     /// Makes an empty object.
     public init() {}
 
-    /// Makes an object of members in order, among which names may stand again.
+    /// Makes an object of members in order; names may be repeated.
     init(members: [Member]) {
         if members.count < Self.indexedCountMin, !Self.hasRepeatedName(members) {
             self.members = members
@@ -30,13 +31,13 @@ public struct JSONObject: Codable, Sendable {
         }
     }
 
-    /// Makes an object of members whose names are known to differ.
+    /// Makes an object of members whose names are known to differ, which is not checked.
     init(distinct members: [Member]) {
         self.members = members
         if members.count >= Self.indexedCountMin { buildIndex() }
     }
 
-    /// The value of a member. Setting `nil` takes the member away; setting a new name adds it at the end.
+    /// The value of a member. Setting `nil` removes the member; setting a new name adds one at the end.
     public subscript(name: String) -> JSONValue? {
         get { place(of: name).map { members[$0].value } }
         set {
@@ -49,7 +50,7 @@ public struct JSONObject: Codable, Sendable {
         }
     }
 
-    /// Whether both are copies of one object that nothing has changed since. False says nothing.
+    /// True if both are unchanged copies of one object; false proves nothing.
     func hasSameStorage(as other: JSONObject) -> Bool {
         members.withUnsafeBufferPointer { own in
             other.members.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
@@ -89,12 +90,12 @@ public struct JSONObject: Codable, Sendable {
 }
 
 extension JSONObject: Hashable {
-    /// Whether two objects have the same members, in whatever order.
+    /// Whether two objects have the same members, in any order.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members.count == right.members.count && left.members.allSatisfy { right[$0.name] == $0.value }
     }
 
-    /// Feeds the value to a hasher; the order of members does not show.
+    /// Feeds the value to a hasher, independently of the order of members.
     public func hash(into hasher: inout Hasher) {
         var sum = 0
         for member in members {

@@ -1,9 +1,9 @@
 /// Reads one JSON text from left to right without building values.
 ///
-/// Holds to RFC 8259 exactly: strict UTF-8 (RFC 3629), no byte order mark, one value, at most `depthMax` levels of arrays
-/// and objects. Everything is checked as it is passed, also what `skip` passes; a text is known to be valid as a whole
-/// once `finish` has returned. Nothing is allocated but the texts that the caller asks for (and a word for every 64
-/// levels of depth). Borrows the bytes: it and what it hands out are valid as long as these are.
+/// Accepts exactly RFC 8259: strict UTF-8 (RFC 3629), no byte order mark, one value, at most `depthMax` levels of
+/// arrays and objects. Checks every byte that it passes, also in `skip`; once `finish` has returned, the whole text is
+/// known to be valid. Allocates nothing but a word for every 64 levels of depth. Borrows the bytes: the reader and what
+/// it returns are valid only as long as these.
 ///
 /// ```swift
 /// try reader.enterObject()
@@ -24,19 +24,19 @@ struct JSONReader {
     private let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0
     private var depth = 0
-    /// Of each open level, innermost in the lowest bit: whether it is an object. 64 levels; those above are spilled.
+    /// One bit per open level, the innermost lowest, set for an object. Holds up to 64 levels; outer ones are spilled.
     private var levels: UInt64 = 0
     private var spilledLevels: [UInt64] = []
-    /// Whether nothing of the innermost level has been read yet.
+    /// Whether nothing in the innermost level has been read yet.
     private var isAtStart = true
 
-    /// - Parameter levels: In how many levels of a larger text the bytes stand: they count for `depthMax`.
+    /// - Parameter levels: How many levels of a larger text enclose the bytes; they count towards `depthMax`.
     init(_ bytes: UnsafeRawBufferPointer, within levels: Int = 0) {
         self.bytes = bytes
         depth = levels
     }
 
-    /// What kind of value comes next, which stays.
+    /// What kind of value comes next; the value is not read.
     mutating func kind() throws(JSONError) -> Kind {
         skipSpace()
         switch current {
@@ -60,8 +60,8 @@ struct JSONReader {
         try enter(UInt8(ascii: "["), isObject: false)
     }
 
-    /// Passes the next name and its colon, whose value must be read or skipped next; at the end of the object `nil`, and
-    /// the object is left.
+    /// Passes the next name and its colon; the value must be read or skipped next. At the end of the object, leaves it
+    /// and returns `nil`.
     mutating func nextMember() throws(JSONError) -> JSONText? {
         guard try hasNext(before: UInt8(ascii: "}")) else { return nil }
         guard current == UInt8(ascii: "\"") else { throw fault("a member's name is missing") }
@@ -72,8 +72,8 @@ struct JSONReader {
         return name
     }
 
-    /// Whether another element follows, which must be read or skipped next; at the end of the array false, and the array
-    /// is left.
+    /// Whether another element follows, which must be read or skipped next. At the end of the array, leaves it and
+    /// returns false.
     mutating func nextElement() throws(JSONError) -> Bool {
         try hasNext(before: UInt8(ascii: "]"))
     }
@@ -139,7 +139,7 @@ struct JSONReader {
         try skipWord("null")
     }
 
-    /// Passes one value, whatever it is, and checks it as it does.
+    /// Passes one value of any kind and checks it. A loop, so that no nesting can exhaust the thread's stack.
     mutating func skip() throws(JSONError) {
         let outside = depth
         try skipScalarOrEnter()
@@ -158,7 +158,7 @@ struct JSONReader {
         if !isAtEnd { throw fault("something follows the text") }
     }
 
-    /// An error at the place reached.
+    /// An error at the current offset.
     func fault(_ reason: String) -> JSONError {
         JSONError(offset: offset, reason: reason)
     }
@@ -197,7 +197,7 @@ extension JSONReader {
         isAtStart = false
     }
 
-    /// Passes the comma before the next thing of the innermost level, or leaves the level at its end.
+    /// Passes the comma before the next member or element, or leaves the level at its end.
     private mutating func hasNext(before bracket: UInt8) throws(JSONError) -> Bool {
         skipSpace()
         if current == bracket {
@@ -220,7 +220,7 @@ extension JSONReader {
 extension JSONReader {
     private var isAtEnd: Bool { offset == bytes.count }
 
-    /// The byte at the place reached; 0, which may stand nowhere in a JSON text, at the end.
+    /// The byte at the current offset; at the end 0, which no JSON text contains.
     private var current: UInt8 {
         offset < bytes.count ? bytes[offset] : 0
     }
@@ -247,9 +247,9 @@ extension JSONReader {
         isAtStart = false
     }
 
-    /// Passes bytes of a text that mean themselves, up to the next quote, backslash, control character or byte above
-    /// 0x7F; eight at a time. (Source of the word tricks: Sean Eron Anderson, "Bit Twiddling Hacks", "Determine if a word
-    /// has a byte less than n".)
+    /// Passes ASCII characters of a string, eight at a time, up to the next quote, backslash, control character or byte
+    /// above 0x7F. (Source of the word tricks: Sean Eron Anderson, "Bit Twiddling Hacks", "Determine if a word has a
+    /// byte less than n".)
     private mutating func skipPlain() {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let tops: UInt64 = 0x8080_8080_8080_8080
@@ -257,7 +257,7 @@ extension JSONReader {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
             let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-            // A borrow can mark too much only above the first true mark, and only the lowest mark counts.
+            // A borrow can set wrong marks only above the first right one, and only the lowest mark is used.
             let special = (word &- ones &* 0x20) | (quotes &- ones) | (slashes &- ones) | word
             let marks = special & tops
             if marks != 0 {
@@ -289,7 +289,7 @@ extension JSONReader {
         }
     }
 
-    /// Passes one scalar of two bytes or more; the well-formed sequences are those of the Unicode standard, table 3-7.
+    /// Passes one scalar of two to four bytes, which must be well-formed by table 3-7 of the Unicode standard.
     private mutating func skipScalar() throws(JSONError) {
         let second: ClosedRange<UInt8>
         let length: Int

@@ -1,10 +1,11 @@
-/// A text of a JSON text as it stands between its quotes: well-formed UTF-8 with well-formed escapes. Borrows the bytes.
+/// A string of a JSON text, as written between its quotes: well-formed UTF-8 with well-formed escapes. Borrows the
+/// bytes.
 ///
-/// A lone surrogate in an escape means U+FFFD, as it has no other text.
+/// Methods rely on well-formed escapes and do not check for their end. A lone surrogate in an escape is read as U+FFFD.
 struct JSONText: BitwiseCopyable {
     /// The bytes between the quotes.
     let bytes: UnsafeRawBufferPointer
-    /// Whether a backslash stands among them. Without one they are the text itself.
+    /// Whether they contain a backslash. Without one they are the text itself.
     let hasEscapes: Bool
 
     /// The text.
@@ -12,7 +13,7 @@ struct JSONText: BitwiseCopyable {
         hasEscapes ? String(decoding: unescaped, as: UTF8.self) : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Lends the UTF-8 bytes of the text to a closure; without escapes nothing is copied.
+    /// Lends the text's UTF-8 bytes to a closure, only during the call; without escapes nothing is copied.
     func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -24,26 +25,26 @@ struct JSONText: BitwiseCopyable {
         return try result.get()
     }
 
-    /// Whether the text is the given one, to the byte. Costs no allocation unless there are escapes.
+    /// Whether the text has the bytes of a literal. Allocates only if it has escapes.
     static func == (text: JSONText, literal: StaticString) -> Bool {
         if text.hasEscapes { return text.unescaped.elementsEqual(literal.utf8) }
         return text.bytes.count == literal.utf8CodeUnitCount && text.bytes.elementsEqual(literal.utf8)
     }
 
-    /// Whether two texts mean the same bytes, however they are escaped.
+    /// Whether two texts have the same bytes, however each is escaped.
     func saysSame(as other: JSONText) -> Bool {
         if differsPlainly(from: other) { return false }
         return withUTF8 { here in other.withUTF8 { there in here.isSame(there) } }
     }
 
-    /// Whether the first bytes that are not the same are no part of an escape, so that what they mean is not the same.
+    /// True if the texts first differ outside of any escape, so that they are not the same; false proves nothing.
     private func differsPlainly(from other: JSONText) -> Bool {
         let count = min(bytes.count, other.bytes.count)
         var index = 0
         while count - index >= 8, bytes.word(index) == other.bytes.word(index) { index += 8 }
         while index < count, bytes[index] == other.bytes[index] { index += 1 }
         guard index < count else { return false }
-        // An escape has at most twelve bytes.
+        // An escape has at most twelve bytes (a surrogate pair), so the bytes before tell whether one reaches here.
         let before = bytes[max(0, index - 12)...index]
         return !before.contains(UInt8(ascii: "\\")) && other.bytes[index] != UInt8(ascii: "\\")
     }
@@ -75,7 +76,7 @@ struct JSONText: BitwiseCopyable {
         }
     }
 
-    /// The scalar whose four hex digits begin at `index`, together with the second half of a pair.
+    /// The scalar whose four hex digits begin at `index`; of a surrogate pair, both halves are read.
     private func scalar(at index: inout Int) -> Unicode.Scalar {
         let high = codeUnit(at: index)
         index += 4
@@ -93,6 +94,7 @@ struct JSONText: BitwiseCopyable {
         bytes[index..<index + 4].reduce(0) { $0 << 4 | UInt32(Self.hexDigit($1) ?? 0) }
     }
 
+    /// The value of a hex digit in either case; `nil` for other bytes.
     static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte - 0x30
@@ -104,7 +106,7 @@ struct JSONText: BitwiseCopyable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Where the next backslash from an offset on stands; `count` where there is none.
+    /// The offset of the next backslash at or after `start`; `count` if there is none.
     @inline(__always)
     func backslash(from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -112,7 +114,7 @@ extension UnsafeRawBufferPointer {
         while count - index >= 8 {
             let differences = word(index) ^ ones &* UInt64(UInt8(ascii: "\\"))
             let marks = (differences &- ones) & ~differences & ones << 7
-            // Of the marks the lowest is always right.
+            // A borrow can set wrong marks, but only above the lowest one.
             if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
             index += 8
         }

@@ -2,9 +2,9 @@ extension JSONValue {
     /// The canonical text (RFC 8785): no white space, members sorted by UTF-16 code units, numbers as ECMAScript writes
     /// them.
     ///
-    /// Departure from the RFC: a whole number written without fraction and exponent keeps all its digits beyond 2^53,
-    /// where the RFC would round it; two different ids never become one text. A number too large for a `Double`, which the
-    /// RFC has no form for, stays as written.
+    /// Departs from the RFC in two ways. A whole number written without fraction and exponent keeps all its digits,
+    /// where the RFC would round it beyond 2^53, so that different ids never get the same text. A number too large for
+    /// a `Double`, for which the RFC has no form, stays as written.
     public var canonicalBytes: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes, members: .canonical)
@@ -16,15 +16,15 @@ extension JSONValue {
         String(decoding: canonicalBytes, as: UTF8.self)
     }
 
-    /// In which order the members of objects are written.
+    /// The order in which the members of objects are written.
     package enum MemberOrder {
         /// By UTF-16 code units.
         case canonical
-        /// As they stand in the object.
+        /// The object's own order.
         case own
     }
 
-    /// Adds the text, canonical but for the order of members.
+    /// Appends the text, canonical except for the order of members.
     package func append(to bytes: inout [UInt8], members order: MemberOrder) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -52,8 +52,8 @@ extension JSONValue {
         }
     }
 
-    /// Whether one name stands before another: by UTF-16 code units, which is not the order of UTF-8 bytes where one text
-    /// has a scalar beyond U+FFFF and the other one from U+E000 on.
+    /// Whether one name sorts before another by UTF-16 code units. The order of UTF-8 bytes differs from that only if
+    /// one text has a scalar beyond U+FFFF where the other has one from U+E000 on.
     private static func precedes(_ left: String, _ right: String) -> Bool {
         for (here, there) in zip(left.utf8, right.utf8) where here != there {
             if here < 0xEE || there < 0xEE { return here < there }
@@ -119,7 +119,7 @@ extension JSONNumber {
         return "\(sign)\(mantissa)e\(power < 0 ? "-" : "+")\(abs(power))"
     }
 
-    /// The shortest digits that read back as the value, and the place of the decimal point after the first `exponent`.
+    /// The shortest digits that read back as the value; the decimal point comes after the first `exponent` of them.
     private static func shortest(_ value: Double) -> (digits: String, exponent: Int) {
         let parts = value.description.split(separator: "e", maxSplits: 1)
         let halves = parts[0].split(separator: ".", maxSplits: 1)

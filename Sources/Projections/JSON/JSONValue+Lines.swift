@@ -6,8 +6,8 @@ extension JSONValue {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The document with one member a line, and of arrays of objects one element a line, so that a line-wise diff
-    /// shows what changed. The elements are canonical.
+    /// The document with one member per line, and arrays of objects with one canonical element per line, so that a
+    /// line-wise diff shows what changed.
     package var lines: String {
         guard let object, !object.members.isEmpty else { return rows(indentation: "") }
         let members = object.members.map { member in
@@ -23,7 +23,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// The value for people: a member or an element a line, two spaces a level.
+    /// The value for people to read: one member or element per line, indented by two spaces per level.
     package var indented: String { indented(by: "") }
 
     private func indented(by indentation: String) -> String {

@@ -1,6 +1,6 @@
 /// Why bytes are not one JSON text.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where, in bytes from the start.
+    /// The place of the error, in bytes from the start.
     public let offset: Int
     /// What is wrong there.
     public let reason: String
@@ -12,7 +12,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 extension JSONValue {
     /// Reads one JSON text (RFC 8259): strict UTF-8 without byte order mark, at most 512 levels deep.
     ///
-    /// A lone surrogate in an escape becomes U+FFFD, as it has no other text. Cost: O(bytes).
+    /// A lone surrogate in an escape becomes U+FFFD. Cost: O(bytes).
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSONValue {
         var builder = JSONBuilder(bytes)
         return try builder.build()
@@ -20,8 +20,8 @@ extension JSONValue {
 
     /// Reads one JSON text.
     ///
-    /// - Parameter allowsRepeatedNames: false to refuse an object in which a name stands twice: other programs may read the
-    ///   value that this one passes over.
+    /// - Parameter allowsRepeatedNames: false to refuse an object in which a name occurs twice, since other programs
+    ///   may read another of its values.
     public static func parse(_ bytes: [UInt8], allowsRepeatedNames: Bool = true) throws(JSONError) -> JSONValue {
         let result = bytes.withUnsafeBytes { buffer in
             Result { () throws(JSONError) in
@@ -44,7 +44,7 @@ extension JSONValue {
 }
 
 extension JSONReader {
-    /// Reads one value, whatever it is.
+    /// Reads one value of any kind.
     mutating func value() throws(JSONError) -> JSONValue {
         var builder = JSONBuilder(self)
         let value = try builder.buildNext()
@@ -53,7 +53,7 @@ extension JSONReader {
     }
 }
 
-/// Builds values by a loop over its own stack, so that no nesting can exhaust the thread's.
+/// Builds values in a loop with its own stack, so that no nesting can exhaust the thread's.
 private struct JSONBuilder {
     /// An object or an array that is still open.
     private struct Level {
@@ -78,7 +78,7 @@ private struct JSONBuilder {
 
     var allowsRepeatedNames = true
     private(set) var reader: JSONReader
-    /// Outermost first.
+    /// The open objects and arrays, outermost first.
     private var levels: [Level] = []
 
     init(_ bytes: UnsafeRawBufferPointer) {
@@ -112,7 +112,7 @@ private struct JSONBuilder {
         return complete
     }
 
-    /// The next value if it is neither object nor array; else enters it.
+    /// Reads the next value if it is a scalar; otherwise enters the object or array and returns `nil`.
     private mutating func scalarOrEnter() throws(JSONError) -> JSONValue? {
         switch try reader.kind() {
         case .object:
@@ -132,7 +132,7 @@ private struct JSONBuilder {
         }
     }
 
-    /// Whether another value follows in the innermost level; if not, the reader has left it.
+    /// Whether another value follows in the innermost level; if not, the reader leaves that level.
     private mutating func hasNext() throws(JSONError) -> Bool {
         guard levels[levels.count - 1].isObject else { return try reader.nextElement() }
         guard let name = try reader.nextMember() else { return false }

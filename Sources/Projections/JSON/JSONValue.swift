@@ -1,7 +1,8 @@
-/// A JSON text as a value. Numbers keep their text, so that 64-bit ids survive; objects keep the order of their members.
+/// A JSON text as a value. Numbers keep their text, so that 64-bit ids survive; objects keep the order of their
+/// members.
 ///
-/// Equal are values of equal texts, to the byte, and equal numbers as they are written; the order of members does not
-/// count. (`isSameJSON` also takes `1.0` and `1` for the same.)
+/// `==` compares strings by their bytes and numbers as written; the order of members does not count. (`isSameJSON` also
+/// treats `1.0` and `1` as the same.)
 public enum JSONValue: Codable, Sendable {
     case null
     case bool(Bool)
@@ -12,7 +13,7 @@ public enum JSONValue: Codable, Sendable {
 }
 
 extension JSONValue: Hashable {
-    /// Whether two values are equal, texts by their bytes.
+    /// Whether two values are equal; strings are compared by their bytes.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -75,7 +76,7 @@ extension JSONValue {
     /// The value of a member, if it is an object that has it.
     public subscript(name: String) -> JSONValue? { object?[name] }
 
-    /// A string value, or `nil` for `nil`: for members that are left out when absent.
+    /// A string value, or `nil` for `nil`, for members that are left out when absent.
     public static func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
     /// A whole number.
     public static func int(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }

@@ -1,4 +1,4 @@
-/// Sameness by bytes: Swift's own `==` of texts takes `é` in one code point and in two for the same.
+/// Sameness by bytes. Swift's `==` treats `é` as one code point and as two as the same text.
 enum Sameness {
     static func areSame(_ left: String?, _ right: String?) -> Bool {
         switch (left, right) {
@@ -10,8 +10,8 @@ enum Sameness {
 }
 
 extension JSONValue {
-    /// Whether two values are the same JSON, whatever the order of members and the spelling of numbers: whether their canonical
-    /// texts are the same, none of which is made but those of numbers.
+    /// Whether two values have the same canonical text, so that neither the order of members nor the spelling of
+    /// numbers counts. Only the canonical texts of numbers are made.
     func isSameJSON(as other: JSONValue?) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -32,7 +32,7 @@ extension JSONObject {
         if hasSameStorage(as: other) { return true }
         guard members.count == other.members.count else { return false }
         return zip(members, other.members).allSatisfy { mine, theirs in
-            // Most objects that are compared have their members in one order.
+            // Objects that are compared mostly have their members in the same order.
             mine.value.isSameJSON(as: ExactText.areSame(mine.name, theirs.name) ? theirs.value : other[mine.name])
         }
     }
