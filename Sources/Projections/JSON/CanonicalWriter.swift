@@ -84,6 +84,8 @@ struct CanonicalWriter: ~Copyable {
     /// reserved.
     @inline(__always)
     private mutating func put(_ word: UInt64, bytes: Int) {
+        let left = capacity &- count
+        assert(left >= 8, "room for a whole word was reserved")
         room.storeBytes(of: word.littleEndian, toByteOffset: count, as: UInt64.self)
         count &+= bytes
     }
@@ -114,6 +116,7 @@ extension CanonicalWriter {
 
     /// Writes the last `digits` (1 to 24) digits of a whole number, with leading zeros.
     mutating func number(_ number: UInt64, digits: Int) {
+        assert((1...24).contains(digits), "three groups of eight digits are written at most")
         reserve(32)
         if digits <= 8 { return putLast(digits, of: number) }
         let upper = number / 100_000_000
@@ -140,6 +143,7 @@ extension CanonicalWriter {
     /// fast", 2017.)
     @inline(__always)
     private static func eightDigits(_ number: UInt64) -> UInt64 {
+        assert(number < 100_000_000, "eight digits hold the number")
         let fours = number / 10_000 | (number % 10_000) << 32
         let hundreds = (fours &* 10_486) >> 20 & 0x0000_007F_0000_007F
         let pairs = hundreds | (fours &- hundreds &* 100) << 16
@@ -183,6 +187,8 @@ extension CanonicalWriter {
         byte(UInt8(ascii: "-"))
         number(UInt64(clamping: date.day), digits: 2)
         byte(UInt8(ascii: "T"))
+        let length = count &- start
+        assert(length == 12, "the text of a day has twelve bytes")
         reserve(8)
         dayText.0 = UInt64(littleEndian: room.loadUnaligned(fromByteOffset: start, as: UInt64.self))
         dayText.1 = UInt64(littleEndian: room.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self))

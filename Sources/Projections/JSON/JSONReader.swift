@@ -190,6 +190,7 @@ extension JSONReader {
     }
 
     private mutating func leave() {
+        assert(depth > 0, "only a level that was entered is left")
         offset += 1
         depth -= 1
         levels >>= 1
