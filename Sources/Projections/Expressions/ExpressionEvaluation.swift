@@ -1,10 +1,10 @@
 import EventLog
 
-/// Answers an expression in one state.
+/// Evaluates an expression in one state.
 struct ExpressionEvaluation {
     let state: Workspace
 
-    /// The value of a part; `row` is what a filter looks at.
+    /// The value of a node; `row` is the row that the filter around it tests, `nil` outside filters.
     func value(of node: ExpressionNode, row: ExpressionRow?) throws(ExpressionError) -> JSONValue {
         switch node {
         case .literal(let value): return value
@@ -34,7 +34,7 @@ struct ExpressionEvaluation {
         }
     }
 
-    /// A value as an answer: null is false.
+    /// The value of a node as a truth value; null counts as false.
     private func truth(of node: ExpressionNode, row: ExpressionRow?) throws(ExpressionError) -> Bool {
         switch try value(of: node, row: row) {
         case .bool(let answer): return answer
@@ -67,7 +67,7 @@ struct ExpressionEvaluation {
         return found
     }
 
-    /// The row that ids name; `nil` if there is none.
+    /// The one row that a selection's ids name; `nil` if none fits, an error if several do.
     private func only(_ selection: ExpressionSelection) throws(ExpressionError) -> JSONValue? {
         var rows: [JSONValue] = []
         try forEachRow(of: selection) { row in
@@ -84,7 +84,7 @@ struct ExpressionEvaluation {
         return rows.first
     }
 
-    /// Hands out the rows of a selection, in no particular order, until `body` returns false.
+    /// Calls `body` with each row that fits a selection and its filter, in no particular order, until it returns false.
     private func forEachRow(
         of selection: ExpressionSelection,
         _ body: (ExpressionRow) -> Bool
@@ -141,7 +141,7 @@ struct ExpressionEvaluation {
         }
     }
 
-    /// Whole numbers as numbers, texts by their UTF-8 bytes; anything else has no order.
+    /// Compares whole numbers by value and texts by their UTF-8 bytes; other values have no order.
     private static func isLess(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): return left.utf8.lexicographicallyPrecedes(right.utf8)
@@ -152,7 +152,7 @@ struct ExpressionEvaluation {
         }
     }
 
-    /// Whether a list has an element, or a text holds another one.
+    /// Whether a list contains an element, or a text contains another.
     private static func contains(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.array(let elements), _): elements.contains { areEqual($0, right) }

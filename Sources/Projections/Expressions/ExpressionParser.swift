@@ -1,4 +1,4 @@
-/// Reads the text of an expression.
+/// Parses the text of an expression.
 ///
 /// Recursion is bounded by `depthMax`, so that no text exhausts the thread's stack.
 struct ExpressionParser {
@@ -8,7 +8,7 @@ struct ExpressionParser {
     private let text: [Character]
     private var place = 0
     private var depth = 0
-    /// The sections that were named so far.
+    /// The sections named so far.
     private(set) var sections: Set<Section> = []
 
     init(_ text: String) {
@@ -18,7 +18,7 @@ struct ExpressionParser {
 
     private let isTooLong: Bool
 
-    /// Reads the whole text.
+    /// Parses the whole text.
     mutating func parse() throws(ExpressionError) -> ExpressionNode {
         if isTooLong { throw error("an expression has at most \(Self.textBytesMax) bytes") }
         let node = try or(inFilter: false)

@@ -1,9 +1,9 @@
 import EventLog
 
-/// A row that an expression looks at. Of a message's row, only the members that are asked for are made.
+/// A row that an expression reads. For a message, only the members that are read are made.
 ///
-/// An object that moves from message to message, so that a row of which nothing is asked costs nothing. It belongs to one
-/// evaluation, and is of no use after `body` has returned.
+/// A class that moves from message to message, so that rows that are not read cost nothing. It belongs to one
+/// evaluation and must not be kept after `body` has returned.
 final class ExpressionRow {
     private let source: SourceState?
     private let section: Section
@@ -11,7 +11,7 @@ final class ExpressionRow {
     private var place = 0
     private var made: JSONValue?
 
-    /// A row that was made.
+    /// A row with a value that was made before.
     init(_ value: JSONValue) {
         source = nil
         section = .issues
@@ -19,14 +19,14 @@ final class ExpressionRow {
         made = value
     }
 
-    /// A row that will be a message of a source, live or deleted.
+    /// A row for the messages of a source, live or deleted; `move` chooses which.
     init(messageOf source: SourceState, in section: Section, context: RowContext) {
         self.source = source
         self.section = section
         self.context = context
     }
 
-    /// Becomes the row of the message at a place.
+    /// Makes this the row of the message at a place.
     func move(toMessageAt place: Int) {
         self.place = place
         made = nil
@@ -43,7 +43,7 @@ final class ExpressionRow {
         return row
     }
 
-    /// A member of the row; null where it has none.
+    /// A member of the row; null if absent.
     subscript(name: String) -> JSONValue {
         if made == nil, let source, let member = source.member(name, ofMessageAt: place) { return member }
         return value[name] ?? .null
@@ -51,7 +51,7 @@ final class ExpressionRow {
 }
 
 extension SourceState {
-    /// A member that every message has in its row, or may lack there as null; `nil` for one that needs the whole row.
+    /// A member of a message's row, null if absent, made without the row; `nil` for a member that needs the whole row.
     fileprivate func member(_ name: String, ofMessageAt place: Int) -> JSONValue? {
         let store = parts.messages.store
         switch name {

@@ -1,5 +1,5 @@
 extension StateExpression {
-    /// The texts that the expression names: ids, and what members are compared with.
+    /// The texts in the expression: ids, and texts that members are compared with.
     public var texts: Set<String> {
         var texts: Set<String> = []
         Self.collect(root, into: &texts)
@@ -22,7 +22,7 @@ extension StateExpression {
 }
 
 extension StateExpression {
-    /// The same expression with every text in it put through `body`; `nil` where that is no expression any more.
+    /// The same expression with each text in it replaced by what `body` returns; `nil` if the result does not parse.
     public func renaming(_ body: (String) -> String) -> StateExpression? {
         var result = ""
         var rest = description[...]

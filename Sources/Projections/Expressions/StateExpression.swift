@@ -1,17 +1,18 @@
 /// A question about a state that is answered with yes or no: `count(messages[channel="10"]) > 3`.
 ///
-/// `docs/expressions.md` is the language's page. An expression reads the rows of the state document and nothing else, so
-/// equal states give equal answers. What a row lacks is null. Values of different types are never equal, and neither is less.
+/// `docs/expressions.md` describes the language. An expression reads only the rows of the state document, so equal
+/// states give equal answers. A member that a row lacks is null. Values of different types are neither equal nor
+/// ordered.
 public struct StateExpression: Sendable, CustomStringConvertible {
-    /// The text that it was read from.
+    /// The expression's text.
     public let description: String
     /// The sections of the state document that the answer depends on.
     public let sections: Set<Section>
     let root: ExpressionNode
 
-    /// Reads an expression.
+    /// Parses an expression.
     ///
-    /// - Throws: `ExpressionError` with the column of what cannot be read.
+    /// - Throws: `ExpressionError` with the column at which the text cannot be parsed.
     public init(parsing text: String) throws(ExpressionError) {
         var parser = ExpressionParser(text)
         root = try parser.parse()
@@ -26,9 +27,9 @@ public struct StateExpression: Sendable, CustomStringConvertible {
 
     /// The answer in a state.
     ///
-    /// Cost: a row that is named by source and ids takes O(1), `messages[channel=…]` O(messages of the channel), any other
-    /// list O(rows of the section).
-    /// - Throws: `ExpressionError` where ids fit several rows, or where the expression is neither true nor false.
+    /// Cost: O(1) for a row named by source and ids, O(messages of the channel) for `messages[channel=…]`, O(rows of
+    /// the section) for any other list.
+    /// - Throws: `ExpressionError` if ids fit several rows, or if the expression's value is neither true nor false.
     public func holds(in state: Workspace) throws(ExpressionError) -> Bool {
         let evaluation = ExpressionEvaluation(state: state)
         let value = try evaluation.value(of: root, row: nil)
@@ -42,9 +43,9 @@ public struct StateExpression: Sendable, CustomStringConvertible {
     }
 }
 
-/// Why an expression cannot be read or answered.
+/// Why an expression cannot be parsed or answered.
 public struct ExpressionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where in the text, counted in characters from 1.
+    /// The place in the text, in characters from 1.
     public let column: Int
     /// What is wrong there, and what would be right.
     public let reason: String
@@ -53,12 +54,12 @@ public struct ExpressionError: Error, Hashable, Sendable, CustomStringConvertibl
     public var description: String { "column \(column): \(reason)" }
 }
 
-/// The parts of an expression.
+/// A node of a parsed expression.
 indirect enum ExpressionNode: Sendable {
     case literal(JSONValue)
-    /// A member of the row that a filter looks at, `reactions[0].emoji`.
+    /// A member of the row that a filter tests, such as `reactions[0].emoji`.
     case member([ExpressionStep])
-    /// Members of the one row that a selection names; null where there is no such row.
+    /// A member of the one row that a selection names; null if no row fits.
     case row(ExpressionSelection, [ExpressionStep])
     case count(ExpressionSelection)
     case exists(ExpressionSelection, [ExpressionStep])
@@ -90,13 +91,13 @@ enum ExpressionOperator: String, Sendable, CaseIterable {
 /// Rows of one section.
 struct ExpressionSelection: Sendable {
     let section: Section
-    /// Ids as an entity reference has them, source first, perhaps with parts left out from the left.
+    /// Ids as in an entity reference, source first; leading parts may be missing.
     var ids: [String]?
     var filter: ExpressionNode?
-    /// Where it stands in the text.
+    /// The column at which it begins in the text, from 1.
     let column: Int
 
-    /// The text that the filter demands of a member in every row; `nil` if it demands none.
+    /// The text that the filter requires a member to equal in every row; `nil` if it requires none.
     func demanded(_ name: String) -> String? {
         filter.flatMap { Self.demanded(name, by: $0) }
     }

@@ -1,9 +1,9 @@
 public import EventLog
 
 extension Workspace {
-    /// The state document with the rows of one thing alone: in `messages` or `deletedMessages` for a message, and so on.
+    /// The state document with only the rows of one thing: a message's in `messages` or `deletedMessages`, and so on.
     ///
-    /// The digest is left out, since it covers the whole state. Cost: O(1) where the reference is complete.
+    /// The digest is left out, since it covers the whole state. Cost: O(1) if the reference is complete.
     public func document(of reference: EntityReference, _ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
         var document: JSONObject = [
@@ -23,7 +23,7 @@ extension Workspace {
         return .object(document)
     }
 
-    /// The rows that are about one channel, as `ChannelState` has them; arrays are empty where the state knows no such channel.
+    /// The rows about one channel, as in `ChannelState`; the arrays are empty if the state has no such channel.
     public func document(ofChannel name: EntityReference, _ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         if let state = ChannelState.find(name, in: self).first { return state.document(options) }
         var options = options
@@ -39,7 +39,7 @@ extension Workspace {
     /// Whether the last event may have changed rows of these sections.
     public func touches(_ wanted: Set<Section>, by envelope: Envelope) -> Bool {
         guard !envelope.isAct, let state = state(of: envelope.source) else { return false }
-        // An event that leaves an issue touches no row for it.
+        // Issues are not noted as touched rows, so any event may have left one.
         return wanted.contains(.issues) || state.context.touched.contains { wanted.contains($0.section) }
     }
 }

@@ -1,8 +1,8 @@
 import EventLog
 
 extension Workspace {
-    /// Hands out the rows that a selection may mean, in no particular order, until `body` returns false. Its filter is left to
-    /// the caller.
+    /// Calls `body` with each row that a selection may mean, in no particular order, until it returns false. The caller
+    /// applies the filter.
     func forEachRow(in selection: ExpressionSelection, _ body: (ExpressionRow) -> Bool) {
         if selection.section == .issues { return forEachIssue(of: selection, body) }
         let wanted = selection.demanded("source")
@@ -20,7 +20,7 @@ extension Workspace {
 }
 
 extension SourceState {
-    /// False where `body` wants no more.
+    /// Calls `body` with each row of the source; false once `body` has returned false.
     fileprivate func forEachRow(
         in selection: ExpressionSelection,
         asOf: Timestamp?,
@@ -39,7 +39,7 @@ extension SourceState {
         return true
     }
 
-    /// Messages are looked at where they lie; those of a channel are found without looking at others.
+    /// Visits messages without making their rows; those of one channel are found without visiting others.
     private func forEachMessage(
         in selection: ExpressionSelection,
         _ rowContext: RowContext,
@@ -58,7 +58,7 @@ extension SourceState {
         return context.names.find(channel).map { parts.messages.store.places(in: $0).allSatisfy(visit) } ?? true
     }
 
-    /// The keys that ids can mean: source first, parts left out from the left.
+    /// The keys that ids can mean: source first, leading parts perhaps missing.
     private func keys(named ids: [String], in section: Section, _ fold: any Fold) -> [EntityKey] {
         let handles = ids.map { context.names.find($0) }
         switch handles.count {

@@ -1,12 +1,12 @@
 package import EventLog
 
-/// Which log and which of its states a cache holds: the rows of its meta table.
+/// The log and the state that a cache was made of: the rows of its meta table (I30).
 package struct CacheMeta: Equatable, Sendable {
     /// The version of the meta table and of the program's own cache. Raise it with every change of `OwnSchema`.
     package static let version = 2
     private static let tableStart = "table:"
     private static let decoderStart = "decoder:"
-    /// What `format` is in a cache that this version makes.
+    /// The value of `format` in a cache that this version makes.
     package static let format = "eventlog.cache/\(version)"
 
     /// The log's identity, in hex.
@@ -14,17 +14,17 @@ package struct CacheMeta: Equatable, Sendable {
     package private(set) var sequence: SequenceNumber
     /// The digest of the state, in hex.
     package private(set) var digest: String
-    /// What passes with time is judged at this instant.
+    /// The instant at which the cache judges what passes with time.
     package private(set) var asOf: String
     package let profile: String
-    /// What tells the schema from others.
+    /// Identifies the schema.
     package let schema: String
-    /// What the rows are made by: `table:NAME` with a hash, `decoder:NAME` with a version.
+    /// What made the rows: `table:NAME` with a hash, `decoder:NAME` with a version.
     package let parts: [String: String]
 
-    /// Describes `state`, which is of the log with this identity.
+    /// Describes a state of the log with this identity.
     ///
-    /// - Parameter tables: What each table is made by.
+    /// - Parameter tables: For each table, a hash of what makes its rows.
     package init(
         of state: inout Workspace,
         identity: [UInt8],
@@ -41,7 +41,7 @@ package struct CacheMeta: Equatable, Sendable {
         self.parts = parts
     }
 
-    /// Reads the rows of a meta table by name; `nil` where they are of another version.
+    /// Reads the rows of a meta table by name; `nil` if they are of another version, or one is missing.
     package init?(_ values: [String: String]) {
         guard values["format"] == Self.format, let identity = values["identity"], let digest = values["digest"],
             let sequence = values["sequence"].flatMap({ UInt64($0) }), let asOf = values["as_of"],
@@ -65,10 +65,10 @@ package struct CacheMeta: Equatable, Sendable {
         (sequence, digest, asOf) = (state.sequence, state.digest().hex, Self.asOf(state).description)
     }
 
-    /// What a table is made by; `nil` where its rows may be copied nowhere.
+    /// The hash of what makes a table's rows; `nil` if the rows must not be copied.
     package func hash(ofTable name: String) -> String? { parts[Self.tableStart + name] }
 
-    /// The decoders that have another version now than when the rows were made.
+    /// The decoders whose version has changed since the rows were made.
     package var changedDecoders: [DecoderVersion] {
         DecoderVersion.allCases.filter { parts[Self.decoderStart + $0.rawValue] != "\($0.number)" }
     }
@@ -78,11 +78,12 @@ package struct CacheMeta: Equatable, Sendable {
         identity.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Whether a log can continue the cache: it holds the cache's sequence, and no later compaction was decided.
+    /// Whether the cache can follow a log: the log reaches the cache's sequence, and no compaction was decided after
+    /// it.
     package func canContinue(in session: borrowing ReadSession) -> Bool {
         session.decidedAt <= sequence && sequence <= session.head
     }
 
-    /// The instant that a cache's rows are judged at: the state's clock.
+    /// The instant at which a cache judges what passes with time: the state's clock.
     package static func asOf(_ state: borrowing Workspace) -> Timestamp { state.clock ?? Timestamp(seconds: 0) }
 }

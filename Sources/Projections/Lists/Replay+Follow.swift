@@ -1,13 +1,13 @@
 package import EventLog
 
 extension Replay {
-    /// The most events of one batch of `follow`, so that readers of a cache see them soon.
+    /// The most events that one call of `follow` folds, so that readers of a cache see them soon.
     package static let followedEventsMax: UInt64 = 10_000
 
-    /// Folds the next events of a log into a state, and says what they may have changed; `nil` where there are none.
+    /// Folds the next events of a log into a state and returns what they may have changed; `nil` if there are none.
     ///
     /// - Parameters:
-    ///   - state: A state of the same log, folded with the same options; of no further use where this throws.
+    ///   - state: A state of the same log, folded with the same options; empty after an error.
     ///   - end: The last event to fold; `nil` for the head.
     package static func follow(
         _ state: inout Workspace,
@@ -18,7 +18,7 @@ extension Replay {
         let last = min(end ?? session.head, SequenceNumber(state.sequence.rawValue + followedEventsMax))
         guard last > state.sequence else { return nil }
         var changes = ChangedThings()
-        // Taken out, for a second reference would make the fold copy the state.
+        // The state is moved out, because a second reference would make the fold copy it.
         var taken = Workspace()
         swap(&taken, &state)
         state = try advance(consume taken, over: session, through: last, options: options) { event, state in

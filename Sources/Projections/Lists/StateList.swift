@@ -1,15 +1,15 @@
 import EventLog
 
-/// A list of rows that a cache can be filled from: a section of the state document, the history of one kind of thing, or a list that
-/// no document has.
+/// A list of rows that can fill a cache: a section of the state document, the histories of one kind of thing, or a list
+/// that no document has.
 public enum StateList: Hashable, Sendable {
-    /// The rows of the state document; messages have `order` besides.
+    /// The rows of a section of the state document; messages also have `order`.
     case section(Section)
-    /// What happened to each thing of one kind, an entry a row.
+    /// What happened to each thing of one kind, one row per entry.
     case history(EntityReference.Kind)
-    /// Folders and notes of the note tree.
+    /// The folders and notes of the note tree.
     case notes
-    /// The sources of the log, and how far each has come.
+    /// The sources of the log, each with its last times and tip.
     case sources
 
     /// Every list, in the order of the state document.
@@ -20,7 +20,7 @@ public enum StateList: Hashable, Sendable {
         .channel, .message, .guild, .member, .role, .ban, .presence, .voice, .item, .session, .prompt, .row,
     ]
 
-    /// The name in a map.
+    /// The list's name in a cache map.
     public var name: String {
         switch self {
         case .section(let section): section.rawValue
@@ -30,13 +30,13 @@ public enum StateList: Hashable, Sendable {
         }
     }
 
-    /// The list of a name.
+    /// The list with a name; `nil` if none has it.
     public init?(name: String) {
         guard let list = Self.all.first(where: { $0.name == name }) else { return nil }
         self = list
     }
 
-    /// The members that say which thing a row is about.
+    /// The members that identify the thing that a row is about.
     public var keyMembers: [String] {
         switch self {
         case .section(let section): section.keyMembers
@@ -59,7 +59,8 @@ public enum StateList: Hashable, Sendable {
     /// Whether a thing can have several rows.
     package var isHistory: Bool { if case .history = self { true } else { false } }
 
-    /// Whether rows change without an event that touches them: with time, or because they follow from many others.
+    /// Whether rows can change without an event that touches them: as time passes, or because they derive from many
+    /// others.
     package var isWrittenWhole: Bool {
         switch self {
         case .section(let section):
@@ -69,7 +70,7 @@ public enum StateList: Hashable, Sendable {
         }
     }
 
-    /// The sections whose rows tell that rows of this list may have changed.
+    /// The sections whose touched rows show that rows of this list may have changed.
     var sections: [Section] {
         switch self {
         case .section(let section): [section]

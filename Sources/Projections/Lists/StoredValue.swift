@@ -1,4 +1,4 @@
-/// A value as a column of a database holds it.
+/// A value as a database column stores it.
 package enum StoredValue: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -6,7 +6,8 @@ package enum StoredValue: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// Texts as text, numbers and truth values as numbers, lists and objects as JSON.
+    /// The value for a column: texts as text, truth values as 0 or 1, whole numbers of 64 bits as integers, other
+    /// numbers as text, lists and objects as JSON text.
     package var stored: StoredValue {
         switch self {
         case .null: .null

@@ -3,10 +3,11 @@ package import EventLog
 import Synchronization
 
 extension Workspace {
-    /// Lends what is made of the rows of some lists, in their order. A thread of its own makes it, about a thousand rows ahead of `body`.
+    /// Makes something of the rows of lists and hands it to `body`, in order. A second thread calls `make`, about a
+    /// thousand results ahead of `body`, which the calling thread calls.
     ///
-    /// - Parameter make: Gives what it makes of a row to its last argument: once, several times or not at all.
-    /// - Throws: what `body` throws; nothing more is made then.
+    /// - Parameter make: Calls its last argument with what it makes of a row: once, several times or not at all.
+    /// - Throws: what `body` throws; the second thread has ended by then.
     package func forEachMade<Made: Sendable>(
         of lists: [StateList],
         asOf: Timestamp,
@@ -30,51 +31,56 @@ extension Workspace {
     }
 }
 
-/// Hands batches from one thread, which makes them, to another one, which takes them.
+/// Hands batches from one thread, which makes them, to another, which takes them.
 ///
-/// Unchecked: the maker's thread alone touches `batch` and `isOver`; the mutex guards all else.
+/// `@unchecked Sendable` holds because only the maker's thread touches `batch` and `isOver`; everything else is
+/// constant or guarded by the mutex.
 private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
-    /// Nobody wants more.
+    /// Thrown in the maker once nothing more is wanted.
     private struct Stopped: Error {}
 
     private static var batchCount: Int { 256 }
     private static var batchesMax: Int { 4 }
 
     private let queue = DispatchQueue(label: "eventlog.rows")
+    /// Counts the batches that may still be handed over.
     private let room = DispatchSemaphore(value: 0)
+    /// Counts the batches that wait.
     private let ready = DispatchSemaphore(value: 0)
-    /// The batches that wait, and whether more are wanted. An empty batch is the last one.
+    /// The batches that wait, and whether no more are wanted. An empty batch is the last one.
     private let state = Mutex((batches: [[Made]](), isStopped: false))
     private var batch: [Made] = []
+    /// What the maker last saw of `isStopped`.
     private var isOver = false
 
     init() {
-        // A semaphore that began with a value would have to have it again in the end.
+        // Dispatch traps if a semaphore is destroyed with less than the value that it was made with, so it is made with
+        // 0.
         for _ in 0..<Self.batchesMax { room.signal() }
     }
 
-    /// Lets `work` make everything, on a thread of its own.
+    /// Runs `work`, which makes everything, on the queue.
     func start(_ work: @escaping @Sendable () throws -> Void) {
         queue.async { [self] in
-            // It throws nothing but `Stopped`.
+            // `work` throws nothing but `Stopped`.
             try? work()
             handOver()
             put([])
         }
     }
 
-    /// Takes what was made; waits while too much of it is not taken.
+    /// Adds a result; waits while `batchesMax` batches have not been taken. Called by the maker.
     func add(_ made: Made) {
         batch.append(made)
         if batch.count == Self.batchCount { handOver() }
     }
 
-    /// Throws once nothing more is wanted.
+    /// Throws once nothing more is wanted. Called by the maker.
     func goOn() throws {
         if isOver { throw Stopped() }
     }
 
-    /// The next batch; `nil` after the last one.
+    /// The next batch, for which it waits; `nil` after the last one.
     func next() -> [Made]? {
         ready.wait()
         let batch = state.withLock { $0.batches.removeFirst() }
@@ -82,7 +88,7 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
         return batch.isEmpty ? nil : batch
     }
 
-    /// Ends the making, and waits until it has ended.
+    /// Tells the maker to end and waits until it has.
     func stop() {
         state.withLock { $0.isStopped = true }
         room.signal()

@@ -1,7 +1,8 @@
 package import EventLog
 
 extension Workspace {
-    /// Lends the rows of a list one after another, in the order of sources and rows. No list is held in memory.
+    /// Calls `body` with the rows of a list one after another, sorted by source, then as in the document. Except for
+    /// issues, no list is held in memory.
     package func forEachRow(of list: StateList, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
         if case .section(.issues) = list { return try rows(in: .issues, asOf: asOf).forEach(body) }
         for source in sources.sorted(by: { $0.name < $1.name }) {
@@ -14,7 +15,8 @@ extension Workspace {
         }
     }
 
-    /// Lends what a list has of each thing that may have changed: the members of its key, and its rows, none where it is gone.
+    /// Calls `body` with each thing of a list that may have changed: the members of its key, and its rows, none if it
+    /// is gone.
     package func forEachChange(
         of list: StateList,
         in changes: ChangedThings,
@@ -41,7 +43,7 @@ package struct ChangedThings: Sendable {
     /// Nothing has changed so far.
     package init() {}
 
-    /// Notes what the last event may have changed.
+    /// Notes what `event`, the last one in `state`, may have changed.
     package mutating func note(_ state: borrowing Workspace, by event: Envelope) {
         guard let index = state.indexes[event.source] else { return }
         for key in state.sources[index].context.touched {
@@ -52,7 +54,7 @@ package struct ChangedThings: Sendable {
 }
 
 extension Section {
-    /// Whether a change of a thing of another section is one of this: a message is one thing, live or deleted.
+    /// Whether a change in another section counts as one in this: a message is one thing, live or deleted.
     fileprivate func isTouched(by other: Section) -> Bool {
         self == other || (self == .deletedMessages && other == .messages)
     }
@@ -68,7 +70,7 @@ extension SourceState {
         }
     }
 
-    /// A row with its source, of a live message with its place in the channel.
+    /// A row with its source, and for a live message with its order in the channel.
     private func listed(_ row: JSONValue, _ key: EntityKey) -> JSONValue {
         guard let own = row.object?.members else { return row }
         var members: [JSONObject.Member] = []
@@ -94,7 +96,7 @@ extension SourceState {
         return row.map { [listed($0, key)] } ?? []
     }
 
-    /// The members that tell a thing from others, as its rows have them.
+    /// The members that identify a thing, as its rows have them.
     fileprivate func keyRow(of list: StateList, _ key: EntityKey) -> JSONValue {
         var members = JSONObject()
         for (name, part) in zip(list.keyMembers, parts(of: key)) { members[name] = .string(part) }
@@ -120,14 +122,15 @@ extension SourceState {
         }
     }
 
-    /// A message that has moved away has a history and no row of its own; that of its new key goes on with it.
+    /// Whether the history of a key is listed. That of a message that has moved is not: the one of its new key goes on
+    /// with it.
     private func isListed(_ key: EntityKey) -> Bool {
         guard key.section == .messages || key.section == .deletedMessages else { return true }
         let state = parts.messages.state(of: MessageKey(channel: key.first, id: key.second))
         return state == .live || state == .deleted
     }
 
-    /// What is known of the source itself.
+    /// The row of the source itself.
     fileprivate var ownRow: JSONValue {
         .object([
             "source": .string(name.rawValue),
@@ -137,7 +140,7 @@ extension SourceState {
         ])
     }
 
-    /// The note tree, a folder before what is in it.
+    /// The rows of the note tree, each folder before its contents.
     fileprivate var noteRows: [JSONValue] {
         let tree = parts.rows.notesTree(names: context.names)
         var result: [JSONValue] = []
