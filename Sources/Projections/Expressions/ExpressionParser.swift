@@ -22,6 +22,7 @@ struct ExpressionParser {
     mutating func parse() throws(ExpressionError) -> ExpressionNode {
         if isTooLong { throw error("an expression has at most \(Self.textBytesMax) bytes") }
         let node = try or(inFilter: false)
+        assert(depth == 0, "every level that was entered is left")
         skipSpace()
         guard place == text.count else { throw error("\"\(text[place])\" cannot follow here; and, or or the end can") }
         return node

@@ -71,6 +71,7 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
 
     /// Adds a result; waits while `batchesMax` batches have not been taken. Called by the maker.
     func add(_ made: Made) {
+        assert(isOver || batch.count < Self.batchCount, "a full batch is handed over at once")
         batch.append(made)
         if batch.count == Self.batchCount { handOver() }
     }
