@@ -1,9 +1,9 @@
 package import EventLog
 
-/// What the events of some kinds mean in the state, as a number for each decoder.
+/// A version number for each decoder: it stands for what the decoder's events mean in the state.
 ///
-/// Raise the number with every change of a decoder, or of a fold for its changes, that gives other rows for the same events. Caches keep the
-/// numbers; where one differs, the rows of the sources that the decoder reads are made anew.
+/// Raise it with every change of the decoder, or of a fold for its changes, that gives other rows for the same events.
+/// Caches store the numbers; if one differs, the rows of the sources that the decoder reads are made anew.
 package enum DecoderVersion: String, CaseIterable, Sendable {
     case git, gateway, items, status, cloudkit, realtime, recorder
 
@@ -14,7 +14,7 @@ package enum DecoderVersion: String, CaseIterable, Sendable {
         }
     }
 
-    /// The decoder that reads a kind; `nil` where none does.
+    /// The decoder that reads a kind; `nil` if none does.
     package init?(kind: EventKind) {
         switch EventFamily(kind: kind) {
         case .git: self = .git

@@ -1,12 +1,12 @@
 import EventLog
 
-/// Which decoder reads a kind.
+/// The kinds of events that one decoder reads.
 enum EventFamily: Sendable {
     case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize, unknown
-    /// What recorders tell of themselves and is no part of the state: HTTP statuses, rate limits.
+    /// What recorders note about their own work, which is not part of the state: HTTP statuses, rate limits.
     case notice
 
-    /// The kinds that are named in more than one place.
+    /// Kinds that more than one place in the code names.
     static let gatewayAnswerKind = "gateway.rest/1"
     static let realtimeAnswerKind = "realtime.rest/1"
     static let cloudRecordsKind = "cloudkit.records/1"

@@ -21,17 +21,19 @@ public enum Profile: String, CaseIterable, Sendable {
     /// sideBar's web app.
     case sidebarWeb = "sidebar-web"
 
-    // Behind the `@`: `open`, a client that stays open in one view; else the version, or the last one before a commit.
+    // After the `@`: `open` for a client that stays open in one view, a version, `before-` and a commit, or a
+    // situation.
 
-    /// VibeChannel's iOS app with one channel open, which it alone reloads.
+    /// VibeChannel's iOS app with one channel open; it reloads only that channel.
     case vibechannelIOSOpen = "vibechannel-ios@open"
-    /// VibeChannel's iOS app of the user who wrote the first message, while a call of his returns after a reload.
+    /// VibeChannel's iOS app of the user who wrote the first message, while one of the user's calls returns after a
+    /// reload.
     case vibechannelIOSSender = "vibechannel-ios@sender"
     /// VibeChannel's iOS app when it opens a channel that it fetched within the last minute.
     case vibechannelIOSCached = "vibechannel-ios@cached"
     /// VibeChannel's iOS app of December 2025, which reads rows of Supabase.
     case vibechannelIOSSupabase = "vibechannel-ios@8d7d290"
-    /// VibeChannel's extension with a git that refuses to pull a branch that has parted from the local one.
+    /// VibeChannel's extension with a git that refuses to pull a branch that has diverged from the local one.
     case vibechannelVSCodeParted = "vibechannel-vscode@parted"
     /// VibeChannel's extension of the user whose pull meets conflicts.
     case vibechannelVSCodeResolving = "vibechannel-vscode@resolving"
@@ -43,7 +45,7 @@ public enum Profile: String, CaseIterable, Sendable {
     case retrocastWebOpen = "retrocast-web@open"
     /// Punchlist's iOS app while its stream is open.
     case punchlistIOSOpen = "punchlist-ios@open"
-    /// Punchlist's iOS app that took each list that was asked for to be followed by a repeat.
+    /// Punchlist's iOS app that expected a repeat after each list that it asked for.
     case punchlistIOSBeforeAll = "punchlist-ios@before-4bc21a3"
     /// Punchlist's iOS app that took the server's default project for the personal list.
     case punchlistIOSBeforePersonal = "punchlist-ios@before-45b2358"
@@ -85,7 +87,7 @@ public enum Profile: String, CaseIterable, Sendable {
     case sidebarIOSBeforeTimes = "sidebar-ios@before-eb4844fd"
     /// sideBar's web app, which reads nothing again when it connects again.
     case sidebarWebOpen = "sidebar-web@open"
-    /// sideBar's web app that took every answer for new.
+    /// sideBar's web app that treated every answer as new.
     case sidebarWebBeforeOrder = "sidebar-web@before-22d0034c"
     /// sideBar's web app whose server cut its list of archived notes before it sorted it.
     case sidebarWebBeforeSorting = "sidebar-web@before-dbd3ae08"
@@ -152,13 +154,13 @@ public enum Profile: String, CaseIterable, Sendable {
         }
     }
 
-    /// The client of today that a variant is one of.
+    /// The present client that a variant derives from; the profile itself if it is no variant.
     var base: Profile {
         let name = rawValue.prefix { $0 != "@" }
         return Profile(rawValue: String(name)) ?? .canonical
     }
 
-    /// What a variant does beside what its base does.
+    /// The rules that a variant adds to those of its base.
     var variation: ReadingRules {
         switch self {
         case .retrocastIOSOpen, .retrocastWebOpen, .punchlistIOSOpen, .sidebarIOSOpen, .sidebarWebOpen:

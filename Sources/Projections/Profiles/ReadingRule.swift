@@ -1,45 +1,45 @@
-/// One way in which a client reads the same bytes otherwise than the remote meant them.
+/// One way in which a client reads the same bytes otherwise than the remote meant them (I16).
 ///
-/// Each is asked at one place, where the client and the canonical reading part. `docs/profiles.md` names the divergence
-/// behind each, and the scenario that shows it.
+/// Each rule is checked at one place, where the client departs from the canonical reading. `docs/profiles.md` names the
+/// divergence behind each rule and the scenario that shows it.
 public enum ReadingRule: Int, CaseIterable, Sendable {
     // VibeChannel
 
-    /// A message file is cut at every `---`, wherever it stands: front matter is the second piece, whatever was before the
-    /// first is dropped, and the rest is the body.
+    /// A message file is cut at every `---`, wherever it occurs: the text before the first is dropped, the second piece
+    /// is the front matter, and the rest is the body.
     case fileIsCutAtDashes
-    /// Each line of the front matter is a key up to the first colon and a text without the quotes at its ends; the last
-    /// of equal keys counts, and indentation means nothing.
+    /// Each line of the front matter is a key up to the first colon, then a text without the quotes at its ends. The
+    /// last of equal keys counts, and indentation means nothing.
     case keysAreReadByLine
-    /// `tags` are a text with commas or brackets; of the other lists each line `- …` below the key is an entry as
+    /// `tags` are a text with commas or brackets. In the other lists, each line `- …` below the key is an entry as
     /// written, and a text is one entry.
     case listsAreReadByLine
     /// A date is RFC 3339 in upper case with a zone, and nothing else is a date.
     case datesAreISOAlone
-    /// Every `.md` goes out of a file's name and out of `reply_to`; two files can have one id.
+    /// Every `.md` is removed from a file's name and from `reply_to`, so that two files can have the same id.
     case suffixIsCutEverywhere
     /// The body is trimmed of what Foundation calls white space and newlines.
     case bodyIsTrimmedBySwift
-    /// Of front matter only the keys that the client has a use for are kept.
+    /// Only the keys of front matter that the client uses are kept.
     case unknownKeysAreIgnored
     /// A file that cannot be read is passed over in silence.
     case faultsAreNotTold
-    /// A file over 1 MB is no message: the API gives no content of it.
+    /// A file over 1 MB is no message, because the API does not give its content.
     case largeFilesAreNotFetched
-    /// Of a folder only the first thousand files are there, in the order of their names.
+    /// Only the first thousand files of a folder, by name, are listed.
     case foldersAreListedInPart
-    /// A reply to something that is no live message shows no mark of being a reply.
+    /// A reply to anything but a live message is not marked as a reply.
     case lostParentsAreNotShown
-    /// Front matter without a closing line goes on to the end of the file; a line closes it that begins with `---`, and
-    /// the first line may name the language: YAML, JSON, or JavaScript, of which literals are read and code is never run.
+    /// Front matter ends with a line that begins with `---`, without one at the end of the file. The first line may
+    /// name the language: YAML, JSON, or JavaScript, whose literals are read and whose code is never run.
     case openFrontMatterIsWhole
-    /// Front matter is what js-yaml reads: scalars of YAML 1.1, tags, aliases, keys that are no texts. Texts made of values
-    /// are JavaScript's, and what is false to JavaScript is absent.
+    /// Front matter is read as by js-yaml: scalars of YAML 1.1, tags, aliases, keys that are not texts. Values become
+    /// texts as in JavaScript, and a value that JavaScript treats as false is absent.
     case scalarsHaveTypes
-    /// A date is what V8's `Date` makes of the value, to the millisecond. A time without a zone is taken as UTC for want of
-    /// the reader's own zone.
+    /// A date is what V8's `Date` makes of the value, to the millisecond. A time without a zone is read as UTC, because
+    /// the reader's own zone is not known.
     case datesAreOfAnyValue
-    /// Empty parts of a text with commas are entries, and a value that is neither text nor list is none.
+    /// Empty parts of a text with commas are entries; a value that is neither text nor list is no entry.
     case listsKeepEmptyParts
     /// `reply_to` without `.md` names no message.
     case replyNamesAWholeFile
@@ -48,9 +48,9 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
 
     // Punchlist
 
-    /// An event without `data` is no snapshot, nor is one of whose tickets none can be read.
+    /// An event without `data` is no snapshot, and neither is one with no readable ticket.
     case emptyEventIsNoSnapshot
-    /// A ticket of the stream that cannot be read is not there; the others are the whole list.
+    /// A ticket of the stream that cannot be read is left out; the others are the whole list.
     case badTicketIsLeftOut
     /// An array with an element that cannot be read is no snapshot: the old list stays.
     case badElementFailsTheArray
@@ -60,24 +60,24 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case linesEndInLFAlone
     /// An item without title or creation time cannot be read.
     case itemNeedsTitleAndCreated
-    /// An item with a question that lacks a member, as one with capitalised names does, cannot be read.
+    /// An item cannot be read if one of its questions lacks a member, as one with capitalised names does.
     case itemNeedsReadableQuestions
 
     // VibeStatus
 
-    /// A file that is empty or says no status ends its session, until it says one again.
+    /// A file that is empty or has no status ends its session until it has one again.
     case unreadableFileEndsTheSession
-    /// A prompt that cannot be read is not there.
+    /// A prompt that cannot be read is left out.
     case unreadablePromptIsNone
-    /// A session is what it was when its status last changed: other writes are not uploaded.
+    /// A session stays as it was when its status last changed: other writes are not uploaded.
     case sameStatusIsNotUploaded
-    /// A session's time is that at which its change was noticed, whatever its file says.
+    /// A session's time is when its change was noticed, not the one in its file.
     case timeIsThatOfUpload
     /// No process id is uploaded.
     case processIsNotUploaded
-    /// While other sessions are there, a file that says no status makes its status be uploaded again.
+    /// While there are other sessions, a file without a status causes its status to be uploaded again.
     case unreadableFileIsUploadedAgain
-    /// A session that ends half an hour after its last change, or later, is not taken out of the cloud.
+    /// A session that ends half an hour or more after its last change is not removed from the cloud.
     case lateEndIsNotUploaded
     /// A session is shown for half an hour after its last change, not for two.
     case sessionsLastHalfAnHour
@@ -86,7 +86,7 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
 
     /// Changes of rows are applied in the order in which they arrive, repeats too.
     case rowsAreTakenAsTheyArrive
-    /// A job is known by its file: jobs of one file are one.
+    /// A job is identified by its file, so jobs of one file are one job.
     case jobsAreKnownByTheirFile
     /// The deletion of a job is not read, since it names no file.
     case jobDeletionIsNotRead
@@ -94,28 +94,28 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case softDeletedStaysListed
     /// An update of a note without its content empties it.
     case missingContentIsEmpty
-    /// An update of a file or job is the whole of it.
+    /// An update of a file or job replaces it whole.
     case filesAndJobsAreReplaced
-    /// An update of a website takes away its transcripts.
+    /// An update of a website removes its transcripts.
     case transcriptsAreLost
-    /// A note was made when it was last updated.
+    /// A note's creation time is that of its last update.
     case noteIsMadeWhenUpdated
-    /// Messages of a conversation stand in the order of their times.
+    /// Messages of a conversation are sorted by their times.
     case messagesAreSortedByTime
     /// An update does not change a note's title.
     case noteTitleIsKept
     /// A note that moves out of all folders stays in its folder.
     case moveToTheRootIsNotSeen
-    /// An update of a note that is not known, or is softly deleted, does nothing.
+    /// An update of a note that is unknown or softly deleted does nothing.
     case unknownNoteIsNotUpdated
-    /// A website's record older than the shown one's `updated_at` does nothing but delete.
+    /// A website's record that is older than the `updated_at` shown can only delete.
     case olderWebsiteUpdateIsIgnored
     /// An update does not change a file's `updated_at`.
     case fileTimeIsKept
-    /// Files are those of a list, fetched half a second after a frame that tells of a new file, of a job's end or of a
-    /// job of an unlisted file; other frames change and remove what is listed.
+    /// Files are those of a list that is fetched half a second after a frame about a new file, a job's end or a job of
+    /// an unlisted file. Other frames change and remove what is listed.
     case filesAreThoseOfTheList
-    /// A column that the record of an update lacks has no value any more.
+    /// A column that the record of an update lacks loses its value.
     case missingColumnsAreLost
     /// A record with the scratchpad's title changes no note.
     case scratchpadIsNoNote
@@ -124,23 +124,23 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
 
     /// A dispatch that repeats an earlier one of its connection is read again.
     case repeatsAreReadAgain
-    /// A message or channel that is created again stands twice, the second time as `ID#2`.
+    /// A message or channel that is created again exists twice, the second time as `ID#2`.
     case createAlwaysAdds
-    /// Messages stand in the order in which they arrived.
+    /// Messages are in the order of their arrival.
     case messagesStandAsTheyArrive
-    /// Of two versions the one that arrives later counts.
+    /// The version that arrives last counts.
     case laterVersionCounts
-    /// A deleted message or channel that is created again is there again; a channel leaves its messages behind.
+    /// A deleted message or channel that is created again comes back; a deleted channel leaves its messages behind.
     case deletedMessageComesBack
-    /// An update of a message that is not there does nothing.
+    /// An update of a message that the client does not have does nothing.
     case unseenMessageIsNotUpdated
     /// Reactions are passed over.
     case reactionsAreIgnored
-    /// Nobody is ever seen in a voice channel.
+    /// Nobody is shown in a voice channel.
     case voiceIsNotShown
     /// Bans are passed over.
     case bansAreIgnored
-    /// A deletion without the whole object that is deleted is not read.
+    /// A deletion that does not contain the whole deleted object is not read.
     case deletionNeedsTheWholeObject
     /// A member without a list of roles is not read.
     case memberNeedsRoles
@@ -148,9 +148,9 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case memberUpdateIsIgnored
     /// Roles are passed over.
     case rolesAreIgnored
-    /// A guild that READY's list lacks is still one that the user is in.
+    /// The user stays in a guild that READY's list lacks.
     case readyTakesNoGuildAway
-    /// Somebody who goes on typing is shown until eight seconds after the first time.
+    /// A user who goes on typing is shown only until eight seconds after the first time.
     case typingEndsWithItsFirstTimer
     /// The user's own typing is not stored.
     case ownTypingIsIgnored
@@ -158,9 +158,9 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case directChannelsAreNotRead
     /// A deletion that names its thing by a number finds nothing.
     case numbersNameNothing
-    /// A number keeps the digits that a floating-point number has.
+    /// A number keeps only the digits that a floating-point number has.
     case numbersAreRounded
-    /// READY's list of guilds is all the guilds there are; the channels and messages of others stay.
+    /// READY's list contains all guilds of the user; the channels and messages of others stay.
     case guildsLeftAreGone
     /// A channel of direct messages is stored as one of the guild `undefined`.
     case directChannelsAreOfNoKnownGuild
@@ -172,59 +172,61 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case readStatesAreIgnored
     /// The user's own joining or leaving of a guild does not change the list of guilds.
     case ownMembershipIsNotFollowed
-    /// An update of a guild puts it on the list, whether or not READY named it.
+    /// An update of a guild adds it to the list, whether or not READY named it.
     case guildUpdateListsTheGuild
-    /// No member of a dispatch is checked but ids: what cannot be what it should be is absent.
+    /// Only the ids in a dispatch are checked; another member of a wrong type is absent.
     case membersAreNotChecked
-    /// The first page of a channel's messages, and a list of channels, takes the place of what is listed.
+    /// The first page of a channel's messages, or a list of channels, replaces what is listed.
     case answersReplaceLists
 
     // Several apps
 
-    /// Of the answers of REST those count that came on the first connection; of Punchlist, those while no stream is open.
-    /// A client that stays in one view asks for nothing again.
+    /// Only the answers of REST on the first connection count; with Punchlist, only those while no stream is open. A
+    /// client that stays in one view requests nothing again.
     case laterAnswersAreNotRead
 
     // Past clients, and clients in a situation that a bug needs
 
-    /// Of the channels that the first commit with one brings, the first is open; what happens in others is not seen.
+    /// The first channel of the first commit with channels is open; what happens in others is not seen.
     case oneChannelIsReloaded
-    /// A change within a minute of the last reload shows with the next one, for the listing comes from a cache.
+    /// A change within a minute of the last reload shows with the next one, because the listing comes from a cache.
     case listingsAreAMinuteOld
-    /// A change behind an answer that the server failed to give shows with the next one: the reload is not repeated.
+    /// A change whose reload failed at the server shows with the next change, because the reload is not repeated.
     case failedReloadIsNotRepeated
     /// A message that the client's user deletes stays until the next reload.
     case ownDeletionIsKept
-    /// A message that the client's user sends stands twice until the next reload, as `ID` and `ID#2`.
+    /// A message that the client's user sends exists twice until the next reload, as `ID` and `ID#2`.
     case ownMessageStandsTwice
-    /// Of a channel the newest five hundred messages are there.
+    /// Only the newest five hundred messages of a channel are shown.
     case newestFiveHundredAreCached
-    /// A message that the client's user edits has, until the next reload, the files and images that the edit drops.
+    /// A message that the client's user edits keeps, until the next reload, the files and images that the edit drops.
     case ownEditKeepsWhatItDrops
-    /// Where the branch parts, the client stays on the line that it has: no commit is seen but those that follow it, and
-    /// no merge.
+    /// When the branch diverges, the client stays on its own line: it sees only commits that follow that line, and no
+    /// merge.
     case partedBranchIsNotPulled
-    /// A merge in which the client has resolved conflicts shows with the next change, and so does what it merges.
+    /// A merge in which the client has resolved conflicts shows with the next change, and so do the changes that it
+    /// merges.
     case resolvedConflictIsNotTold
-    /// A change within ten seconds of another that was pulled, or sooner, shows with the next one: the polls overlap.
+    /// A change within ten seconds of another that was pulled shows with the next one, because the polls overlap.
     case pollDuringAnotherFails
-    /// A message is known by its file's name: one of that name in another channel takes its place.
+    /// A message is identified by its file's name: one with the same name in another channel replaces it.
     case fileNameIsTheKey
-    /// A deletion that names nothing but the key is not read.
+    /// A deletion that contains only the key is not read.
     case keyOnlyDeletionIsNotRead
-    /// Of an answer the hundred rows count that were made first.
+    /// Only the oldest hundred rows of an answer count.
     case oldestHundredAreListed
-    /// A list takes the place of the viewed project's, whatever project it names. What went out last says which is viewed.
+    /// A list replaces that of the viewed project, whatever project it names. The last outbound message tells which is
+    /// viewed.
     case anyListIsTheViewedOne
-    /// To ask for no project is to view the personal list, `user`.
+    /// A client that requests no project views the personal list, `user`.
     case noProjectIsThePersonalList
-    /// When a connection opens again, the personal list is viewed, and the one viewed before is there no more.
+    /// When a connection opens again, the personal list is viewed, and the list viewed before is gone.
     case reconnectShowsThePersonalList
-    /// What comes on a third connection, or a later one, is passed over, for that one is of the default project.
+    /// Events of a third or later connection are passed over, because that connection is for the default project.
     case thirdConnectionIsOfTheDefault
-    /// No event of the stream is read: the stream is never opened.
+    /// No event of the stream is read, because the stream is never opened.
     case streamIsNeverOpened
-    /// An event comes in pieces of 1,024 bytes, and one that is cut within a character is lost.
+    /// An event arrives in pieces of 1,024 bytes; a piece that begins or ends within a character is lost.
     case piecesCutCharacters
     /// The first event of the stream after an answer is passed over.
     case eventAfterAnAnswerIsSkipped
@@ -232,46 +234,48 @@ public enum ReadingRule: Int, CaseIterable, Sendable {
     case sessionsLastHalfAMinute
     /// A session is shown for five minutes after its last write.
     case sessionsLastFiveMinutes
-    /// A session whose file names a process is gone a second later, for that process was the hook's own shell.
+    /// A session whose file names a process is gone a second later, because that process was the hook's own shell.
     case processHasEnded
-    /// A session whose file names a process is gone a minute later, for the hook found none that lives on.
+    /// A session whose file names a process is gone a minute later, because the hook found none that keeps running.
     case processHasEndedAfterAMinute
-    /// No status is ever uploaded: each look at the files ends the wait for the upload before.
+    /// No status is ever uploaded: each read of the files cancels the pending upload.
     case nothingIsUploaded
-    /// A session's first status stays, for a record that exists cannot be made again.
+    /// A session's first status stays, because a record that exists cannot be created again.
     case firstStatusStays
-    /// An end goes to the cloud where ten sessions are left, or none.
+    /// The end of a session is uploaded only if ten sessions are left, or none.
     case endsAreUploadedByTens
     /// A status that comes within three seconds of an upload counts as sent and is not.
     case changeDuringASaveIsLost
-    /// The status that was uploaded last for a session counts beyond its end, unless other sessions are there.
+    /// The status uploaded last for a session counts beyond its end, unless there are other sessions.
     case lastSessionIsRememberedAsSent
     /// Each text of a prompt's file is a prompt, and none is removed.
     case everyPromptStays
     /// The query for prompts finds none.
     case noPromptIsFound
-    /// A prompt goes nowhere: its file is taken away, and the upload fails.
+    /// A prompt is lost: its file is removed, and the upload fails.
     case promptIsNotUploaded
-    /// A session is shown for ten seconds after its last upload: then another Mac takes away what is not its own.
+    /// A session is shown for ten seconds after its last upload; then another Mac removes the sessions that are not its
+    /// own.
     case anotherMacCleansUp
-    /// An answer that goes on on another page is never read to its end, and changes nothing.
+    /// An answer with more than one page is never read to its end and changes nothing.
     case longAnswersNeverEnd
-    /// What an answer says counts as it arrives, whenever it was asked for.
+    /// An answer counts when it arrives, whenever it was requested.
     case answersAreTakenAsTheyArrive
-    /// A file was made when it was last updated.
+    /// A file's creation time is that of its last update.
     case fileIsMadeWhenUpdated
-    /// A conversation is read again where its `updated_at` is another one.
+    /// A conversation is read again only if its `updated_at` differs.
     case conversationNeedsANewTime
     /// A note without the key `archived` is not listed.
     case noteWithoutArchivedIsNotListed
-    /// Of the archived notes the first fifty are listed.
+    /// Only the first fifty archived notes are listed.
     case firstFiftyArchivedAreListed
-    /// A change of a note half a second after another or sooner shows with the next one, for the tree is being read.
+    /// A change of a note within half a second of another shows with the next one, because the tree is still being
+    /// read.
     case noteDuringARefreshIsMissed
-    /// A change of a task a second after another that was announced, or sooner, shows with the next one.
+    /// A change of a task within a second of another that was announced shows with the next one.
     case taskSoonAfterAnotherIsNotAnnounced
 
-    /// The events that the rule is about.
+    /// The families of events that the rule applies to.
     var families: [EventFamily] {
         switch self {
         case .fileIsCutAtDashes, .keysAreReadByLine, .listsAreReadByLine, .datesAreISOAlone, .suffixIsCutEverywhere,

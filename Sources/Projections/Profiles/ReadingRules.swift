@@ -1,5 +1,6 @@
-/// The ways in which one reading departs from what the remotes meant; none for `canonical`.
+/// A set of reading rules: how one reading departs from what the remotes meant. Empty for `canonical`.
 public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiteral {
+    /// A bit for each rule, by its raw value.
     private var bits: UInt128 = 0
 
     /// Makes a set of rules.
@@ -12,38 +13,40 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
         for rule in rules { bits |= Self.bit(of: rule) }
     }
 
-    /// Whether there is no rule: the canonical reading.
+    /// Whether the set is empty, which is the canonical reading.
     public var isEmpty: Bool { bits == 0 }
 
-    /// Whether a rule is among them.
+    /// Whether the set contains a rule.
     public func contains(_ rule: ReadingRule) -> Bool { bits & Self.bit(of: rule) != 0 }
 
-    /// The rules without one.
+    /// The set without one rule.
     public func removing(_ rule: ReadingRule) -> ReadingRules {
         var rules = self
         rules.bits &= ~Self.bit(of: rule)
         return rules
     }
 
-    /// The rules of both.
+    /// The union of both sets.
     func union(_ other: ReadingRules) -> ReadingRules {
         var rules = self
         rules.formUnion(other)
         return rules
     }
 
-    /// A short text that tells sets of rules apart, within one build of the program.
+    /// A text of at most 32 hex digits that identifies the set within one build of the program.
     var shortName: String { String(bits, radix: 16) }
 
-    /// The rules of a short name; `nil` where the text is none.
+    /// The set with a short name; `nil` if the text is none.
     init?(shortName: String) {
         guard let bits = UInt128(shortName, radix: 16) else { return nil }
         self.bits = bits
     }
 
+    /// Adds the rules of another set.
     mutating func formUnion(_ other: ReadingRules) { bits |= other.bits }
 
-    /// Those that the events of a family are read by: a client knows nothing of other apps' events.
+    /// The rules that apply to events of a family: a client's rules do not change how other apps' events are read
+    /// (I16).
     func forEvents(of family: EventFamily) -> ReadingRules {
         if isEmpty { return self }
         var rules = self
@@ -51,7 +54,7 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
         return rules
     }
 
-    /// The rules that are about each family's events.
+    /// The bits of the rules about each family.
     private static let masks: [EventFamily: UInt128] = ReadingRule.allCases.reduce(into: [:]) { masks, rule in
         for family in rule.families { masks[family, default: 0] |= bit(of: rule) }
     }
