@@ -59,5 +59,8 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
         for family in rule.families { masks[family, default: 0] |= bit(of: rule) }
     }
 
-    private static func bit(of rule: ReadingRule) -> UInt128 { 1 << UInt128(rule.rawValue) }
+    private static func bit(of rule: ReadingRule) -> UInt128 {
+        assert(rule.rawValue < UInt128.bitWidth, "a set has one bit for each of 128 rules")
+        return 1 << UInt128(rule.rawValue)
+    }
 }
