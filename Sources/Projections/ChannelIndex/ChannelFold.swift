@@ -49,6 +49,7 @@ struct ChannelFold {
         try applyShared(before: .max, session)
     }
 
+    /// Folds the remaining events that concern all channels and come before a sequence.
     private mutating func applyShared(before end: UInt64, _ session: borrowing ReadSession) throws {
         while sharedCount < shared.count, shared[sharedCount] < end {
             sharedCount += 1
@@ -57,6 +58,7 @@ struct ChannelFold {
     }
 
     private mutating func apply(_ sequence: SequenceNumber, _ session: borrowing ReadSession) throws {
+        // A dropped event changes nothing.
         guard let event = try session.event(at: sequence) else { return }
         event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) }
     }

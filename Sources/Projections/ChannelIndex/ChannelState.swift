@@ -13,6 +13,7 @@ public struct ChannelState: Sendable {
     public let sequence: SequenceNumber
     /// The greatest `recordedAt` of the remote changes up to there.
     public let clock: Timestamp?
+    /// The whole state of the source, or one that is right only for this channel.
     private let source: SourceState
     private let channel: EntityID
 
@@ -137,6 +138,7 @@ extension ChannelState {
         to writer: inout CanonicalWriter
     ) {
         let messages = source.parts.messages
+        // Only canonical rows of packed messages can be written from the cell; the others are made as values.
         if source.rowRules.isEmpty, messages.store.cells[place].form == .packed {
             messages.writeRow(of: section, packedAt: place, end: end, to: &writer, source.context.names)
         } else if let row = row(for: EntityKey(section, channel, messages.store.cells[place].id), asOf: asOf) {

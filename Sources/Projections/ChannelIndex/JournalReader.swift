@@ -50,6 +50,7 @@ struct JournalReader {
 
     @inline(__always)
     private mutating func head() -> UInt8? {
+        // Sums wrap here and below, because altered bytes can give any numbers.
         guard let tag = numbers.byte(), let step = numbers.number(), step > 0 || last.sequence == 0 else { return nil }
         last.sequence &+= step
         return tag

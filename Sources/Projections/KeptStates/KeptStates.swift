@@ -218,10 +218,12 @@ struct KeptStates: Sendable {
         try session.existingDerivedStore()?.table(Self.name, version: version)
     }
 
+    /// The key of a state's head.
     func headKey(_ sequence: SequenceNumber) -> [UInt8] {
         rules + Array("h".utf8) + bytes(sequence.rawValue)
     }
 
+    /// The key of one of a state's pieces.
     func pieceKey(_ sequence: SequenceNumber, _ piece: UInt32) -> [UInt8] {
         rules + Array("p".utf8) + bytes(sequence.rawValue) + bytes(piece)
     }

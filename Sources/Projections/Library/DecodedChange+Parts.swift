@@ -29,7 +29,7 @@ extension DecodedChange {
         public let tags: [String]
         /// The texts or objects of its attachments.
         public let attachments: [JSONValue]
-        /// What the remote says beyond these members.
+        /// The other members that the remote sent.
         public let extra: JSONObject
     }
 
@@ -105,7 +105,7 @@ extension DecodedChange {
         public let status: String?
         /// When it was made, as written.
         public let created: String?
-        /// What the remote says beyond these members.
+        /// The other members that the remote sent.
         public let extra: JSONObject
     }
 

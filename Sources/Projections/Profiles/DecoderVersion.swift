@@ -1,6 +1,6 @@
 package import EventLog
 
-/// A version number for each decoder: it stands for what the decoder's events mean in the state.
+/// A decoder, with a number for the meaning that it gives its events in the state.
 ///
 /// Raise it with every change of the decoder, or of a fold for its changes, that gives other rows for the same events.
 /// Caches store the numbers; if one differs, the rows of the sources that the decoder reads are made anew.

@@ -25,9 +25,9 @@ extension Replay {
     ///
     /// - Parameters:
     ///   - state: A state of this log, folded with the same options.
-    ///   - last: The last event to give; none is given where the state is not before it.
+    ///   - last: The last event to give; none is given if the state contains it already.
     ///   - body: as of `steps(of:in:)`.
-    /// - Throws: `EventLogError` where the log cannot be read, or an event is checked and not as it was appended.
+    /// - Throws: `EventLogError` if the log cannot be read, or a checked event is not as it was appended.
     public static func steps(
         from state: Workspace,
         over session: borrowing ReadSession,
@@ -63,6 +63,7 @@ private struct RowName: Hashable {
 }
 
 extension Workspace {
+    /// The rows that the last event of the state touched, each once.
     fileprivate func touchedRows(by envelope: Envelope) -> [RowName] {
         guard let index = indexes[envelope.source] else { return [] }
         let state = sources[index]
@@ -104,6 +105,7 @@ extension Workspace {
         return row.map(state.withSource)
     }
 
+    /// The issues that the event left, as differences.
     fileprivate func newIssues(of envelope: Envelope) -> [StateDifference] {
         guard let index = indexes[envelope.source] else { return [] }
         return sources[index].issues.rows.reversed().prefix { $0.sequence == envelope.sequence }.reversed().map {

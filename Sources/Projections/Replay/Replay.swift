@@ -83,6 +83,8 @@ public enum Replay {
         return run.workspace
     }
 
+    /// Throws for a point before the last compaction, unless what is left may be folded: an earlier state needs dropped
+    /// events.
     static func refusePointBeforeCompaction(
         _ point: SequenceNumber,
         session: borrowing ReadSession,
@@ -99,6 +101,7 @@ public enum Replay {
 }
 
 extension ReplayOptions {
+    /// Whether the replay folds an event.
     func includes(_ source: SourceName, _ sequence: SequenceNumber) -> Bool {
         (sources?.contains(source) ?? true) && !without.contains(sequence)
     }

@@ -4,7 +4,7 @@ import EventLog
 ///
 /// A class, because it is used at each event, and a value would be copied each time.
 final class ReplayLanes {
-    /// What the events of a lane share.
+    /// The properties that the events of a lane share.
     struct Lane: Sendable {
         let source: SourceName
         let connection: String?
