@@ -2,16 +2,17 @@
 import EventLog
 import Synchronization
 
-/// The thread on which one recorder's events are appended: an append blocks until the disk has the events, which neither
-/// an event loop nor a task may do.
+/// The thread that appends one recorder's events.
+///
+/// An append blocks until the disk has the events (I5); event loops and tasks must not block, so a thread does it.
 final class AppendThread: Sendable {
     private let queue: BatchQueue
     private let ending: Ending
 
-    /// How long to wait where another process holds the log's lock, before the batch is tried again.
+    /// The pause before a batch is tried again while another process holds the log's lock.
     private static let lockedPause = Duration.seconds(1)
 
-    /// Takes the source's lock and begins to append what the queue gives.
+    /// Takes the source's lock and starts to append the queue's batches; also returns what the log holds of the source.
     ///
     /// - Throws: as `Recorder.init`.
     static func start(
@@ -41,7 +42,7 @@ final class AppendThread: Sendable {
         self.ending = ending
     }
 
-    /// Appends what waits, gives the source's lock back and says what was done. Not to be cancelled.
+    /// Appends everything that waits, releases the source's lock and returns the counts. Cancellation does not stop it.
     func finish() async throws -> IngestSummary {
         queue.finish()
         return try await ending.value().get()
@@ -60,7 +61,7 @@ final class AppendThread: Sendable {
                     recorder.take(pieces)
                     if recorder.isFull { try patiently(queue, recorder) { try recorder.pass() } }
                 }
-                // While this is written the next comes in and is prepared.
+                // The appender writes this batch while the next one is collected and prepared.
                 try patiently(queue, recorder) { try recorder.pass() }
                 writing.end(queue, observer)
                 writing = next
@@ -82,7 +83,7 @@ final class AppendThread: Sendable {
 
         init(count: Int = 0) { self.count = count }
 
-        /// Says that it is durable.
+        /// Reports the batch as durable; later calls do nothing.
         mutating func end(_ queue: BatchQueue, _ observer: RecordingObserver) {
             guard count > 0 else { return }
             observer.appended(count, in: ContinuousClock.now - start)
@@ -91,7 +92,8 @@ final class AppendThread: Sendable {
         }
     }
 
-    /// Waits where another writer holds the lock: meanwhile the queue fills and the remote is read no further.
+    /// Runs `body`, and tries again while another writer holds the log's lock. Meanwhile the queue fills, so the remote
+    /// is read no further.
     private static func patiently(
         _ queue: BatchQueue,
         _ recorder: Recorder,
@@ -103,14 +105,14 @@ final class AppendThread: Sendable {
                 return try attempt()
             } catch let error as EventLogError where error.code == .locked {
                 guard queue.pause(lockedPause) else { throw error }
-                // What was to be appended is in the recorder already.
+                // The recorder already holds everything that was to be appended.
                 attempt = { try recorder.flush() }
             }
         }
     }
 }
 
-/// What became of the thread's work; waited for by one task.
+/// The result of the thread's work. One task waits for it.
 private final class Ending: Sendable {
     private struct State {
         var result: Result<IngestSummary, any Error>?

@@ -8,22 +8,23 @@ import Glibc
 import Darwin
 #endif
 
-/// What waits between the tasks that record and the thread that appends.
+/// The queue between the tasks that record and the thread that appends.
 ///
-/// Bounded by bytes and by number: who adds to a full queue waits until the disk has taken what was there, and so the
-/// remote is read no faster than the log is written. Memory is bounded by the limits and one more piece a task.
+/// Bounded by bytes and by number: a task that adds to a full queue waits until the appending thread has taken the
+/// queued batches, so the remote is read no faster than the log is written. Memory stays within the limits plus one
+/// batch a task.
 final class BatchQueue: Sendable {
-    /// How many events may wait before who adds must wait too.
+    /// The number of waiting pieces from which producers must wait.
     static let itemsMax = 32_768
-    /// The same in bytes of payload.
+    /// The weight of waiting pieces (`SourceBatch.weight`), in bytes, from which producers must wait.
     static let bytesMax = 16 << 20
-    /// From so many events or bytes on a batch waits for no more.
+    /// A batch with this many pieces or bytes is taken at once.
     private static let dueItems = 4_000
     private static let dueBytes = 1 << 20
-    /// The longest that the first event of a batch waits for others.
+    /// The longest that the first piece of a batch waits for others.
     private static let lingerMax = Duration.milliseconds(20)
-    /// How often a wait looks whether it is over. Not a wait for a signal until a date: the wall clock may be stepped
-    /// back, and such a wait then lasts as long as the step.
+    /// The interval at which a timed wait polls, in microseconds. A semaphore with a date as its timeout is no choice:
+    /// if the wall clock is stepped back, that wait grows by the step.
     private static let lookMicroseconds: UInt32 = 2_000
 
     private struct State {
@@ -39,12 +40,12 @@ final class BatchQueue: Sendable {
         var lastBookmark: [UInt8]?
         var producers: [CheckedContinuation<Void, Never>] = []
         var flushers: [(upTo: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
-        /// Whether the appending thread waits for `changed`.
+        /// Whether the appending thread waits for `changed`; the semaphore is signalled only then.
         var isAwaited = false
 
         var isFull: Bool { waitingCount >= itemsMax || waitingBytes >= bytesMax }
 
-        /// Whether a batch should not wait for more.
+        /// Whether the batch should be taken now.
         var isDue: Bool {
             isFinished || !flushers.isEmpty || waitingCount >= dueItems || waitingBytes >= dueBytes
         }
@@ -70,14 +71,14 @@ final class BatchQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Signalled once when there is something to do for the thread that waits for it.
+    /// Wakes the appending thread; signalled once per wait.
     private let changed = DispatchSemaphore(value: 0)
 
-    /// Adds pieces in order, and returns when there is room for more.
+    /// Adds pieces in order, and returns once the queue has room again.
     ///
-    /// Once this is called the pieces are taken, also if the task is cancelled while it waits for room.
+    /// The pieces are taken at once; cancelling the task while it waits for room does not take them back.
     ///
-    /// - Throws: what made an append fail before.
+    /// - Throws: the error of an earlier append that failed.
     func append(_ pieces: SourceBatch) async throws {
         guard try add(pieces) else { return }
         await withCheckedContinuation { continuation in
@@ -91,9 +92,9 @@ final class BatchQueue: Sendable {
         try throwFailure()
     }
 
-    /// Returns when everything that was added before is durable.
+    /// Returns once everything added before the call is durable.
     ///
-    /// - Throws: what made an append fail.
+    /// - Throws: the error of the append that failed.
     func flush() async throws {
         await withCheckedContinuation { continuation in
             let isReady = change { state in
@@ -106,12 +107,12 @@ final class BatchQueue: Sendable {
         try throwFailure()
     }
 
-    /// Says that nothing more comes.
+    /// Ends the queue: no more pieces will be added.
     func finish() {
         change { $0.isFinished = true }
     }
 
-    /// Adds, and says whether the queue is full now.
+    /// Adds pieces; returns whether the queue is full now.
     private func add(_ pieces: SourceBatch) throws -> Bool {
         try change { state in
             if let failure = state.failure { throw failure }
@@ -120,11 +121,11 @@ final class BatchQueue: Sendable {
         }
     }
 
-    /// The number of pieces that were ever added.
+    /// The number of pieces ever added.
     var acceptedCount: UInt64 { state.withLock { $0.accepted } }
 
-    /// Replaces the bookmark where everything is stored and nothing was added beyond a count: what was added meanwhile
-    /// has a newer one.
+    /// Replaces the bookmark if exactly `count` pieces were ever added and all are stored. Later pieces bring a newer
+    /// bookmark of their own, which must not be overwritten.
     func renewBookmark(ifAccepted count: UInt64, _ renewed: ([UInt8]) -> [UInt8]?) {
         change { state in
             guard state.failure == nil, state.waiting.isEmpty, state.accepted == count, state.stored == count,
@@ -138,7 +139,7 @@ final class BatchQueue: Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Changes the state, and wakes the appending thread where it waits.
+    /// Changes the state, and wakes the appending thread if it waits.
     @discardableResult
     private func change<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
         let (value, isAwaited) = try state.withLock { state in
@@ -154,7 +155,8 @@ final class BatchQueue: Sendable {
 // MARK: - The appending thread's side
 
 extension BatchQueue {
-    /// Everything that waits, as soon as that is much or old enough; `nil` at the end. Blocks the thread.
+    /// Takes all waiting batches once they are due or the oldest has lingered long enough; `nil` at the end. Blocks the
+    /// thread.
     func takeBatches() -> [SourceBatch]? {
         waitForOne()
         let deadline = state.withLock { $0.firstCameAt } + Self.lingerMax
@@ -169,7 +171,7 @@ extension BatchQueue {
     /// Whether nothing waits.
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
-    /// Says that so many more pieces are durable.
+    /// Marks `count` more pieces as durable, and resumes the flushes that this completes.
     func noteStored(_ count: Int) {
         let reached = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.stored += UInt64(count)
@@ -181,7 +183,7 @@ extension BatchQueue {
         for flusher in reached { flusher.resume() }
     }
 
-    /// Says that nothing more can be appended, and lets everyone who waits know.
+    /// Ends the queue with an error: drops the waiting batches and resumes every waiting task, which then throws.
     func fail(_ error: any Error) {
         let all = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.failure = error
@@ -193,13 +195,13 @@ extension BatchQueue {
         for continuation in all { continuation.resume() }
     }
 
-    /// Waits before an attempt is made again; false once the end was asked for.
+    /// Waits before another attempt; returns false, possibly early, once the queue was finished.
     func pause(_ duration: Duration) -> Bool {
         wait(until: .now + duration) { $0.isFinished }
         return state.withLock { !$0.isFinished }
     }
 
-    /// Waits until something waits to be appended, or nothing more comes.
+    /// Blocks until a batch waits or the queue was finished.
     private func waitForOne() {
         while true {
             let isThere = state.withLock { state in

@@ -1,42 +1,42 @@
 public import EventLog
 
-/// Something outside that a recorder reads remote changes from. It owns no storage and no retry loop.
+/// An outside source of remote changes that a recorder pulls. It owns no storage and no retry loop.
 public protocol EventSource {
-    /// What it hands out.
+    /// The sequence of drafts that it gives.
     associatedtype Drafts: DraftSequence
 
     /// The recorder's name in the log.
     var name: SourceName { get }
 
-    /// Begins to read after what the log holds already. Reads only as far as needed to find that the source is usable.
+    /// Begins to read behind what the log already holds. Reads only enough to find out whether the source is usable.
     func drafts(after history: RecordedHistory) throws -> Drafts
 }
 
-/// What a source hands out, piece by piece; nothing is read before it is asked for.
+/// The pieces of a source, one at a time; nothing is read before a caller needs it.
 public protocol DraftSequence {
-    /// The next piece; `nil` when the source has caught up.
+    /// The next piece; `nil` once the source has caught up.
     mutating func next() throws -> SourceItem?
 }
 
-/// One piece of what a source hands out.
+/// One piece of a source: an event, or input that was passed over.
 public enum SourceItem: Sendable {
     /// An event to append, and the bookmark that is valid once it and all before it are stored.
     case draft(DraftEvent, bookmark: [UInt8]? = nil)
-    /// A piece of input that is no event.
+    /// A piece of input that gives no event, and why.
     case skipped(IngestIssue)
 }
 
-/// What a source may ask about its own past in the log.
+/// A source's own past in the log.
 ///
-/// A bookmark is a hint: losing it costs a second reading, never a double (I15).
+/// The bookmark is a hint: losing it costs a second reading, never a duplicate (I15).
 public struct RecordedHistory: Sendable {
-    /// What the source stored as its bookmark; `nil` if there is none.
+    /// The bookmark that the source stored last; `nil` if there is none.
     public let bookmark: [UInt8]?
     private let holdsKey: @Sendable (EventKey) throws -> Bool
     private let findLatestKey: @Sendable () throws -> EventKey?
     private let visitEvents: @Sendable ((RecordedEvent) throws -> Void) throws -> Void
 
-    /// Nothing recorded yet.
+    /// The history of a source that recorded nothing yet.
     public static var empty: RecordedHistory {
         RecordedHistory(bookmark: nil, holdsKey: { _ in false }, latestKey: { nil })
     }
@@ -54,12 +54,13 @@ public struct RecordedHistory: Sendable {
         visitEvents = events
     }
 
-    /// Whether an event of the source was ever appended under a key.
+    /// True if the source ever appended an event under `key`, even if that event was dropped since.
     public func holds(_ key: EventKey) throws -> Bool {
         try holdsKey(key)
     }
 
-    /// The key of the source's last event that the log still holds. Cost: may read the log from its end.
+    /// The key of the source's last event with a key that the log still holds; `nil` if there is none. Cost: may read
+    /// the whole log, from its end.
     public func latestKey() throws -> EventKey? {
         try findLatestKey()
     }

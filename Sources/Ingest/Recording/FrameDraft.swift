@@ -1,6 +1,6 @@
 import EventLog
 
-/// An event about to be made of a payload that may be too large.
+/// Everything of an event but its payload, which may be too large to keep (I3).
 struct FrameDraft {
     let recordedAt: Timestamp
     let source: SourceName
@@ -8,7 +8,7 @@ struct FrameDraft {
     let key: String
     var attributes = Attributes.none
 
-    /// The event with a payload as it is, or its length and hash if it is larger than 16 MiB (I3).
+    /// The event with `payload` as it is; if it is larger than 16 MiB, an event with its length and hash instead (I3).
     func draft(payload: [UInt8]) throws -> DraftEvent {
         guard payload.count <= EnvelopeLimits.payloadBytesMax else {
             return try oversize(length: payload.count, hash: Hasher256.hash(payload))
@@ -16,7 +16,8 @@ struct FrameDraft {
         return try make(kind, attributes, payload)
     }
 
-    /// The event of a payload that was too large to keep.
+    /// The event that takes the place of a payload too large to keep; the attribute `of` names the kind it would have
+    /// had.
     func oversize(length: Int, hash: Hash256) throws -> DraftEvent {
         let payload = Array("{\"length\":\(length),\"sha256\":\"\(hash.hex)\"}".utf8)
         let of = Attributes.Pair(name: "of", value: kind.rawValue)

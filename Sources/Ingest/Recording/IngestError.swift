@@ -1,13 +1,13 @@
-/// What went wrong while recording: while doing what, on what, why, and what to do next.
+/// An error of recording: the operation, its object, the reason, and advice.
 public struct IngestError: Error, Hashable, Sendable {
-    /// What kind of trouble it is.
+    /// The kind of error.
     public struct Code: Hashable, Sendable {
         /// A short name.
         public let name: String
 
         /// The `git` program is not on the search path.
         public static let gitMissing = Code(name: "gitMissing")
-        /// There is no git repository at the path.
+        /// The path holds no git repository that can be read.
         public static let notARepository = Code(name: "notARepository")
         /// A part of the repository lies outside its folder.
         public static let leadsOutside = Code(name: "leadsOutside")
@@ -15,29 +15,29 @@ public struct IngestError: Error, Hashable, Sendable {
         public static let noSuchBranch = Code(name: "noSuchBranch")
         /// `git` failed, or an object of the repository is missing or broken.
         public static let brokenRepository = Code(name: "brokenRepository")
-        /// A file is no capture, or a line of it is no capture line.
+        /// A file is not a capture, or one of its lines is not a capture line.
         public static let invalidCapture = Code(name: "invalidCapture")
-        /// A file is no HAR, or an entry of it cannot be read.
+        /// A file is not a HAR, or one of its entries cannot be read.
         public static let invalidHAR = Code(name: "invalidHAR")
         /// A capture fits several kinds, or none.
         public static let unknownKind = Code(name: "unknownKind")
         /// A file cannot be read or a program cannot be started.
         public static let io = Code(name: "io")
-        /// The remote refuses for good.
+        /// The remote refuses, and trying again would not help.
         public static let refused = Code(name: "refused")
         /// An argument is wrong.
         public static let invalidArgument = Code(name: "invalidArgument")
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     public let code: Code
-    /// What was being done, such as `ingest capture`.
+    /// The operation that failed, such as `ingest capture`.
     public let operation: String
-    /// What it was done to, such as a path.
+    /// The operation's object, such as a path; may be empty.
     public let object: String
-    /// What is wrong, with expected and found; never a token or the text of a message.
+    /// What is wrong, with expected and found; never a token or the text of a message (I14).
     public let reason: String
-    /// What to do next; empty where there is nothing to do.
+    /// What to do next; empty if nothing helps.
     public let advice: String
 
     /// Makes an error.

@@ -1,12 +1,12 @@
 public import EventLog
 
-/// Something that a recorder passed over, and why.
+/// Input that a recorder passed over, and why.
 public struct IngestIssue: Hashable, Sendable, CustomStringConvertible {
-    /// Where it stands, such as `capture.ndjson:17`.
+    /// The place in the input, such as `capture.ndjson:17`.
     public let place: String
     /// What is wrong with it.
     public let reason: String
-    /// How many pieces of input it is about.
+    /// The number of pieces of input that the issue covers.
     public let count: Int
 
     /// Makes an issue.
@@ -20,11 +20,11 @@ public struct IngestIssue: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(place): \(reason)" }
 }
 
-/// What one run of a recorder did to a log.
+/// The counts of one run of a recorder.
 public struct IngestSummary: Hashable, Sendable {
     /// Events that were new.
     public var appended = 0
-    /// Events that the log held already.
+    /// Events that the log already held (I4).
     public var duplicates = 0
     /// Pieces of input that were passed over; `issues` says why.
     public var skipped = 0

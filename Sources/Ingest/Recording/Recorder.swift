@@ -1,11 +1,11 @@
 public import EventLog
 
-/// Appends what a source hands out to a log, in batches, and counts.
+/// Appends a source's drafts to a log, in batches, and counts them.
 ///
-/// The only recorder of its source while it lives (it holds the source's lock). Sources that are pulled hand over
-/// everything by `record`; sources that are live push with `accept` and end with `finish`. Used by one task at a time.
+/// Holds the source's lock, so a source has one recorder at a time (I6). `record` pulls a whole source; a live source
+/// pushes with `accept` and ends with `finish`. Used by one task at a time.
 public final class Recorder {
-    /// The most events of one batch; more would only make each append slower to acknowledge.
+    /// The number of events after which a batch is appended; larger batches would only be acknowledged later.
     public static let batchEventsMax = 4_000
     /// The payload bytes after which a batch is appended.
     public static let batchBytesMax = 8 << 20
@@ -15,20 +15,21 @@ public final class Recorder {
     private let lock: SourceLock
     private let progress: ((IngestSummary) -> Void)?
     private var summary = IngestSummary()
-    /// What was taken and not passed on yet.
+    /// The drafts taken since the last `pass`.
     private var batch = SourceBatch()
-    /// Writes one batch while the next is made. `nil` under `fast` durability, which waits for no batch.
+    /// Writes one batch while the next is made. `nil` under `fast` durability, where `append` does not wait for the
+    /// disk.
     private let appender: Appender?
-    /// What the appender writes; kept, since it may have to be appended in another way.
+    /// The batch that the appender writes; kept because a refused batch is appended again with other keys.
     private var writing: SourceBatch?
-    /// What could not be written as it is, and comes before everything else.
+    /// A batch that still has to be appended by `store`; it precedes all others, to keep the order.
     private var refused: SourceBatch?
 
     /// Takes the source's lock.
     ///
     /// - Parameter progress: called after each batch with the counts so far.
     /// - Throws: `IngestError` with code `invalidArgument` for the reserved source `logtool`; `EventLogError` with code
-    ///   `locked` where the source has its recorder already.
+    ///   `locked` if the source already has a recorder.
     public init(store: EventStore, source: SourceName, progress: ((IngestSummary) -> Void)? = nil) throws {
         guard source != .logtool else {
             throw IngestError(
@@ -48,7 +49,7 @@ public final class Recorder {
 
     /// Records a source until it has caught up.
     ///
-    /// What was appended before an error stays; the same run again goes on from there and doubles nothing (I4).
+    /// Events appended before an error stay in the log. Another run continues behind them and duplicates nothing (I4).
     public static func record(
         _ source: some EventSource,
         into store: EventStore,
@@ -60,7 +61,7 @@ public final class Recorder {
         return try recorder.finish()
     }
 
-    /// What the log holds of the source.
+    /// The source's past in the log.
     public func history() throws -> RecordedHistory {
         let log = RecordedLog(store: store, source: source)
         return RecordedHistory(
@@ -71,19 +72,19 @@ public final class Recorder {
         )
     }
 
-    /// Takes one piece; passes the batch on if it is full.
+    /// Takes one piece; starts to append the batch if it is full.
     public func accept(_ item: SourceItem) throws {
         take(item)
         if isFull { try pass() }
     }
 
-    /// Appends what waits; durable on return.
+    /// Appends everything taken so far; durable on return, except under `fast` durability.
     public func flush() throws {
         try pass()
         try settle { try appender?.finish() }
     }
 
-    /// Appends what waits, gives the source's lock back and says what was done.
+    /// Appends everything taken so far, waits until it is durable, releases the source's lock and returns the counts.
     public func finish() throws -> IngestSummary {
         try flush()
         // Under `fast` durability nothing is counted before it is on the disk.
@@ -96,7 +97,7 @@ public final class Recorder {
 // MARK: - Batches
 
 extension Recorder {
-    /// Takes pieces; whoever does so passes them on when the batch is full.
+    /// Takes pieces without appending; the caller must call `pass` once `isFull`.
     func take(_ pieces: SourceBatch) {
         for issue in pieces.skipped { summary.skip(issue) }
         batch.append(draftsOf: pieces)
@@ -109,17 +110,17 @@ extension Recorder {
         }
     }
 
-    /// Whether the batch should be passed on.
+    /// True once the batch should be passed on.
     var isFull: Bool {
         batch.drafts.count >= Self.batchEventsMax || batch.drafts.payloadByteCount >= Self.batchBytesMax
     }
 
-    /// Begins to append what waits; on return all that was passed on before is durable.
+    /// Begins to append the batch. On return the batches of earlier calls are durable, except under `fast` durability.
     ///
-    /// - Throws: as `EventStore.append`. What waits is kept, and appended by the next call.
+    /// - Throws: as `EventStore.append`. The batch is kept, and the next call appends it.
     func pass() throws {
         try appendRefused()
-        // A bookmark may come alone.
+        // A batch may consist of a bookmark alone.
         guard !batch.drafts.isEmpty || batch.bookmark != nil else { return }
         if let appender {
             try settle { try appender.append(batch.drafts, bookmark: bookmark(batch)) }
@@ -131,13 +132,13 @@ extension Recorder {
         try appendRefused()
     }
 
-    /// Waits for the batch that is written, by a step of the appender; where it could not be written as it is, appends it
-    /// in another way and makes the step again.
+    /// Waits for the batch in `writing` by taking a step of the appender. If a key conflict refused that batch, appends
+    /// it with separated keys and takes the step again.
     private func settle(_ step: () throws -> AppendResult?) throws {
         do {
             note(try step())
         } catch {
-            // What breaks a limit is the batch to come.
+            // The step checks the limits of the next batch, so `invalidEnvelope` does not concern the one in `writing`.
             guard let error = error as? EventLogError, error.code != .invalidEnvelope else { throw error }
             (refused, writing) = (writing, nil)
             guard error.code == .keyConflict else { throw error }
@@ -176,8 +177,8 @@ extension Recorder {
 // MARK: - Keys that are held with another payload
 
 extension Recorder {
-    /// Evidence is never refused (I4): of two drafts with one key and different payloads, the later gets a key of its
-    /// own.
+    /// Gives the later of two drafts with one key and different payloads a key of its own: the log would refuse the
+    /// batch (I4), and evidence must not be lost.
     private static func separateKeys(of drafts: inout [DraftEvent]) {
         var holders: [EventKey: Int] = [:]
         for index in drafts.indices {
@@ -217,17 +218,17 @@ extension DraftEvent {
     }
 }
 
-/// Looks for a source's events in a log.
+/// Finds one source's events in a log.
 private struct RecordedLog {
     let store: EventStore
     let source: SourceName
 
-    /// Whether an event has the key, held or dropped.
+    /// True if an event, held or dropped, has the key.
     func holds(_ key: EventKey) throws -> Bool {
         try store.read { try $0.sequence(of: key, source: source) != nil }
     }
 
-    /// Visits every event of the source that is held. Cost: reads the whole log.
+    /// Visits every event of the source that the log still holds, in order. Cost: reads the whole log.
     func forEachEvent(_ body: (RecordedEvent) throws -> Void) throws {
         try store.read { session in
             guard session.head > .zero else { return }
@@ -238,7 +239,8 @@ private struct RecordedLog {
         }
     }
 
-    /// The key of the source's last event. Cost: reads the log from its end up to that event.
+    /// The key of the source's last event that has one. Cost: reads the log backwards, in blocks of 65,536 events,
+    /// until a block contains it.
     func latestKey() throws -> EventKey? {
         try store.read { session in
             var latest: EventKey?

@@ -2,7 +2,7 @@
 import EventLog
 import Metrics
 
-/// Tells metrics and the caller what one recorder appends. Names and units of the metrics: docs/recording.md.
+/// Reports one recorder's appends to metrics and to the caller. docs/recording.md lists the metrics and their units.
 struct RecordingObserver: Sendable {
     /// Called on the appending thread after each batch.
     let progress: (@Sendable (IngestSummary) -> Void)?

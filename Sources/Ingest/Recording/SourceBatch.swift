@@ -1,32 +1,32 @@
 import EventLog
 
-/// Pieces that a source hands out together, in order.
+/// Pieces that a source hands over together, in order.
 struct SourceBatch: Sendable {
-    /// A bookmark that is valid once so many of the drafts are stored.
+    /// A bookmark that is valid once the first `count` drafts are stored.
     struct Mark: Sendable {
         let count: Int
         let bookmark: [UInt8]
     }
 
     private(set) var drafts = DraftBatch()
-    /// In order.
+    /// Sorted by `count`, ascending.
     private(set) var marks: [Mark] = []
-    /// Pieces of input that are no events.
+    /// Pieces of input that gave no event.
     private(set) var skipped: [IngestIssue] = []
 
-    /// What a piece counts beside its payload against the limit of what waits.
+    /// The weight of a piece beside its payload, in bytes: an estimate.
     private static let pieceBytes = 256
 
     /// The bookmark that is valid once all drafts are stored.
     var bookmark: [UInt8]? { marks.last?.bookmark }
 
-    /// How many pieces there are.
+    /// The number of drafts and skipped pieces.
     var count: Int { drafts.count + skipped.count }
 
-    /// Whether there is nothing to store, not even a bookmark.
+    /// True if the batch holds no piece and no bookmark.
     var isEmpty: Bool { count == 0 && marks.isEmpty }
 
-    /// About the memory that it takes.
+    /// The approximate memory of the batch, in bytes.
     var weight: Int {
         drafts.payloadByteCount + count * Self.pieceBytes + marks.reduce(0) { $0 + $1.bookmark.count }
     }
@@ -44,7 +44,7 @@ struct SourceBatch: Sendable {
         drafts.append(draft)
     }
 
-    /// Adds a draft of its parts; the bytes are copied.
+    /// Adds a draft made of its parts; `key` and `payload` are copied, so the pointers may become invalid afterwards.
     mutating func append(
         recordedAt: Timestamp,
         source: SourceName,
@@ -63,14 +63,15 @@ struct SourceBatch: Sendable {
         )
     }
 
-    /// Adds the drafts of another batch behind those that are there, with their bookmarks.
+    /// Adds the drafts of another batch behind its own, with their bookmarks. Leaves out what the other batch skipped.
     mutating func append(draftsOf other: SourceBatch) {
         let countBefore = drafts.count
         drafts.append(contentsOf: other.drafts)
         marks += other.marks.map { Mark(count: countBefore + $0.count, bookmark: $0.bookmark) }
     }
 
-    /// Says which bookmark is valid once the drafts up to here are stored; another one for the same drafts no longer is.
+    /// Sets the bookmark that is valid once all drafts added so far are stored; replaces an earlier one for the same
+    /// drafts.
     mutating func mark(_ bookmark: [UInt8]) {
         if marks.last?.count == drafts.count { marks.removeLast() }
         marks.append(Mark(count: drafts.count, bookmark: bookmark))
@@ -82,7 +83,7 @@ struct SourceBatch: Sendable {
 }
 
 extension SourceBatch {
-    /// A batch of a bookmark alone.
+    /// A batch that holds a bookmark alone.
     init(bookmark: [UInt8]) {
         mark(bookmark)
     }
@@ -91,7 +92,7 @@ extension SourceBatch {
         for item in items { append(item) }
     }
 
-    /// A batch of no pieces with room for as many drafts as another holds.
+    /// An empty batch with capacity for the drafts of `other`.
     init(roomOf other: SourceBatch) {
         drafts = DraftBatch(roomOf: other.drafts)
     }
