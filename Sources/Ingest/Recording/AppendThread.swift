@@ -123,6 +123,7 @@ private final class Ending: Sendable {
 
     func set(_ result: Result<IngestSummary, any Error>) {
         let waiter = state.withLock { state in
+            assert(state.result == nil, "the thread ends once")
             state.result = result
             return state.waiter
         }

@@ -175,6 +175,7 @@ extension BatchQueue {
     func noteStored(_ count: Int) {
         let reached = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             state.stored += UInt64(count)
+            assert(state.stored <= state.accepted, "no more pieces become durable than were added")
             let stored = state.stored
             let reached = state.flushers.filter { $0.upTo <= stored }.map(\.continuation)
             state.flushers.removeAll { $0.upTo <= stored }

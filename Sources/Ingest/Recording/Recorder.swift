@@ -126,6 +126,7 @@ extension Recorder {
             try settle { try appender.append(batch.drafts, bookmark: bookmark(batch)) }
             writing = batch
         } else {
+            assert(refused == nil, "a batch that waits is appended before another takes its place")
             refused = batch
         }
         batch = SourceBatch(roomOf: batch)
@@ -140,6 +141,7 @@ extension Recorder {
         } catch {
             // The step checks the limits of the next batch, so `invalidEnvelope` does not concern the one in `writing`.
             guard let error = error as? EventLogError, error.code != .invalidEnvelope else { throw error }
+            assert(refused == nil, "a batch that waits is appended before another takes its place")
             (refused, writing) = (writing, nil)
             guard error.code == .keyConflict else { throw error }
             try appendRefused()
@@ -197,6 +199,7 @@ extension Recorder {
         let keyed = drafts.indices.filter { drafts[$0].key != nil }
         let keys = keyed.compactMap { drafts[$0].key }
         let holders = try store.read { try $0.sequences(of: keys, source: source) }
+        assert(holders.count == keyed.count, "each key has one answer")
         for (index, sequence) in zip(keyed, holders) {
             guard let sequence, let holder = try store.read({ try $0.event(at: sequence) }),
                 holder.envelope.holding == .whole,

@@ -74,6 +74,7 @@ struct SourceBatch: Sendable {
     /// drafts.
     mutating func mark(_ bookmark: [UInt8]) {
         if marks.last?.count == drafts.count { marks.removeLast() }
+        assert((marks.last?.count ?? 0) <= drafts.count, "marks are in the order of the drafts that they cover")
         marks.append(Mark(count: drafts.count, bookmark: bookmark))
     }
 
