@@ -1,6 +1,6 @@
 #if Recorders
-/// How long to wait before the next attempt: twice as long each time up to a limit, with 0 to 10 % on top, so that
-/// many recorders do not come back at the same instant.
+/// The waits between attempts: doubled each time up to a limit, plus a random 0 to 10 %, so that many recorders do not
+/// come back at the same instant.
 struct Backoff: Sendable {
     private let first: Duration
     private let max: Duration
@@ -8,7 +8,7 @@ struct Backoff: Sendable {
     private var base: Duration?
 
     /// - Parameters:
-    ///   - random: gives numbers from 0 up to, not including, 1.
+    ///   - random: returns numbers in `0..<1`.
     init(first: Duration = .seconds(1), max: Duration, random: @escaping @Sendable () -> Double) {
         self.first = first
         self.max = max
@@ -26,7 +26,7 @@ struct Backoff: Sendable {
         return wait + wait * (random() * 0.1)
     }
 
-    /// Begins again: an attempt has succeeded.
+    /// Starts over after a success.
     mutating func reset() {
         base = nil
         count = 0

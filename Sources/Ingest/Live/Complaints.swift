@@ -1,10 +1,10 @@
 #if Recorders
 import Logging
 
-/// Tells people why a remote gives nothing: each cause once, then at growing distances, so that a remote that is away for a
-/// night fills no screen.
+/// Logs why a remote gives nothing: each cause at once, then after 2, 4, 8, … failures, so that a remote that is down
+/// all night does not fill the screen.
 struct Complaints {
-    /// A connection that lasted so long is no failed attempt.
+    /// A connection that lasted this long was no failed attempt; the count starts over after it.
     private static let settled = Duration.seconds(60)
 
     private let log: Logger
@@ -18,7 +18,7 @@ struct Complaints {
         elapsed = recording.clock.elapsed
     }
 
-    /// Takes an attempt that failed; says so where the cause is new, or came 2, 4, 8, … times.
+    /// Counts a failed attempt; logs it if the cause is new or came 2, 4, 8, … times in a row.
     mutating func failed(_ message: Logger.Message, _ cause: String) {
         let isFresh = cause != self.cause || connectedAt.map { elapsed() - $0 >= Self.settled } ?? false
         (self.cause, count, connectedAt) = (cause, isFresh ? 1 : count + 1, nil)
@@ -28,13 +28,13 @@ struct Complaints {
         log.notice(message, metadata: metadata)
     }
 
-    /// Takes a success; says so as loudly as the failure before it.
+    /// Notes a success; logs it as a notice if the failure before it was logged, else as information.
     mutating func succeeded(_ message: Logger.Message) {
         connectedAt = elapsed()
         if count > 0, isSaid { log.notice(message) } else { log.info(message) }
     }
 
-    /// Whether the count is a power of two.
+    /// True if the count is 0 or a power of two.
     private var isSaid: Bool { count & (count - 1) == 0 }
 }
 #endif

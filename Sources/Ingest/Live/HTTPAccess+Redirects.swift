@@ -10,9 +10,10 @@ extension HTTPAccess {
     /// The most redirects that one request follows.
     static let redirectsMax = 20
 
-    /// Opens a stream, following redirects; credentials go no further than the server they were meant for.
+    /// Opens a stream, following redirects. A redirect to another origin loses the credentials; one from TLS to plain
+    /// text is refused.
     ///
-    /// - Throws: as `open`; `HTTPTrouble` for a redirect that leads nowhere or on and on.
+    /// - Throws: as `open`; `HTTPTrouble` for a redirect that cannot be followed, or for too many.
     func openFollowingRedirects(_ request: Request) async throws -> Stream {
         var request = request
         for _ in 0...Self.redirectsMax {

@@ -5,34 +5,36 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// HTTP and TLS for all recorders of a process: one pool of connections, no cache, no cookies, no redirects of its own,
-/// no proxy, bodies as they were sent: each request asks for `identity`, and an answer in another coding is not used.
+/// HTTP and TLS for all recorders of a process, without cache, cookies, proxy or automatic redirects.
+///
+/// Each request accepts only the coding `identity`, so that bodies are the remote's own bytes (I2). Answers in another
+/// coding are not used.
 public final class HTTPAccess: Sendable {
-    /// What WebSockets connect with.
+    /// The event loops, also for WebSockets.
     let group: any EventLoopGroup
-    /// What certificates are checked against; `nil` for the system's.
+    /// The TLS context with the caller's root certificates; `nil` for the system's.
     let trust: NIOSSLContext?
     private let client: HTTPClient
     private let streamingClient: HTTPClient
 
-    /// The most that is read of a body that is not streamed.
+    /// The most bytes of a body that is not streamed; a larger one is an error.
     static let bodyBytesMax = 128 << 20
-    /// How long a connection may take to be made.
+    /// The longest that making a connection may take.
     private static let connectTimeout = TimeAmount.seconds(15)
-    /// How long a request that spends something goes on once its caller is cancelled.
+    /// How long a request that spends something, such as a token, goes on after its caller is cancelled.
     static let cancellationGrace = Duration.seconds(5)
-    /// How long an answer may be silent before it is given up.
+    /// The silence after which an answer is given up; a stream has no such limit.
     private static let readTimeout = TimeAmount.seconds(60)
 
     /// Makes an access.
     ///
-    /// - Parameter trustFile: certificates in PEM to check servers against, in place of the system's.
-    /// - Throws: `IngestError` with code `io` where the file holds no certificates.
+    /// - Parameter trustFile: a file of root certificates in PEM that replace the system's.
+    /// - Throws: `IngestError` with code `io` if the file cannot be read or holds no certificate.
     public convenience init(trustFile: String? = nil) throws {
         try self.init(trustFile: trustFile, readTimeout: Self.readTimeout)
     }
 
-    /// The same with another patience for an answer that is silent.
+    /// The same with another read timeout.
     init(trustFile: String? = nil, readTimeout: TimeAmount) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         if let trustFile { tls.trustRoots = .certificates(try Self.certificates(in: trustFile)) }
@@ -43,12 +45,12 @@ public final class HTTPAccess: Sendable {
         streamingClient = Self.client(group, tls, read: nil)
     }
 
-    /// A client that is not shut down ends the process when it goes: whoever fails on the way there must not.
+    /// Shuts the clients down, because `HTTPClient` traps if it is released while it runs, also on an error path.
     deinit {
         for client in [client, streamingClient] { client.shutdown { _ in } }
     }
 
-    /// Closes all connections; to be called before the last reference goes.
+    /// Closes all connections. Call it before the last reference is released.
     public func shutdown() async throws {
         try await client.shutdown()
         try await streamingClient.shutdown()
@@ -62,7 +64,7 @@ public final class HTTPAccess: Sendable {
             decompression: .disabled
         )
         configuration.httpVersion = .http1Only
-        // Whoever calls decides when to try again, and waits by a clock of its own.
+        // Callers decide when to try again, and wait by their own clock.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = { KeepAlive.set(on: $0) }
         return HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
@@ -88,19 +90,19 @@ extension HTTPAccess {
     struct Request: Sendable {
         var method = "GET"
         var url: String
-        /// Never logged, never in an error.
+        /// May hold secrets: never logged, never part of an error (I14).
         var headers: [(name: String, value: String)] = []
         var body: [UInt8] = []
     }
 
-    /// An answer whose body was read.
+    /// An answer with its whole body.
     struct Answer: Sendable {
         var status: Int
         var headers: Headers
         var body: [UInt8] = []
     }
 
-    /// An answer whose body is still coming.
+    /// An answer whose body is still to be read.
     struct Stream: Sendable {
         let status: Int
         let headers: Headers
@@ -115,15 +117,15 @@ extension HTTPAccess {
             self.fields = fields
         }
 
-        /// The first field of a name, in any case.
+        /// The first field called `name`, in upper or lower case.
         subscript(name: String) -> String? { fields.first(name: name) }
 
-        /// Whether the body comes in another coding than `identity`, which is all that was asked for.
+        /// True if the body comes in another coding than `identity`, the only one that requests accept.
         var isCoded: Bool {
             fields[canonicalForm: "content-encoding"].contains { !$0.isEmpty && $0.lowercased() != "identity" }
         }
 
-        /// All fields, names in lower case; of several with one name, the first.
+        /// All fields, with names in lower case. Keeps the first of several fields with one name.
         var dictionary: [String: String] {
             Dictionary(fields.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }
         }
@@ -131,7 +133,7 @@ extension HTTPAccess {
 
     /// Sends a request and reads the whole answer.
     ///
-    /// - Throws: `CancellationError`; `HTTPTrouble` where there is no answer or its body ends early.
+    /// - Throws: `CancellationError`; `HTTPTrouble` if no answer comes, or its body is too large or ends early.
     func ask(_ request: Request) async throws -> Answer {
         do {
             let response = try await client.execute(try Self.prepared(request), deadline: .now() + .seconds(120))
@@ -146,18 +148,19 @@ extension HTTPAccess {
         }
     }
 
-    /// The same for a request that spends something, such as a token that is good for one use: it is not left half way.
+    /// Like `ask`, for a request that spends something, such as a token that works once: cancellation stops it only
+    /// after 5 s.
     ///
-    /// - Throws: as `ask`; `CancellationError` where the answer did not come within 5 s of being cancelled.
+    /// - Throws: as `ask`; `CancellationError` if the answer does not come within 5 s of the cancellation.
     func askOnce(_ request: Request, clock: LiveClock) async throws -> Answer {
         try Task.checkCancellation()
         let exchange = Task { try await ask(request) }
         return try await exchange.value(graceOnceCancelled: Self.cancellationGrace, of: clock)
     }
 
-    /// Sends a request and returns when the answer's head has come.
+    /// Sends a request and returns once the answer's head has come.
     ///
-    /// - Throws: as `ask`; what iterating the body throws goes through `trouble`.
+    /// - Throws: as `ask`. Errors of iterating the body must be passed through `trouble`.
     func open(_ request: Request) async throws -> Stream {
         do {
             let prepared = try Self.prepared(request)
@@ -172,7 +175,9 @@ extension HTTPAccess {
         }
     }
 
-    /// What an error of the client means, in words that hold nothing of the request.
+    /// The error as `HTTPTrouble`, in fixed words that quote nothing of the request (I14).
+    ///
+    /// - Throws: `CancellationError` if the task was cancelled.
     static func trouble(_ error: any Error) throws -> HTTPTrouble {
         try Task.checkCancellation()
         if error is CancellationError { throw error }
@@ -183,7 +188,7 @@ extension HTTPAccess {
     private static func prepared(_ request: Request) throws -> HTTPClientRequest {
         var prepared = HTTPClientRequest(url: request.url)
         prepared.method = HTTPMethod(rawValue: request.method)
-        // What is recorded are the remote's own bytes: without this field a server may send them compressed.
+        // The log holds the remote's own bytes (I2); without this field a server may compress them.
         prepared.headers.add(name: "Accept-Encoding", value: "identity")
         for (name, value) in request.headers { prepared.headers.add(name: name, value: value) }
         if !request.body.isEmpty { prepared.body = .bytes(request.body) }
@@ -192,11 +197,11 @@ extension HTTPAccess {
 }
 
 extension HTTPAccess.Answer {
-    /// Whether there is a body that nobody can read: compressed, though nobody asked for that.
+    /// True if the answer has a body that cannot be read, because it is compressed although no coding was accepted.
     var isCoded: Bool { !body.isEmpty && headers.isCoded }
 }
 
-/// Why there was no answer, or not all of it; in fixed words.
+/// Why no answer came, or only a part of one; in fixed words.
 struct HTTPTrouble: Error, Hashable, CustomStringConvertible {
     let description: String
 
@@ -204,7 +209,7 @@ struct HTTPTrouble: Error, Hashable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Why a body in another coding than `identity` is not used.
+    /// The error for a body in another coding than `identity`.
     static let coded = HTTPTrouble("the answer is compressed, though nobody asked for that (Content-Encoding)")
 
     init(_ error: any Error) {

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An address of a server, as far as it may be shown: without what could be secret in it.
+/// The part of a server's URL that may be shown: without user, password and query, which may be secret.
 struct HTTPAddress: Sendable {
     /// Scheme, host and port.
     let origin: String
@@ -15,7 +15,7 @@ struct HTTPAddress: Sendable {
 
     /// Reads a URL.
     ///
-    /// - Throws: `IngestError` with code `invalidArgument`; its text holds nothing of the URL.
+    /// - Throws: `IngestError` with code `invalidArgument`; its text quotes nothing of the URL.
     init(_ url: String, operation: String) throws {
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty,
             let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https"

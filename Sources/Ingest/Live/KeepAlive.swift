@@ -7,8 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// How dead connections are found on which nothing is sent: an idle event stream is silent, and by the systems' own
-/// values its socket would say so after two hours.
+/// TCP keep-alive, which finds dead connections on which nothing is sent. An idle event stream is silent, and by the
+/// systems' defaults its socket would fail only after two hours.
 enum KeepAlive {
     private static let idleSeconds = 30
     private static let intervalSeconds = 10
@@ -27,7 +27,7 @@ enum KeepAlive {
         ]
     }
 
-    /// Sets them on a channel that is a TCP socket.
+    /// Sets the options on a channel that is a TCP socket.
     static func set(on channel: any Channel) -> EventLoopFuture<Void> {
         .andAllSucceed(options.map { channel.setOption($0.option, value: $0.value) }, on: channel.eventLoop)
     }

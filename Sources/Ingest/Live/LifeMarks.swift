@@ -1,17 +1,17 @@
 #if Recorders
 import EventLog
 
-/// Leaves marks of life in a source's bookmark while a connection is open and nothing comes on it, so that after a kill
-/// the log says until when the recorder listened.
+/// Leaves marks of life in a source's bookmark while a connection is open but silent. After a kill, the log then shows
+/// how long the recorder listened (I29).
 ///
-/// A mark is no event: only the bookmark is written, at most once a minute.
+/// A mark is not an event: only the bookmark is written, at most once a minute.
 struct LifeMarks {
-    /// How long nothing comes before a mark is left, and between two marks.
+    /// The silence before the first mark, and between two marks.
     static let interval = Duration.seconds(60)
-    /// How often it is looked whether something came.
+    /// The interval between two looks at the queue.
     static let look = Duration.seconds(5)
 
-    /// What one look found.
+    /// The state that one look found.
     private struct Look {
         let accepted: UInt64
         let elapsed: Duration
@@ -31,10 +31,10 @@ struct LifeMarks {
             if now.accepted != last.accepted {
                 (quietSince, isTrusted) = (now.elapsed, true)
             } else if now.elapsed - last.elapsed > Self.look * 3 {
-                // The process or the machine stood still: the connection may have died without a word.
+                // The process or the machine was suspended, so the connection may be dead without having been closed.
                 isTrusted = false
             } else if isTrusted, now.elapsed - quietSince >= Self.interval {
-                // All that came before the last look is stored: nothing was added since.
+                // Marks the time of the previous look: nothing was added since, so everything before it was taken.
                 queue.renewBookmark(ifAccepted: now.accepted) {
                     JournalBookmark(bytes: $0)?.marked(aliveAt: last.time).bytes
                 }

@@ -2,20 +2,20 @@
 public import EventLog
 import Synchronization
 
-/// What a live recorder knows of time; tests give it a time of their own.
+/// The clocks of a live recorder; tests replace them.
 public struct LiveClock: Sendable {
-    /// The wall clock: for `recordedAt`, and for what remotes state as times.
+    /// The wall clock: for `recordedAt`, and to compare with times that remotes state.
     public let now: @Sendable () -> Timestamp
-    /// A span since any fixed instant that never runs backwards: for everything that is measured.
+    /// The span since a fixed but arbitrary instant; never runs backwards. For all measured durations.
     public let elapsed: @Sendable () -> Duration
     /// Waits; throws `CancellationError` as soon as the task is cancelled.
     public let sleep: @Sendable (Duration) async throws -> Void
-    /// Waits until the next look at whether something came; as `sleep`, but tests tell the two apart.
+    /// Waits between two polls, like `sleep`; separate so that tests can tell the two apart.
     var tick: @Sendable (Duration) async throws -> Void
-    /// How much faster than `elapsed` says `sleep` is over.
+    /// The factor by which `sleep` is shorter than its argument, measured by `elapsed`.
     private(set) var speed = 1.0
 
-    /// Makes a clock of its three parts.
+    /// Makes a clock from its three parts.
     public init(
         now: @escaping @Sendable () -> Timestamp,
         elapsed: @escaping @Sendable () -> Duration,
@@ -27,10 +27,10 @@ public struct LiveClock: Sendable {
         tick = sleep
     }
 
-    /// The machine's clock; only the wall clock comes from outside.
+    /// The machine's monotonic clock, with the caller's wall clock.
     ///
-    /// - Parameter speed: how much faster than the world pauses are over: for tests against servers that run as fast.
-    ///   The time that a server has for its answers stays as it is, for a loaded machine is not faster.
+    /// - Parameter speed: the factor by which pauses are shortened, for tests against servers that run as much faster.
+    ///   Timeouts for a server's answers stay as they are, because a loaded machine is not faster.
     public static func machine(speed: Double = 1, now: @escaping @Sendable () -> Timestamp) -> LiveClock {
         let start = ContinuousClock.now
         var clock = LiveClock(
@@ -42,9 +42,10 @@ public struct LiveClock: Sendable {
         return clock
     }
 
-    /// The same clock, whose wall clock stands still where the machine's steps back, until that has caught up.
+    /// A copy whose wall clock never runs backwards: if the machine's is stepped back, it stops until that has caught
+    /// up.
     ///
-    /// So what one run records of a source never seems to be older than what came before it.
+    /// So no event of a run has an earlier time of receipt than the one before it.
     func rising() -> LiveClock {
         let latest = Latest()
         let now = now

@@ -3,14 +3,16 @@ public import EventLog
 
 /// Runs live sources into logs.
 public enum LiveRecorder {
-    /// Records a source until it ends or the task is cancelled; what it had taken is durable on return.
+    /// Records a source until it ends or the task is cancelled. Everything that the source handed over is durable on
+    /// return.
     ///
-    /// The only recorder of its source meanwhile: it holds the source's lock. Started again it goes on from what the log
-    /// holds and doubles nothing (I4); what the remote cannot send again is a gap event.
+    /// Holds the source's lock meanwhile, so a source has one recorder (I6). Another run continues from what the log
+    /// holds and duplicates nothing (I4); a gap event marks what the remote cannot send again (I29).
     ///
     /// - Parameter progress: called after each batch, on the appending thread.
-    /// - Returns: what was done, also where the task was cancelled.
-    /// - Throws: as `Recorder.init`; what the source throws except `CancellationError`; what made an append fail.
+    /// - Returns: the counts, also if the task was cancelled.
+    /// - Throws: as `Recorder.init`; the source's error, except `CancellationError`; the error of an append that
+    ///   failed.
     public static func record(
         _ source: any LiveSource,
         into store: EventStore,

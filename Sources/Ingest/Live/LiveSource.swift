@@ -1,28 +1,28 @@
 #if Recorders
 public import EventLog
 
-/// Something outside that pushes changes, or is asked for them, as long as it is let.
+/// An outside source that pushes changes, or is polled for them, until it is cancelled.
 ///
-/// A live source owns its connections, its waiting and its retries. It appends through the `Recording` only, waits only
-/// by its clock, and ends soon after its task is cancelled, having appended what it took from the remote already.
+/// A live source owns its connections, its waits and its retries. It appends only through the `Recording` and waits
+/// only by its clock. Once its task is cancelled it appends what it already took from the remote, and ends soon.
 public protocol LiveSource: Sendable {
     /// The recorder's name in the log.
     var name: SourceName { get }
 
-    /// Looks whether what it needs of this machine is there: tokens, repositories. Asks no remote.
+    /// Checks that this machine has what the source needs, such as tokens and repositories. Contacts no remote.
     ///
     /// - Throws: `IngestError`.
     func check() async throws
 
-    /// Records until it is cancelled, or until there is nothing more to record: a poll that is to be done once, a remote
-    /// that said that it has ended.
+    /// Records until it is cancelled, or until nothing more can come: after a single poll, or once the remote ended for
+    /// good.
     ///
-    /// - Throws: `CancellationError` once cancelled; `IngestError` where going on would not help; what `append` throws.
+    /// - Throws: `CancellationError` once cancelled; `IngestError` if going on would not help; the errors of `append`.
     func run(_ recording: Recording) async throws
 }
 
 extension LiveSource {
-    /// Needs nothing.
+    /// Checks nothing.
     public func check() async throws {}
 }
 #endif

@@ -1,23 +1,23 @@
 #if Recorders
 import EventLog
 
-/// An interval in which changes may have been missed, as it stands in the log.
+/// An interval in which changes may have been missed, as the log records it (I29).
 struct RecordedGap: Equatable, Sendable {
     let key: String
-    /// The part of the source that it is about; `nil` for all of it.
+    /// The part of the source that the gap concerns; `nil` for the whole source.
     let topic: String?
     let reason: String
     let from: Timestamp
-    /// From when on nothing more is missed; `nil` while that goes on.
+    /// The end of the interval; `nil` while changes may still be missed.
     var to: Timestamp?
-    /// What would close it: `snapshot`, `replay` or `nothing`.
+    /// The means that would close it: `snapshot`, `replay` or `nothing`.
     var closes: String
 
     init(key: String, topic: String?, reason: String, from: Timestamp, to: Timestamp? = nil, closes: String) {
         (self.key, self.topic, self.reason, self.from, self.to, self.closes) = (key, topic, reason, from, to, closes)
     }
 
-    /// The payload of the gap's event; `to` is left out while the gap is open.
+    /// The payload of the event that opens or closes the gap; pass `nil` for `to` in the event that opens it.
     func payload(to: Timestamp?) -> [UInt8] {
         var writer = JSONWriter()
         writer.begin("{")
@@ -40,12 +40,12 @@ struct RecordedGap: Equatable, Sendable {
     }
 }
 
-/// What a journal keeps in the source's bookmark.
+/// The journal's state in the source's bookmark.
 struct JournalBookmark: Equatable {
     var number: UInt64
     var gaps: [RecordedGap] = []
     var lastInbound: Timestamp?
-    /// Until when the recorder is known to have listened, where nothing came since `lastInbound`.
+    /// The last mark of life: the recorder listened until then, even if nothing came since `lastInbound`.
     var alive: Timestamp?
     var session: [UInt8]?
 
@@ -53,7 +53,7 @@ struct JournalBookmark: Equatable {
         (self.number, self.gaps, self.lastInbound, self.session) = (number, gaps, lastInbound, session)
     }
 
-    /// The same with a mark of life.
+    /// A copy with a mark of life at `time`; a later mark stays.
     func marked(aliveAt time: Timestamp) -> JournalBookmark {
         var marked = self
         marked.alive = max(alive ?? time, time)
@@ -85,7 +85,7 @@ struct JournalBookmark: Equatable {
         return writer.bytes
     }
 
-    /// Reads what `bytes` wrote; `nil` for anything else.
+    /// Reads the form that `bytes` writes; `nil` for anything else.
     init?(bytes: [UInt8]) {
         guard let tree = JSONTree(parsing: bytes), let number = tree["connection"]?.string.flatMap({ UInt64($0) })
         else {
@@ -124,7 +124,7 @@ extension RecordedGap {
 }
 
 extension RecordedGap {
-    /// Reads the event that opened a gap; `nil` for anything else.
+    /// Reads the event that opened a gap; `nil` if the payload is not one.
     init?(key: String, payload: [UInt8]) {
         guard case .object(var members) = JSONTree(parsing: payload) else { return nil }
         members["key"] = .string(key)

@@ -2,19 +2,19 @@
 public import EventLog
 public import Logging
 
-/// What a live source may use while it records: the log's memory of it, a way to append, the time, and HTTP.
+/// The tools of a live source for one run: its past in the log, a way to append, clocks, HTTP and a logger.
 public struct Recording: Sendable {
     /// The recorder's name in the log.
     public let source: SourceName
-    /// What the log held of the source when the run began.
+    /// The source's past in the log when the run began.
     public let history: RecordedHistory
-    /// The time; `now` never falls within a run.
+    /// The clocks; `now` never runs backwards within a run.
     public let clock: LiveClock
-    /// Numbers from 0 up to, not including, 1.
+    /// Random numbers in `0..<1`.
     public let random: @Sendable () -> Double
     /// HTTP and TLS.
     public let http: HTTPAccess
-    /// For people: what the recorder does. Never a token, never the text of a message.
+    /// Tells people what the recorder does; never a token, never the text of a message (I14).
     public let log: Logger
     private let queue: BatchQueue
 
@@ -30,11 +30,11 @@ public struct Recording: Sendable {
         self.queue = queue
     }
 
-    /// Takes events in order, to be appended within 50 ms, and returns when there is room for more.
+    /// Takes events in order, to be appended within 50 ms, and returns once there is room for more.
     ///
-    /// Once called, the events are taken, also where the task is cancelled meanwhile.
+    /// The events are taken even if the task is cancelled meanwhile.
     ///
-    /// - Throws: what made an append fail, such as a full disk; nothing is appended any more then.
+    /// - Throws: the error of an append that failed, such as a full disk; from then on nothing is appended.
     public func append(_ items: [SourceItem]) async throws {
         try await append(SourceBatch(items))
     }
@@ -44,27 +44,29 @@ public struct Recording: Sendable {
         try await queue.append(pieces)
     }
 
-    /// Begins to leave a mark of life each minute in which nothing comes, until the task is cancelled; for a connection that
-    /// is open now.
+    /// Leaves a mark of life for each minute of silence, until the returned task is cancelled. Call it when a
+    /// connection was opened, and cancel when it ends.
     func startLifeMarks() -> Task<Void, Never> {
         Task { [queue, clock] in await LifeMarks(queue: queue, clock: clock).run() }
     }
 
-    /// Returns when all that was taken is durable.
+    /// Returns once everything taken is durable.
+    ///
+    /// - Throws: as `append`.
     public func flush() async throws {
         try await queue.flush()
     }
 }
 
-/// What live recorders share and do not make themselves.
+/// The tools that a caller provides to live recorders, which share them.
 public struct LiveTools: Sendable {
-    /// The time.
+    /// The clocks.
     public var clock: LiveClock
-    /// Numbers from 0 up to, not including, 1.
+    /// Random numbers in `0..<1`.
     public var random: @Sendable () -> Double
     /// HTTP and TLS.
     public var http: HTTPAccess
-    /// For people.
+    /// The logger, for people.
     public var log: Logger
 
     /// Makes a set of tools.

@@ -2,7 +2,7 @@
 import EventLog
 import Synchronization
 
-/// Counts what belongs to one connection; shared by the tasks that record for it.
+/// Numbers the events of one connection. Shared by the tasks that record for it, so a mutex guards the counts.
 final class ConnectionCounters: Sendable {
     private struct Counts {
         var frames: UInt64 = 0
@@ -16,7 +16,7 @@ final class ConnectionCounters: Sendable {
     let name: String
     private let counts = Mutex(Counts())
     private let keyStart: [UInt8]
-    /// Of a 64-bit number.
+    /// The most decimal digits of a 64-bit number.
     private static let digitsMax = 20
 
     init(number: UInt64) {
@@ -24,12 +24,13 @@ final class ConnectionCounters: Sendable {
         keyStart = Array("\(name)/".utf8)
     }
 
-    /// The key of the next frame: its number, of both directions, from 1.
+    /// The key of the next frame. Frames in and out share one numbering, from 1.
     func nextFrameKey() -> String {
         withNextFrameKey { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Lends the bytes of that key: thousands of them are made a second.
+    /// Lends the bytes of the next frame's key without making a `String`, for thousands of frames a second. The bytes
+    /// are valid only within `body`.
     func withNextFrameKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         var rest = counts.withLock { Self.raised(&$0.frames) }
         return try withUnsafeTemporaryAllocation(byteCount: keyStart.count + Self.digitsMax, alignment: 1) { room in
@@ -59,7 +60,7 @@ final class ConnectionCounters: Sendable {
         return count
     }
 
-    /// The body of an answer to a REST request, with its secrets replaced.
+    /// An event with the body of a REST answer, its secrets replaced (I14).
     func rest(
         _ kind: EventKind,
         _ answer: HTTPAccess.Answer,
@@ -83,10 +84,10 @@ final class ConnectionCounters: Sendable {
         return try frame.redacted(payload: answer.body)
     }
 
-    /// An HTTP answer that says how the recorder may go on, or why it cannot.
+    /// An event for an HTTP answer that tells the recorder when to go on, or why it cannot.
     ///
-    /// - Parameter fault: why the answer cannot be used, in fixed words, where its status does not say so; what it says of
-    ///   its body is recorded then too.
+    /// - Parameter fault: why the answer cannot be used, in fixed words, if the status alone does not show it; the
+    ///   event then also carries the fields that describe the body.
     func http(
         _ status: Int,
         path: String,
@@ -114,7 +115,7 @@ final class ConnectionCounters: Sendable {
     /// The most bytes of a header field that are recorded.
     private static let fieldBytesMax = 200
 
-    /// A header field as it may be recorded: visible ASCII, short, without secrets.
+    /// A header field in the form that may be recorded: visible ASCII, short, without secrets (I14).
     private static func shown(_ field: String) -> String {
         let visible = field.utf8.filter { (0x20...0x7E).contains($0) }.prefix(fieldBytesMax)
         return String(decoding: Secrets.redact(Array(visible), kind: .recorderHTTP).bytes, as: UTF8.self)
@@ -122,7 +123,7 @@ final class ConnectionCounters: Sendable {
 }
 
 extension HTTPAccess.Headers {
-    /// A field that is a whole number.
+    /// The field's value if it is a whole number.
     fileprivate func number(_ name: String) -> Int? { self[name].flatMap { Int($0) } }
 }
 #endif

@@ -1,17 +1,17 @@
 #if Recorders
 import EventLog
 
-/// What sources record that look rather than listen. One file or answer says nothing of the others: `noteAlive` says when
-/// all were looked at.
+/// Events of sources that poll instead of listening. One file or answer proves nothing about the others, so an
+/// observation does not move `lastInbound`; `noteAlive` does, once everything was polled (I29).
 extension ConnectionJournal {
-    /// Something that was seen, with its secrets replaced.
+    /// Records the bytes of one observation, with their secrets replaced (I14).
     mutating func observation(_ bytes: [UInt8], _ pairs: [Attributes.Pair], at time: Timestamp) throws {
         var frame = try nextFrame(.in, at: time, isHeard: false)
         frame.attributes = try Attributes(pairs)
         add(try frame.redacted(payload: bytes))
     }
 
-    /// Something that was seen and is too large to keep.
+    /// Records the length and hash of an observation that is too large to keep.
     mutating func oversizeObservation(
         length: Int,
         hash: Hash256,
@@ -24,9 +24,9 @@ extension ConnectionJournal {
     }
 }
 
-/// What servers say of a recorder's standing.
+/// Rate limits that a server reports.
 extension ConnectionJournal {
-    /// A level of a rate limit that began.
+    /// Records that a rate limit entered a new level.
     mutating func limit(_ level: String, used: Int, reset: Int64, at time: Timestamp) throws {
         let frame = FrameDraft(
             recordedAt: time,

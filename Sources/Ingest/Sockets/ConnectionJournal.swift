@@ -1,32 +1,32 @@
 #if Recorders
 import EventLog
 
-/// Makes the events of a recorder that lives in connections: their numbers, keys, attributes and bookmark.
+/// Makes the events of a recorder that works through connections: their numbers, keys, attributes and bookmark.
 ///
-/// Connections are counted through restarts, so that no key is ever used twice (I4): the last number stands in the
-/// bookmark, and in the latest key where the bookmark is lost. Used by one task.
+/// Connections are numbered across restarts, so that no key is used twice (I4): the bookmark holds the last number, and
+/// the latest key does if the bookmark is lost. Used by one task.
 struct ConnectionJournal {
     let source: SourceName
     private let kind: EventKind
-    /// The number of the connection that is open, or was last, or comes next.
+    /// The number of the open connection; without one, that of the next if `isReserved`, else of the last.
     private(set) var number: UInt64
-    /// Whether the number waits for its connection.
+    /// True while `number` belongs to a connection that was not opened yet.
     private var isReserved = true
-    /// Whether this run had a connection.
+    /// True once this run opened a connection.
     private(set) var hasConnected = false
     private(set) var counters: ConnectionCounters
-    /// Gaps that are open, in order.
+    /// The open gaps, in the order in which they were opened.
     private(set) var openGaps: [RecordedGap]
-    /// When the remote was heard last: a frame came in, a connection was opened, or an answer told of nothing new.
+    /// When the remote was last heard: a frame came in, a connection was opened, or a poll was complete.
     private(set) var lastInbound: Timestamp?
-    /// The last mark of life of the run before.
+    /// The last mark of life of the previous run.
     private let aliveBefore: Timestamp?
-    /// The `lastInbound` that the last bookmark holds.
+    /// The `lastInbound` of the last bookmark made.
     private var markedInbound: Timestamp?
-    /// What a protocol keeps for the next run.
+    /// The protocol's own state for the next run.
     var session: [UInt8]?
     private var waiting = SourceBatch()
-    /// What all frames of the connection share, made once for those in and those out.
+    /// The attributes that all frames of the connection share, made once per direction.
     private var inAttributes: Attributes?
     private var outAttributes: Attributes?
 
@@ -46,11 +46,11 @@ struct ConnectionJournal {
         isFirstRun = bookmark == nil && latestKey == nil
     }
 
-    /// Whether the log holds nothing of the source.
+    /// True if the log holds nothing of the source.
     let isFirstRun: Bool
 
-    /// Everything made since the last call, with the bookmark that is valid once it is stored; a bookmark alone once a
-    /// minute where the remote was heard but gave nothing to record.
+    /// Everything made since the last call, with the bookmark that is valid once it is stored. If nothing was made but
+    /// the remote was heard, a bookmark alone, at most once a minute.
     mutating func take() -> SourceBatch {
         if waiting.drafts.isEmpty, isMarkDue { mark() }
         markLast()
@@ -58,15 +58,15 @@ struct ConnectionJournal {
         return waiting
     }
 
-    /// Gives the last event a bookmark of its own: a batch may be cut anywhere, so each that changes what the next run must
-    /// know has one.
+    /// Gives the last event a bookmark of its own. A batch may be cut anywhere, so every event that changes what the
+    /// next run must know needs one.
     mutating func markLast() {
         guard !waiting.drafts.isEmpty else { return }
         mark()
     }
 
     private mutating func mark() {
-        // A session that holds a secret is not kept: the next run begins without it.
+        // A session that holds a secret is not kept (I14): the next run begins without it.
         let kept = session.flatMap { Secrets.redact($0, kind: kind).count == 0 ? $0 : nil }
         waiting.mark(JournalBookmark(number: number, gaps: openGaps, lastInbound: lastInbound, session: kept).bytes)
         markedInbound = lastInbound
@@ -78,7 +78,7 @@ struct ConnectionJournal {
         return lastInbound.microseconds - (markedInbound?.microseconds ?? 0) >= least
     }
 
-    /// Until when the recorder is known to have listened.
+    /// The last instant at which the recorder is known to have listened (I29).
     private var lastAlive: Timestamp? {
         guard let lastInbound, let aliveBefore else { return lastInbound ?? aliveBefore }
         return max(lastInbound, aliveBefore)
@@ -93,7 +93,7 @@ struct ConnectionJournal {
 // MARK: - Connections
 
 extension ConnectionJournal {
-    /// A connection was opened.
+    /// Records that a connection was opened.
     mutating func open(at time: Timestamp) throws {
         reserve()
         isReserved = false
@@ -102,15 +102,15 @@ extension ConnectionJournal {
         try add(.recorderLink, "\(counters.name)/open", [pair("link", "open")], at: time)
     }
 
-    /// The connection ended.
+    /// Records that the connection ended.
     mutating func close(_ closure: WebSocketClosure, at time: Timestamp) throws {
-        // What is no WebSocket has no code.
+        // Code 0: the connection is not a WebSocket.
         let code = closure.code == 0 ? [] : [pair("code", String(closure.code))]
         let pairs = [pair("link", "close"), pair("reason", closure.reason)] + code
         try add(.recorderLink, "\(counters.name)/close", pairs, at: time)
     }
 
-    /// An answer of a server that says how the recorder may go on, or why it cannot (`fault`).
+    /// Records an HTTP answer that tells the recorder when to go on, or why it cannot (`fault`).
     mutating func http(
         _ status: Int,
         path: String,
@@ -133,7 +133,7 @@ extension ConnectionJournal {
         markLast()
     }
 
-    /// Takes the next number, unless it waits already.
+    /// Takes the next connection number, unless one is reserved already.
     mutating func reserve() {
         guard !isReserved else { return }
         isReserved = true
@@ -142,7 +142,8 @@ extension ConnectionJournal {
         (inAttributes, outAttributes) = (nil, nil)
     }
 
-    /// A frame, in or out, with its secrets replaced.
+    /// Records a frame, in or out, with its secrets replaced (I14). A frame that can hold no secret is copied once,
+    /// straight into the batch.
     mutating func frame(_ direction: FrameDirection, _ bytes: ArraySlice<UInt8>, at time: Timestamp) throws {
         let isPlain = bytes.withUnsafeBufferPointer { !SecretName.mayOccur(in: $0) }
         guard isPlain, bytes.count <= EnvelopeLimits.payloadBytesMax else {
@@ -164,12 +165,14 @@ extension ConnectionJournal {
         }
     }
 
-    /// A frame that was too large to keep.
+    /// Records the length and hash of a frame that is too large to keep.
     mutating func oversize(length: Int, hash: Hash256, at time: Timestamp) throws {
         add(try nextFrame(.in, at: time).oversize(length: length, hash: hash))
     }
 
-    /// - Parameter isHeard: whether it shows that all before it was received.
+    /// The next frame's event but for its payload.
+    ///
+    /// - Parameter isHeard: whether the frame proves that everything before it was received.
     mutating func nextFrame(
         _ direction: FrameDirection,
         at time: Timestamp,
@@ -193,19 +196,19 @@ extension ConnectionJournal {
     }
 
     private func makeAttributes(_ direction: FrameDirection) throws -> Attributes {
-        // What can only come in needs no direction.
+        // Server-sent events only come in, so they need no direction.
         let isTwoWay = kind != .serverSentEvent
         return try Attributes(
             (isTwoWay ? [pair("dir", direction.rawValue)] : []) + [pair("connection", counters.name)]
         )
     }
 
-    /// Adds an event that was made elsewhere.
+    /// Adds an event made elsewhere.
     mutating func add(_ draft: DraftEvent) {
         waiting.append(draft)
     }
 
-    /// Says that nothing came because there was nothing: what is missed from now on is missed from then on.
+    /// Notes that the remote was heard and had nothing new: a gap that opens later begins no earlier than `time`.
     mutating func noteAlive(at time: Timestamp) {
         lastInbound = time
     }
@@ -231,9 +234,10 @@ extension ConnectionJournal {
 // MARK: - Gaps
 
 extension ConnectionJournal {
-    /// Opens the gaps since the last run, or since ever, where none is open already that still goes on.
+    /// Opens a gap from the end of the last run for each topic that has no open gap without an end. In the first run,
+    /// only sources that read the past open one.
     ///
-    /// - Parameter topics: the parts of the source that have gaps of their own; one `nil` for all of it.
+    /// - Parameter topics: the parts of the source that have gaps of their own; a single `nil` for the whole source.
     mutating func beginRun(topics: [String?], asksForPast: Bool, closes: String, at time: Timestamp) throws {
         if isFirstRun, !asksForPast { return }
         let reason = isFirstRun ? GapReason.start : .stopped
@@ -243,7 +247,7 @@ extension ConnectionJournal {
         }
     }
 
-    /// Opens the gaps that begin with the end of a run.
+    /// Opens the gaps that begin when a run ends.
     mutating func endRun(topics: [String?], closes: String, at time: Timestamp) throws {
         guard !isFirstRun || hasConnected else { return }
         for topic in topics where !hasGoingGap(topic) {
@@ -256,7 +260,7 @@ extension ConnectionJournal {
         openGaps.contains { $0.to == nil && $0.topic == topic }
     }
 
-    /// Opens a gap; its key.
+    /// Opens a gap and returns its key.
     @discardableResult
     mutating func openGap(
         _ reason: String,
@@ -272,14 +276,14 @@ extension ConnectionJournal {
         return key
     }
 
-    /// Says from when on nothing more is missed in a gap; it stays open.
+    /// Sets the end of gaps that have none: from `time` on nothing more is missed. The gaps stay open.
     mutating func endGaps(at time: Timestamp, where isMeant: (RecordedGap) -> Bool) {
         for index in openGaps.indices where openGaps[index].to == nil && isMeant(openGaps[index]) {
             openGaps[index].to = time
         }
     }
 
-    /// Closes gaps.
+    /// Closes the gaps that `isMeant` accepts. A gap without an end ends at `time`.
     mutating func closeGaps(by closer: String, at time: Timestamp, where isMeant: (RecordedGap) -> Bool) throws {
         let closed = openGaps.filter(isMeant)
         for var gap in closed {

@@ -1,7 +1,7 @@
 #if Recorders
 import EventLog
 
-/// What the log itself says of a source's connections, for sources whose bookmark says something else.
+/// A source's connections and gaps as its events show them, for sources that use the bookmark for something else.
 struct RecordedPast {
     private var number: UInt64 = 0
     private var gaps: [RecordedGap] = []
@@ -22,9 +22,9 @@ struct RecordedPast {
         }
     }
 
-    /// The history with the bookmark that a journal would have left.
+    /// The history with the bookmark that a journal would have left; an empty one if the source has no event.
     ///
-    /// - Parameter alive: until when the recorder is known to have listened, if anything says so beside the events.
+    /// - Parameter alive: the last instant at which the recorder is known to have listened, if known from elsewhere.
     func journalHistory(_ history: RecordedHistory, aliveAt alive: Timestamp?) -> RecordedHistory {
         guard let lastTime else { return .empty }
         var bookmark = JournalBookmark(number: number, gaps: gaps, lastInbound: lastTime, session: nil)

@@ -7,20 +7,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Access tokens made by a refresh URL as Retrocast has it: `{"refresh_token"}` in, a new pair out, each used once.
+/// Access tokens from a refresh URL such as Retrocast's: it takes `{"refresh_token"}` and returns a new pair. Each
+/// refresh token works once.
 ///
-/// The refresh token lives in a file; the new one is written there before the access token is used, so that a crash
-/// costs no session.
+/// The refresh token lives in a file. The new one is written there before the access token is used, so that a crash
+/// loses no session.
 actor RefreshedToken {
     private let url: String
     private let path: String
     private let ask: @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
     private let clock: LiveClock
     private var current: (token: String, expires: Int64)?
-    /// The exchange that is going on: whoever wants a token meanwhile gets this one's.
+    /// The exchange that is going on; concurrent callers share its token.
     private var renewal: Task<String, any Error>?
 
-    /// How long a token must still be good to be used for another handshake.
+    /// The least remaining life, in seconds, of a token used for another handshake.
     private static let reserveSeconds: Int64 = 60
 
     init(
@@ -35,11 +36,11 @@ actor RefreshedToken {
         self.ask = ask
     }
 
-    /// A token that is good for a while yet.
+    /// A token that stays valid for a while; fetches a new one if needed.
     ///
-    /// An exchange that has begun goes on for 5 s if its caller is cancelled: the old refresh token may be spent already.
+    /// If the caller is cancelled, an exchange goes on for 5 s: the old refresh token may be spent already.
     ///
-    /// - Throws: `IngestError` where the server refuses; `HTTPTrouble` where it may not do so later.
+    /// - Throws: `IngestError` if the server refuses; `HTTPTrouble` if another attempt may succeed.
     func token() async throws -> String {
         try Task.checkCancellation()
         if let current, current.expires - clock.now().seconds > Self.reserveSeconds { return current.token }
@@ -61,7 +62,7 @@ actor RefreshedToken {
         if answer.status == 408 || answer.status == 429 || answer.status >= 500 {
             throw HTTPTrouble("the refresh URL answered with status \(answer.status)")
         }
-        // It may be spent already; but nobody can read what took its place.
+        // The server may have spent the refresh token, but the new one cannot be read from a coded body.
         if answer.isCoded { throw HTTPTrouble.coded }
         let tree = JSONTree(parsing: answer.body)
         let pair = tree?["data"] ?? tree

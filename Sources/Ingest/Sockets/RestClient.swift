@@ -2,21 +2,21 @@
 import EventLog
 import Logging
 
-/// Asks a REST server with patience: waits when it is told to, tries again what may pass, and takes a fresh token when
-/// the old one expired.
+/// A REST client that waits when the server demands it, retries what may succeed later, and takes a fresh token after a
+/// 401.
 struct RestClient {
     private let recording: Recording
     private let counters: ConnectionCounters
     private let authorization: @Sendable () async throws -> (name: String, value: String)
-    /// More headers of each request.
+    /// Headers sent with each request, beside the authorization.
     private let headers: [(name: String, value: String)]
     private var header: (name: String, value: String)?
 
-    /// The most attempts at one request that get no answer, or one of the 500s.
+    /// The number of failed attempts (no answer, or a 5xx) after which a request is given up.
     private static let failureCountMax = 4
-    /// The most times that one request waits because it was told to.
+    /// The number of 429 answers after which a request is given up.
     private static let waitCountMax = 20
-    /// The longest of those waits that is obeyed.
+    /// The longest wait after a 429, even if the server demands more.
     private static let waitMax = Duration.seconds(900)
 
     init(
@@ -31,9 +31,9 @@ struct RestClient {
         self.authorization = authorization
     }
 
-    /// The answer; `nil` where there was none, or only ones that say nothing about the state.
+    /// The answer; `nil` if there was none that tells anything about the state.
     ///
-    /// - Parameter path: the path and query as they may be recorded.
+    /// - Parameter path: the path and query in the form that may be recorded, without secrets.
     mutating func get(_ url: String, path: String) async throws -> HTTPAccess.Answer? {
         var failures = 0
         var waits = 0
@@ -76,7 +76,7 @@ struct RestClient {
         try await recording.append([.draft(draft)])
     }
 
-    /// Nothing where there is no answer, or no token to ask with.
+    /// One attempt; `nil` if no answer came or no token could be had.
     private mutating func attempt(_ url: String) async throws -> HTTPAccess.Answer? {
         do {
             if header == nil { header = try await authorization() }
@@ -104,7 +104,7 @@ struct RestClient {
         try await recording.clock.sleep(min(.seconds(max(1, seconds ?? 5)), Self.waitMax))
     }
 
-    /// Waits until the limit is reset where the last answer says that nothing remains, rather than run into it.
+    /// Waits for the rate limit's reset, at most 60 s, if the answer shows that no request remains.
     private func pace(_ answer: HTTPAccess.Answer) async throws {
         guard answer.headers["x-ratelimit-remaining"] == "0",
             let reset = answer.headers["x-ratelimit-reset"].flatMap({ Double($0) })

@@ -1,18 +1,18 @@
 #if Recorders
 import EventLog
 
-/// What a socket driver is told.
+/// The settings of a socket driver.
 struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
-    /// What is being done, for errors.
+    /// The operation's name, for errors.
     let operation: String
     let endpoint: WebSocketEndpoint
     let connector: WebSocketConnector
     let token: TokenSource
-    /// Whether to go on once nothing is missing.
+    /// Whether to go on once no gap is open.
     var follows = true
-    /// The parts of the source that have gaps of their own; one `nil` for all of it.
+    /// The parts of the source that have gaps of their own; a single `nil` for the whole source.
     var topics: [String?] = [nil]
-    /// Does a piece of work; whether all of it could be done. Throws only what `append` throws.
+    /// Does a piece of work; returns whether all of it could be done. Throws only what `append` throws.
     let perform: @Sendable (Work, Recording, ConnectionCounters, Timestamp) async throws -> Bool
 
     init(
@@ -33,8 +33,8 @@ struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
         self.perform = perform
     }
 
-    /// Where to connect: a server may name another host, which then gets the path and query of the first URL; never in
-    /// the clear if that was not.
+    /// The endpoint to connect to. A server may redirect to another host, which gets the path and query of the
+    /// configured URL; a redirect from TLS to plain text is ignored.
     func endpoint(redirected url: String?) -> WebSocketEndpoint {
         guard let url, let other = try? WebSocketEndpoint(url, operation: operation),
             other.isSecure || !endpoint.isSecure

@@ -3,18 +3,18 @@ import EventLog
 import Logging
 import NIOCore
 
-/// Carries out what a machine decides: opens sockets, waits, records every frame, does the work beside.
+/// Carries out a machine's actions: opens sockets, waits, records every frame, and runs the work beside the connection.
 ///
-/// One task runs it. Everything that happens comes through one inbox, in order; what is recorded of it goes on in one
-/// piece, and nothing more is taken until there is room for it.
+/// One task runs it. Everything that happens comes through one inbox, in order. The events that result are appended in
+/// one batch, and the inbox is not read again until the log has room for them.
 final class SocketDriver<Machine: SocketMachine> {
     /// Something that happened.
     private enum Happening: Sendable {
-        /// On the socket of an attempt, in order.
+        /// Events of the socket that attempt number `attempt` opened, in order.
         case socket(attempt: Int, [WebSocketEvent])
         case workDone(Machine.Work, isComplete: Bool)
         case token(String)
-        /// The machine's deadline came, this much earlier than by the clock.
+        /// The machine's deadline came, earlier than the clock shows by `early`.
         case deadline(early: Duration)
     }
 
@@ -23,10 +23,10 @@ final class SocketDriver<Machine: SocketMachine> {
     private let inbox = Inbox<Happening>(weightMax: WebSocketConnection.waitingBytesMax)
     private var machine: Machine
     private var journal: ConnectionJournal
-    /// The keys of the machine's gaps in the log.
+    /// The log's keys of the machine's open gaps.
     private var gapKeys: [SocketGap: String] = [:]
     private var socket: WebSocketConnection?
-    /// Counts the attempts to connect, so that nothing of an older socket counts.
+    /// The number of attempts to connect; events of an older attempt's socket are ignored.
     private var attempt = 0
     private var pendingConnect: PendingConnect?
     private var pendingWork: [Machine.Work] = []
@@ -35,15 +35,15 @@ final class SocketDriver<Machine: SocketMachine> {
     private var fatal: IngestError?
     private var lastRefusal: Int?
     private var complaints: Complaints
-    /// Leaves marks of life while a socket is open.
+    /// Leaves marks of life while a socket is open (I29).
     private var lifeMarks: Task<Void, Never>?
-    /// While a frame is handled: when the one before it came. What a frame says was lost was lost after that one.
+    /// When the previous frame came, while a frame is handled. A gap that this frame reveals begins there.
     private var inboundBefore: Timestamp?
-    /// Whether a run that does not follow has all it wants.
+    /// True once a run that does not follow is complete.
     private var isDone = false
-    /// The span that the machine is told, while what came in at once is handled.
+    /// The machine's time, fixed while the events of one read are handled.
     private var elapsed: Duration?
-    /// How far the machine's time is ahead of the clock, because pauses were shorter than it asked for.
+    /// How far the machine's time is ahead of the clock: the sum of the time by which pauses were shortened.
     private var ahead = Duration.zero
 
     private struct PendingConnect {
@@ -51,8 +51,8 @@ final class SocketDriver<Machine: SocketMachine> {
     }
 
     /// - Parameters:
-    ///   - journal: what the log holds of the source.
-    ///   - makeMachine: makes the machine, given what is missing already.
+    ///   - journal: the source's past in the log.
+    ///   - makeMachine: makes the machine from the open gaps and those of them that have an end.
     init(
         configuration: SocketConfiguration<Machine.Work>,
         recording: Recording,
@@ -77,8 +77,8 @@ final class SocketDriver<Machine: SocketMachine> {
 
     /// Records until it is cancelled.
     ///
-    /// - Throws: `CancellationError`; `IngestError` where the server says that going on would not help; what the recording
-    ///   throw.
+    /// - Throws: `CancellationError`; `IngestError` if the server shows that going on would not help; the errors of the
+    ///   recording.
     func run() async throws {
         defer {
             timer?.task.cancel()
@@ -114,7 +114,7 @@ extension SocketDriver {
         }
     }
 
-    /// What takes time: appending, connecting, snapshots, and the timer.
+    /// Does what may take time: appends, connects, starts work and sets the timer.
     private func carryOut(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
         try await append()
         while let pending = pendingConnect {
@@ -179,8 +179,8 @@ extension SocketDriver {
         }
     }
 
-    /// Wakes the loop when the machine's deadline comes. Only a pause between two connections goes at the clock's speed: a
-    /// server has as long for its answers as it has without one.
+    /// Wakes the loop at the machine's deadline. Only pauses between connections are shortened by the clock's `speed`:
+    /// while a socket is open the sleep is stretched by it, so that a server keeps its full time to answer.
     private func arm() {
         guard timer?.deadline != machine.deadline else { return }
         timer?.task.cancel()
@@ -260,11 +260,11 @@ extension SocketDriver {
         } catch let refusal as WebSocketRefusal {
             try refused(refusal)
         } catch let trouble as HTTPTrouble {
-            // The token could not be asked for; that passes as other failures to connect do.
+            // The token could not be fetched; this is retried like any other failure to connect.
             complaints.failed("no token", "\(trouble)")
             try receive(.refused(retryAfter: nil), at: recording.clock.now())
         } catch let error as IngestError {
-            // A token that was never there is a mistake of whoever started this; later it may come back.
+            // Without a connection so far, a missing token is a mistake in the configuration; later it may come back.
             guard journal.hasConnected else { throw error }
             complaints.failed("no token", "\(error)")
             try receive(.refused(retryAfter: nil), at: recording.clock.now())
@@ -283,7 +283,7 @@ extension SocketDriver {
         try receive(.refused(retryAfter: wait.map { .seconds($0) }), at: recording.clock.now())
     }
 
-    /// Gives up a socket whose end never came.
+    /// Abandons a socket whose close never came.
     private func leaveSocket() async {
         guard let old = socket else { return }
         socket = nil
@@ -310,7 +310,7 @@ extension SocketDriver {
         }
     }
 
-    /// Says in the log that the recorder stops; what is missed from now on is a gap that the next run closes.
+    /// Records that the recorder stops, and opens the gap that the next run closes (I29).
     private func stop() async {
         await socket?.abort()
         let time = recording.clock.now()
@@ -320,7 +320,7 @@ extension SocketDriver {
             try journal.endRun(topics: configuration.topics, closes: machine.closer(of: .stopped).rawValue, at: time)
             return journal.take()
         }
-        // Cancelling must not take the last events with it.
+        // A task of its own, so that cancellation does not lose the last events.
         let finish = Task { [recording] in try await recording.append(pieces.get()) }
         _ = await finish.result
     }

@@ -1,53 +1,53 @@
 #if Recorders
-/// What a recorder does on a WebSocket, decided without a clock and without a socket.
+/// The protocol logic of a recorder on a WebSocket, without a clock and without a socket.
 ///
-/// Time is what `now` says: a span since any fixed instant that never runs backwards. After each `receive` the driver
-/// carries out the actions in order, and calls again with `tick` when `deadline` has come.
+/// `now` is a span since any fixed instant and never runs backwards. After each `receive` the driver carries out the
+/// actions in order, and calls again with `tick` at `deadline`.
 protocol SocketMachine: SendableMetatype {
-    /// What the driver does beside the connection, such as reading the state by REST.
+    /// Work that the driver does beside the connection, such as reading the state by REST.
     associatedtype Work: Hashable, Sendable
 
     typealias Input = SocketInput<Work>
     typealias Action = SocketAction<Work>
     typealias Gap = SocketGap
 
-    /// When to call again with `tick` if nothing happens before.
+    /// When to call again with `tick` if nothing happens before; `nil` for never.
     var deadline: Duration? { get }
-    /// What is missing, in order.
+    /// The gaps that are not closed, in the order in which they were opened.
     var gaps: [SocketGap] { get }
-    /// What the next run should know.
+    /// The state that the next run needs.
     var sessionBytes: [UInt8]? { get }
 
-    /// What would close a gap that opens now.
+    /// The means that would close a gap that opens now.
     func closer(of reason: GapReason) -> GapCloser
 
-    /// Takes what happened and says what to do.
+    /// Takes one input and returns the actions for it, in order.
     mutating func receive(_ input: Input, at now: Duration) -> [Action]
 }
 
-/// What happens to a recorder.
+/// Something that happens to a recorder.
 enum SocketInput<Work: Hashable & Sendable>: Sendable {
-    /// A WebSocket is open; the token is that of this handshake.
+    /// A WebSocket was opened; `token` belongs to this handshake.
     case opened(token: String)
-    /// No WebSocket could be opened, or there was no token; the wait that the server asks for.
+    /// No WebSocket could be opened, or no token could be had; `retryAfter` is the wait that the server demands.
     case refused(retryAfter: Duration?)
     /// A whole message came in.
     case message(ArraySlice<UInt8>)
-    /// A message came in that was too large to keep.
+    /// A message came in that is too large to keep.
     case oversize
     /// The WebSocket is closed; nothing more comes from it.
     case closed(code: UInt16)
-    /// A piece of work is done; whether all of it could be.
+    /// A piece of work ended; `isComplete` if all of it could be done.
     case workDone(Work, isComplete: Bool)
-    /// The token as it is now.
+    /// The current token.
     case token(String)
     /// The deadline came.
     case tick
 }
 
-/// What a recorder is to do.
+/// Something that a recorder must do.
 enum SocketAction<Work: Hashable & Sendable>: Equatable, Sendable {
-    /// Take a fresh token and open a WebSocket: to another URL, if one is given.
+    /// Take a fresh token and open a WebSocket, to `url` if there is one, else to the configured URL.
     case connect(url: String?)
     /// Send a message; it may hold the token.
     case send([UInt8])
@@ -55,17 +55,17 @@ enum SocketAction<Work: Hashable & Sendable>: Equatable, Sendable {
     case sendPong
     /// Close the WebSocket with a code.
     case close(UInt16)
-    /// From the last frame on, or from now on if there was none, changes may be missed.
+    /// Open a gap: changes may be missed since the last frame, or from now on if there was none.
     case openGap(SocketGap)
-    /// Changes come in again; what was missed is still missing.
+    /// End a gap: changes come in again, but the missed ones are still missing.
     case endGap(SocketGap)
-    /// What was missed is known now.
+    /// Close a gap: the missed changes are known now.
     case closeGap(SocketGap, by: GapCloser)
-    /// Begin a piece of work and say when it is done.
+    /// Begin a piece of work; its end comes back as `workDone`.
     case work(Work)
-    /// Say what the token is now.
+    /// Read the current token; it comes back as `token`.
     case freshToken
-    /// Stop: going on would not help.
+    /// Stop, because going on would not help.
     case stop(reason: String)
 }
 
@@ -73,7 +73,7 @@ enum SocketAction<Work: Hashable & Sendable>: Equatable, Sendable {
 struct SocketGap: Hashable, Sendable {
     let number: Int
     let reason: GapReason
-    /// The part of the source that it is about; `nil` for all of it.
+    /// The part of the source that the gap concerns; `nil` for the whole source.
     var topic: String?
 }
 
@@ -86,13 +86,13 @@ enum GapReason: String, Sendable {
     case disconnected
     /// There was no connection yet.
     case unreachable
-    /// A number that the server counts with never came.
+    /// One of the server's consecutive numbers never came.
     case hole
     /// A frame was too large to keep.
     case oversize
     /// The server ended one subscription.
     case unsubscribed
-    /// The server began a subscription anew, perhaps later than where the old one ended.
+    /// The server restarted a subscription, perhaps later than where the old one ended.
     case resubscribed
 }
 
@@ -101,18 +101,18 @@ enum GapCloser: String, Sendable {
     case snapshot, replay, nothing
 }
 
-/// Random numbers from 0 up to, not including, 1, so that tests can fix them.
+/// A generator of random numbers in `0..<1` that tests can replace.
 struct UnitRandom: Sendable {
     let next: @Sendable () -> Double
 
-    /// A duration within a range, to the millisecond.
+    /// A random duration within a range, in whole milliseconds.
     func duration(milliseconds range: ClosedRange<Int64>) -> Duration {
         .milliseconds(range.lowerBound + Int64(Double(range.upperBound - range.lowerBound) * next()))
     }
 }
 
 extension Optional where Wrapped == Duration {
-    /// Whether an instant has come; never where there is none.
+    /// True if the instant has come; false for `nil`.
     func isDue(_ now: Duration) -> Bool {
         map { $0 <= now } ?? false
     }

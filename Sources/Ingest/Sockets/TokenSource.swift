@@ -6,11 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a recorder's token comes from; read anew before each handshake, never kept in a log or a message.
+/// A source of a recorder's token. The token is read anew before each handshake, and never reaches a log or a message
+/// (I14).
 public struct TokenSource: Sendable {
     private let read: @Sendable () async throws -> String
 
-    /// Makes a source of a closure; its errors must not quote the token.
+    /// Makes a source from a closure. The closure's errors must not quote the token.
     public init(_ read: @escaping @Sendable () async throws -> String) {
         self.read = read
     }
@@ -34,7 +35,7 @@ public struct TokenSource: Sendable {
         }
     }
 
-    /// The first line of a file, so that another program may renew it.
+    /// The first line of a file. It is read for each token, so another program may renew it.
     public static func file(_ path: String) -> TokenSource {
         TokenSource {
             guard let data = FileManager.default.contents(atPath: path) else {
@@ -45,12 +46,13 @@ public struct TokenSource: Sendable {
         }
     }
 
-    /// The token for the handshake that comes now.
+    /// Reads the token for the next handshake.
     func fresh() async throws -> String {
         try await read()
     }
 
-    /// A token goes into a header and a JSON text: what would break out of either is refused.
+    /// The token in `text`, without surrounding white space. Only visible ASCII is accepted, because the token goes
+    /// into an HTTP header.
     static func checked(_ text: String, origin: String) throws -> String {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 1, let token = words.first, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
