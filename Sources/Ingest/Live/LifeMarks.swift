@@ -34,7 +34,7 @@ struct LifeMarks {
                 // The process or the machine was suspended, so the connection may be dead without having been closed.
                 isTrusted = false
             } else if isTrusted, now.elapsed - quietSince >= Self.interval {
-                // Marks the time of the previous look: nothing was added since, so everything before it was taken.
+                // The mark has the previous look's time: nothing was added since, so all that came before it is stored.
                 queue.renewBookmark(ifAccepted: now.accepted) {
                     JournalBookmark(bytes: $0)?.marked(aliveAt: last.time).bytes
                 }

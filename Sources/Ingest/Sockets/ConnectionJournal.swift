@@ -234,8 +234,8 @@ extension ConnectionJournal {
 // MARK: - Gaps
 
 extension ConnectionJournal {
-    /// Opens a gap from the end of the last run for each topic that has no open gap without an end. In the first run,
-    /// only sources that read the past open one.
+    /// Opens a gap from the end of the last run for each topic that has no open gap without an end. In the first run
+    /// the gap begins at `time`, and only if the source reads its past (`asksForPast`).
     ///
     /// - Parameter topics: the parts of the source that have gaps of their own; a single `nil` for the whole source.
     mutating func beginRun(topics: [String?], asksForPast: Bool, closes: String, at time: Timestamp) throws {

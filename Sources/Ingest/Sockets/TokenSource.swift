@@ -52,7 +52,7 @@ public struct TokenSource: Sendable {
     }
 
     /// The token in `text`, without surrounding white space. Only visible ASCII is accepted, because the token goes
-    /// into an HTTP header.
+    /// into an HTTP header and a JSON text.
     static func checked(_ text: String, origin: String) throws -> String {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 1, let token = words.first, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
