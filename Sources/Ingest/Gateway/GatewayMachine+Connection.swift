@@ -42,6 +42,7 @@ extension GatewayMachine {
     }
 
     mutating func connect(at now: Duration) -> [Action] {
+        assert(phase == .waiting, "there is one connection at a time")
         timers.reconnect = nil
         phase = .connecting
         return [.connect(url: session?.resumeURL)]
@@ -131,6 +132,7 @@ extension GatewayMachine {
     }
 
     private mutating func becomeLive(at now: Duration) -> [Action] {
+        assert(phase == .identifying || phase == .resuming, "only a handshake makes a connection live")
         phase = .live
         handshakeFailures = 0
         rejections = 0

@@ -98,6 +98,7 @@ extension GatewayMachine {
 extension GatewayMachine {
     mutating func makeGap(_ reason: GapReason) -> Gap {
         gapCount += 1
+        assert((gaps.last?.number ?? 0) < gapCount, "gaps are numbered in the order in which they open")
         let gap = Gap(number: gapCount, reason: reason)
         gaps.append(gap)
         return gap

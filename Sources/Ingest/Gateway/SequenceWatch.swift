@@ -34,6 +34,7 @@ struct SequenceWatch: Equatable {
 
     /// Takes the number of a frame.
     mutating func take(_ number: UInt64, at now: Duration) {
+        assert(missing.last.map { $0.numbers.upperBound < greatest } ?? true, "a number that was seen is not missing")
         guard number > greatest else { return fill(number) }
         if number - greatest > 1 { missing.append(Missing(numbers: greatest + 1...number - 1, since: now)) }
         greatest = number

@@ -160,6 +160,7 @@ extension RealtimeMachine {
 extension RealtimeMachine {
     mutating func openGap(_ index: Int, _ reason: GapReason) -> Action {
         gapCount += 1
+        assert((gaps.last?.number ?? 0) < gapCount, "gaps are numbered in the order in which they open")
         let gap = SocketGap(number: gapCount, reason: reason, topic: tables[index].topic)
         gaps.append(gap)
         return .openGap(gap)

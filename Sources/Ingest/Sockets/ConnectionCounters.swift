@@ -38,6 +38,7 @@ final class ConnectionCounters: Sendable {
             var digits = 0
             repeat {
                 digits += 1
+                assert(digits <= Self.digitsMax, "the digits must not reach the key's beginning")
                 room[room.count - digits] = 0x30 + UInt8(rest % 10)
                 rest /= 10
             } while rest > 0

@@ -96,6 +96,7 @@ extension ConnectionJournal {
     /// Records that a connection was opened.
     mutating func open(at time: Timestamp) throws {
         reserve()
+        assert(counters.name == "c\(number)", "the keys of a connection carry its own number")
         isReserved = false
         hasConnected = true
         lastInbound = time

@@ -149,6 +149,7 @@ extension SocketDriver {
         case .token(let token): try receive(.token(token), at: recording.clock.now())
         case .socket(let attempt, let events):
             guard attempt == self.attempt else { return }
+            assert(elapsed == nil, "the machine's time is fixed for one read at a time")
             elapsed = now
             for event in events where fatal == nil && !isDone { try handle(event) }
             elapsed = nil
@@ -156,6 +157,7 @@ extension SocketDriver {
     }
 
     private func handle(_ event: WebSocketEvent) throws {
+        assert(inboundBefore == nil, "events are handled one after another")
         inboundBefore = journal.lastInbound
         defer { inboundBefore = nil }
         switch event {
@@ -216,6 +218,7 @@ extension SocketDriver {
         case .sendPong: socket?.sendPong()
         case .close(let code): socket?.close(code)
         case .openGap(let gap):
+            assert(gapKeys[gap] == nil, "a machine opens each gap once")
             let from = inboundBefore ?? journal.lastInbound ?? time
             gapKeys[gap] = try journal.openGap(
                 gap.reason.rawValue,

@@ -91,6 +91,7 @@ final class Inbox<Element: Sendable>: Sendable {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state -> Bool in
                     if !state.waiting.isEmpty || state.isFinished || Task.isCancelled { return true }
+                    assert(state.consumer == nil, "an inbox has one consumer")
                     state.consumer = continuation
                     return false
                 }

@@ -75,6 +75,7 @@ struct WebSocketAssembler {
                 current.bytes.append(contentsOf: bytes)
             }
         }
+        assert(current.hasher != nil || current.bytes.count == current.length, "a message to keep is kept whole")
     }
 }
 #endif

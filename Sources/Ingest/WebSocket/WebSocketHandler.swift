@@ -154,6 +154,7 @@ extension WebSocketHandler {
     }
 
     private func add(_ message: UnsafeRawBufferPointer) {
+        assert(!hasEnded, "no message follows the end")
         messages.append(message)
         eventBytes += message.count + Self.eventBytes
     }
