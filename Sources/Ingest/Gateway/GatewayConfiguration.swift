@@ -1,13 +1,13 @@
 #if Recorders
 import EventLog
 
-/// What a gateway recorder is told.
+/// The settings of a gateway recorder.
 struct GatewayConfiguration: Sendable {
     var endpoint: WebSocketEndpoint
     /// The base of the REST routes, such as `https://chat.example.org/api/v1`; `nil` takes no snapshots.
     var restBase: String?
     var style = GatewaySnapshotPlan.Style.retrocast
-    /// `intents` of IDENTIFY.
+    /// The `intents` of IDENTIFY; `nil` leaves them out.
     var intents: UInt64?
     var token: TokenSource
     /// Whether to go on once the state is complete.

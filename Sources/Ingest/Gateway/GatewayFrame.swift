@@ -1,17 +1,17 @@
 #if Recorders
-/// The outer members of a gateway frame: `op`, `s`, `t`, and where `d` stands.
+/// The outer members of a gateway frame: `op`, `s`, `t`, and the range of `d`.
 struct GatewayFrame {
-    /// The operation; `nil` where the frame has none that is a whole number.
+    /// The operation; `nil` if `op` is missing or not a whole number.
     private(set) var operation: Int?
     /// `s`: the number of a dispatch.
     private(set) var number: UInt64?
     private let bytes: ArraySlice<UInt8>
-    /// `t`: the name of a dispatch, with its quotes.
+    /// The range of `t`, the name of a dispatch, with its quotes; counts from the frame's first byte.
     private var name: Range<Int>?
-    /// The place of the value of `d` in the frame.
+    /// The range of the value of `d`; counts from the frame's first byte.
     private var data: Range<Int>?
 
-    /// Reads a frame; `nil` where it is no JSON object. Cost: one pass, no copy. What stands within `d` is not checked.
+    /// Reads a frame; `nil` if it is not a JSON object. The value of `d` is not checked. Cost: one pass, no copy.
     init?(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
@@ -24,12 +24,12 @@ struct GatewayFrame {
         guard isRead else { return nil }
     }
 
-    /// The value of `d`.
+    /// The value of `d`, parsed; `nil` if it is missing or not JSON. Cost: a copy and a parse at each call.
     var dataTree: JSONTree? {
         data.flatMap { JSONTree(parsing: Array(bytes.part($0))) }
     }
 
-    /// Whether `t` is a name.
+    /// True if `t` is `name`.
     func isNamed(_ name: StaticString) -> Bool {
         guard let range = self.name else { return false }
         return bytes.withUnsafeBufferPointer { $0.holds(name, at: range.dropFirst().dropLast()) }
@@ -54,14 +54,14 @@ struct GatewayFrame {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes of a range that counts from the slice's beginning.
+    /// The bytes of a range that counts from the slice's first byte.
     func part(_ place: Range<Int>) -> ArraySlice<UInt8> {
         self[startIndex + place.lowerBound..<startIndex + place.upperBound]
     }
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The text of a value that begins as a number does.
+    /// The text of a value that begins like a number; `nil` for other values.
     func number(at range: Range<Int>) -> String? {
         guard let first = self[range].first, first == 0x2D || (0x30...0x39).contains(first) else { return nil }
         return String(decoding: self[range], as: UTF8.self)

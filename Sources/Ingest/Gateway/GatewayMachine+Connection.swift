@@ -32,7 +32,7 @@ extension GatewayMachine {
         return lost
     }
 
-    /// Closes the connection, so that the session can be resumed, and connects again after a pause.
+    /// Closes the connection with a code that keeps the session, and connects again after a pause.
     mutating func drop(at now: Duration, pause: Duration? = nil) -> [Action] {
         let lost = endConnection()
         phase = .closing
@@ -52,14 +52,15 @@ extension GatewayMachine {
         timers.reconnect = now + max(backoff.next(), minimum)
     }
 
-    /// Forgets the connection; a gap opens if changes came in by it.
+    /// Forgets the connection. A gap opens if it was live, or if its handshake failed and no snapshot can cover the
+    /// loss.
     private mutating func endConnection() -> [Action] {
         timers.endConnection()
         switch phase {
         case .live: return openGap(.disconnected)
         case .resuming, .identifying:
             handshakeFailures += 1
-            // A server that forgot the session may close instead of saying so: then begin anew.
+            // A server that forgot the session may just close, so a second failed RESUME discards the session.
             if phase == .resuming, handshakeFailures >= 2 { session = nil }
             return missedBeforeConnecting()
         case .greeting: return missedBeforeConnecting()
@@ -67,7 +68,8 @@ extension GatewayMachine {
         }
     }
 
-    /// A gap from the first attempt that fails on, where none is known: a recorder that reads no past begins without one.
+    /// Opens a gap at the first failed attempt if none goes on: a recorder that takes no snapshots begins without a
+    /// gap.
     private mutating func missedBeforeConnecting() -> [Action] {
         guard !options.takesSnapshots, gaps.allSatisfy({ endedGaps.contains($0) }) else { return [] }
         return openGap(.unreachable)
@@ -75,7 +77,7 @@ extension GatewayMachine {
 
     private mutating func fatalReason(_ code: UInt16) -> String? {
         rejections = code == GatewayCloseCode.notAuthenticated ? rejections + 1 : 0
-        // A token may expire between being made and being used: one fresh one is tried.
+        // A token may expire between its creation and its use, so one more token is tried.
         if rejections >= 2 { return "the token was not accepted" }
         return GatewayCloseCode.fatalReason(code)
     }
@@ -99,7 +101,7 @@ extension GatewayMachine {
         phase = .resuming
         watch = SequenceWatch(after: session.isContinuous ? session.number : 0)
         let resume = Action.send(GatewayMessages.resume(token: token, session: session))
-        // A server that answers nothing to RESUME answers a heartbeat after it, once all is replayed.
+        // A server that does not answer RESUME itself answers the heartbeat after it once everything is replayed.
         return session.isContinuous ? [resume] : [resume] + heartbeat(at: now)
     }
 
@@ -110,13 +112,13 @@ extension GatewayMachine {
         return becomeLive(at: now) + readState(at: now)
     }
 
-    /// A guild that is new to a server that subscribes only in the handshake: shake hands again.
+    /// Reconnects for a new guild, because a server that numbers each connection anew subscribes only in the handshake.
     mutating func guildCreated(at now: Duration) -> [Action] {
         guard phase == .live, session?.isContinuous == false else { return [] }
         return drop(at: now)
     }
 
-    /// RESUMED, or the answer to the heartbeat behind a RESUME.
+    /// Handles RESUMED, or the answer to the heartbeat after RESUME.
     mutating func resumed(at now: Duration) -> [Action] {
         guard phase == .resuming else { return [] }
         let isProven = session?.isContinuous == true && watch.isComplete
@@ -125,7 +127,7 @@ extension GatewayMachine {
         return actions + readState(at: now)
     }
 
-    /// Begins to read the state, which will close the gaps; where that cannot be, nothing will: they are over.
+    /// Begins a snapshot, which will close the gaps. If none can be taken, closes them by nothing.
     private mutating func readState(at now: Duration) -> [Action] {
         guard !options.takesSnapshots else { return startSnapshot(at: now) }
         return closeGaps(by: .nothing) { _ in true }
@@ -143,13 +145,13 @@ extension GatewayMachine {
         return ended.map { .endGap($0) }
     }
 
-    /// INVALID_SESSION: `d` says whether the session may still be resumed.
+    /// Handles INVALID_SESSION; `d` is `true` if the session may still be resumed.
     mutating func invalidSession(_ data: JSONTree?, at now: Duration) -> [Action] {
         if data != .bool(true) { session = nil }
         return drop(at: now, pause: random.duration(milliseconds: GatewayTiming.invalidSessionMilliseconds))
     }
 
-    /// RECONNECT: at once, unless this connection was itself a failed attempt.
+    /// Handles RECONNECT: connects at once, unless this connection is itself a retry that has not settled yet.
     mutating func reconnectAsked(at now: Duration) -> [Action] {
         drop(at: now, pause: backoff.count == 0 ? .zero : nil)
     }

@@ -37,7 +37,7 @@ extension GatewayMachine {
         return actions
     }
 
-    /// Whether frames count.
+    /// True while frames from the socket count.
     private var isConnected: Bool {
         switch phase {
         case .greeting, .identifying, .resuming, .live: true
@@ -64,7 +64,7 @@ extension GatewayMachine {
     }
 
     private mutating func heartbeatDue(at now: Duration) -> [Action] {
-        // Without an answer to the last one the connection is dead, whatever its socket says.
+        // Without an answer to the last heartbeat the connection is dead, even if its socket is open.
         isAcknowledged ? heartbeat(at: now) : drop(at: now)
     }
 
@@ -75,13 +75,13 @@ extension GatewayMachine {
 
     private mutating func outOfPatience(at now: Duration) -> [Action] {
         guard phase == .closing else { return drop(at: now) }
-        // The socket's end never came; what still comes from it does not count.
+        // The socket's close never came; frames that still come from it do not count.
         phase = .waiting
         timers.patience = nil
         return []
     }
 
-    /// A frame that is not in the log: a gap that is over at once, unless the handshake is still going on.
+    /// Opens a gap for a frame that is not in the log. The gap ends at once, unless the handshake still goes on.
     private mutating func lostFrame(_ reason: GapReason, at now: Duration) -> [Action] {
         let gap = makeGap(reason)
         guard phase == .live else { return [.openGap(gap)] }
@@ -115,8 +115,8 @@ extension GatewayMachine {
         return closed.map { .closeGap($0, by: closer) }
     }
 
-    /// Begins a snapshot, or remembers that one is due: once the running one is done, once there is a connection, and
-    /// `pause` after the last one began.
+    /// Begins a snapshot, or notes that one is due. It then begins when the running one has ended, the connection is
+    /// live, and `pause` has passed since the last one began.
     mutating func startSnapshot(at now: Duration, after pause: Duration = .zero) -> [Action] {
         guard options.takesSnapshots else { return [] }
         needsSnapshot = true

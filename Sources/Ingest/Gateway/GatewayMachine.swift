@@ -1,16 +1,16 @@
 #if Recorders
-/// What a recorder does on a gateway.
+/// The protocol logic of a recorder on a gateway.
 ///
-/// The numbers are those of Discord's gateway v10, which Retrocast follows with fewer operations; where the two differ,
-/// what works with both.
+/// The operations are those of Discord's gateway v10; Retrocast has fewer of them. Where the two differ, the machine
+/// does what works with both.
 struct GatewayMachine: SocketMachine {
     enum Work: Hashable, Sendable {
-        /// Reading the whole state by REST.
+        /// Read the whole state by REST.
         case snapshot
     }
 
     enum Phase: Equatable {
-        /// No connection; the deadline says when to try again.
+        /// No connection; `timers.reconnect` is when to try again.
         case waiting
         case connecting
         /// Connected; HELLO has not come.
@@ -18,7 +18,7 @@ struct GatewayMachine: SocketMachine {
         case identifying
         case resuming
         case live
-        /// Closing; nothing counts until the socket is gone.
+        /// Closing; frames do not count until the socket is gone.
         case closing
         case stopped
     }
@@ -31,23 +31,24 @@ struct GatewayMachine: SocketMachine {
     var heartbeatInterval = Duration.milliseconds(41_250)
     var isAcknowledged = true
     var watch = SequenceWatch(after: 0)
-    /// Begins again once a connection has lived for a while.
+    /// Reset once a connection has lasted `GatewayTiming.settled`.
     var backoff: Backoff
     var handshakeFailures = 0
     var rejections = 0
-    /// What is still missing, in order.
+    /// The gaps that are not closed, in the order in which they were opened.
     var gaps: [Gap] = []
-    /// Those of `gaps` in which nothing more is missed.
+    /// The gaps in `gaps` that have an end: nothing more is missed in them.
     var endedGaps: Set<Gap> = []
     var gapCount = 0
-    /// The gaps that a running snapshot will close; `nil` while none runs.
+    /// The gaps that the running snapshot will close; `nil` while none runs.
     var coveredBySnapshot: Set<Gap>?
     var needsSnapshot = false
     var snapshotBegan: Duration?
 
     /// - Parameters:
-    ///   - session: what an earlier run kept, to resume it.
-    ///   - gaps: what is missing already, numbered from 1; `endedGaps` are those of them in which nothing more is.
+    ///   - session: the session of an earlier run, to resume it.
+    ///   - gaps: the open gaps of earlier runs, numbered from 1.
+    ///   - endedGaps: those of `gaps` that have an end.
     init(
         options: GatewayOptions,
         session: GatewaySession? = nil,

@@ -1,61 +1,61 @@
 #if Recorders
-/// How a recorder speaks to a gateway.
+/// The options of the gateway protocol.
 struct GatewayOptions: Equatable, Sendable {
-    /// `intents` of IDENTIFY, which Discord's gateway asks for; `nil` leaves them out.
+    /// The `intents` of IDENTIFY, which Discord's gateway requires; `nil` leaves them out.
     var intents: UInt64?
     /// Whether a REST snapshot can be taken.
     var takesSnapshots = true
 }
 
-/// When a gateway machine wants to be called.
+/// The instants at which a gateway machine must be called; `nil` for never.
 struct GatewayTimers: Equatable {
     /// When to connect.
     var reconnect: Duration?
-    /// When the step of the handshake, or the closing, takes too long.
+    /// When the current step of the handshake, or the closing, has taken too long.
     var patience: Duration?
     var heartbeat: Duration?
     var pong: Duration?
-    /// When a connection counts as one that works.
+    /// When the connection counts as one that works.
     var settled: Duration?
-    /// When to try a snapshot again.
+    /// When the snapshot that is due may begin.
     var snapshot: Duration?
 
-    /// Forgets what belongs to a connection.
+    /// Clears the timers that belong to a connection.
     mutating func endConnection() {
         (patience, heartbeat, pong, settled) = (nil, nil, nil, nil)
     }
 
-    /// The next of the instants, but for `reconnect`, which counts only without a connection.
+    /// The earliest of the instants and `other`. Leaves out `reconnect`, which counts only without a connection.
     func earliest(or other: Duration?) -> Duration? {
         [patience, heartbeat, pong, settled, snapshot, other].compactMap { $0 }.min()
     }
 }
 
-/// The spans of the protocol and of this recorder.
+/// The durations of the protocol and of this recorder.
 enum GatewayTiming {
     /// The longest wait for HELLO, and for READY or the answer to RESUME.
     static let patience = Duration.seconds(30)
-    /// The longest wait for the peer's part of a closing.
+    /// The longest wait for the socket to close.
     static let closing = Duration.seconds(5)
-    /// The server drops a connection without a Pong for 60 s, and never sends a Ping.
+    /// Between two Pongs: the server drops a connection that sent none for 60 s, and never sends a Ping.
     static let pongMilliseconds: ClosedRange<Int64> = 20_000...30_000
-    /// From then on a connection was no failed attempt.
+    /// A connection that lasts this long was no failed attempt.
     static let settled = Duration.seconds(10)
     static let backoffMax = Duration.seconds(60)
     /// After INVALID_SESSION (Discord: "a random amount of time between 1 and 5 seconds").
     static let invalidSessionMilliseconds: ClosedRange<Int64> = 1_000...5_000
-    /// Between snapshots that holes ask for, and after one that failed.
+    /// The pause between two snapshots that lost frames cause, and after a snapshot that failed.
     static let snapshotPause = Duration.seconds(60)
-    /// What a HELLO may ask for; anything else would be a flood or no heartbeat.
+    /// The heartbeat intervals that are obeyed; a shorter one would be a flood, a longer one no heartbeat.
     static let heartbeatMilliseconds: ClosedRange<Int64> = 1...3_600_000
 }
 
 /// Close codes and what they mean for the session.
 enum GatewayCloseCode {
-    /// What this recorder closes with: not 1000 or 1001, which end a session.
+    /// The code with which this recorder closes; 1000 and 1001 would end the session.
     static let ours: UInt16 = 4_000
 
-    /// The codes after which no further attempt helps, and why.
+    /// Why no further attempt helps after a code; `nil` if one may.
     static func fatalReason(_ code: UInt16) -> String? {
         switch code {
         case 4_010: "the shard is invalid"
@@ -70,7 +70,8 @@ enum GatewayCloseCode {
     /// The token was not accepted.
     static let notAuthenticated: UInt16 = 4_004
 
-    /// Whether the session is gone: 4003 not authenticated, 4007 invalid seq, 4009 timed out.
+    /// True if the code ends the session: 4003 (not authenticated), 4004 (token not accepted), 4007 (invalid seq), 4009
+    /// (timed out).
     static func endsSession(_ code: UInt16) -> Bool {
         [4_003, 4_004, 4_007, 4_009].contains(code)
     }

@@ -6,36 +6,36 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is known of a gateway session, enough to RESUME it, also by another run of the recorder.
+/// A gateway session: the data to RESUME it, also in another run of the recorder.
 struct GatewaySession: Equatable, Sendable {
-    /// `session_id` of READY.
+    /// The `session_id` of READY.
     var id: String
-    /// `resume_gateway_url` of READY: where RESUME goes. A server that names one numbers its dispatches through the
-    /// session, across connections (Discord does); others begin at 1 on each connection (Retrocast does).
+    /// The `resume_gateway_url` of READY: the server for RESUME. A server that names one numbers its dispatches across
+    /// all connections of the session (Discord); one that does not begins at 1 on each connection (Retrocast).
     var resumeURL: String?
-    /// The last `s` before which none is missing.
+    /// The last `s` up to which no number is missing.
     var number: UInt64 = 0
 
-    /// Whether `s` goes on across RESUME, so that it can prove that nothing is missing.
+    /// True if `s` goes on across RESUME, so that contiguous numbers prove that nothing is missing (I29).
     var isContinuous: Bool { resumeURL != nil }
 
     /// The `seq` of a RESUME.
     ///
-    /// A server that numbers each connection anew compares `seq` with counters of another kind; 0 asks for all that it
-    /// kept. What comes twice does no harm, what is not sent is lost.
+    /// A server that numbers each connection anew compares `seq` with unlike counters, so 0 requests everything that it
+    /// kept: a frame that comes twice does no harm, one that is not sent is lost.
     var resumeNumber: UInt64 { isContinuous ? number : 0 }
 }
 
 extension GatewaySession {
-    /// Reads the `d` of READY; `nil` where it has no session.
+    /// Reads the `d` of READY; `nil` if it has no session id.
     init?(ready data: JSONTree?) {
         guard let id = data?["session_id"]?.string, !id.isEmpty else { return nil }
         let url = data?["resume_gateway_url"]?.string
         self.init(id: id, resumeURL: url.flatMap { $0.isEmpty ? nil : Self.place(of: $0) })
     }
 
-    /// The scheme, host and port of a URL, which are all that is used of it: the rest may hold a secret. Empty where it has
-    /// none; then RESUME goes where IDENTIFY went.
+    /// The scheme, host and port of a URL; the rest is not used, because it may hold a secret (I14). Empty if the URL
+    /// has no scheme or host, or has a user; then RESUME goes to the server of IDENTIFY.
     private static func place(of url: String) -> String {
         guard let parts = URLComponents(string: url), parts.user == nil, parts.password == nil,
             let scheme = parts.scheme, let host = parts.host
@@ -43,7 +43,7 @@ extension GatewaySession {
         return "\(scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")"
     }
 
-    /// The form in which a bookmark keeps it.
+    /// The form that a bookmark keeps.
     var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.begin("{")
@@ -59,7 +59,7 @@ extension GatewaySession {
         return writer.bytes
     }
 
-    /// Reads what `bytes` wrote; `nil` for anything else.
+    /// Reads the form that `bytes` writes; `nil` for anything else.
     init?(bytes: [UInt8]) {
         guard let tree = JSONTree(parsing: bytes), let id = tree["id"]?.string,
             let number = tree["s"]?.string.flatMap({ UInt64($0) })

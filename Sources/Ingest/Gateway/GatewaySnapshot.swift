@@ -1,20 +1,21 @@
 #if Recorders
 import EventLog
 
-/// One REST snapshot of a gateway's state: asks what a plan says and records every answer as it came.
+/// One REST snapshot of a gateway's state: sends the requests of a plan and records every answer as it came (I2).
 struct GatewaySnapshot: Sendable {
     private let configuration: GatewayConfiguration
     private let base: String
-    /// The path of the base, which stands before each route in the log.
+    /// The path of the base URL, the beginning of each recorded path.
     private let basePath: String
     private let recording: Recording
     private let counters: ConnectionCounters
     private let since: Timestamp
 
+    /// Makes a snapshot; `nil` if no REST base is configured.
+    ///
     /// - Parameters:
-    ///   - counters: those of the connection that the snapshot belongs to.
-    ///   - since: from when on messages may be missing.
-    /// `nil` where no REST base is configured.
+    ///   - counters: the counters of the connection that the snapshot belongs to.
+    ///   - since: the instant from which on messages may be missing.
     init?(
         _ configuration: GatewayConfiguration,
         _ recording: Recording,
@@ -33,9 +34,9 @@ struct GatewaySnapshot: Sendable {
         self.since = since
     }
 
-    /// Takes it; whether everything that matters could be read.
+    /// Takes the snapshot; returns whether everything that matters could be read.
     ///
-    /// - Throws: what `append` throws when an event cannot be appended; `CancellationError`.
+    /// - Throws: the errors of `append`; `CancellationError`.
     func take() async throws -> Bool {
         var plan = GatewaySnapshotPlan(style: configuration.style, since: since)
         var client = RestClient(recording: recording, counters: counters) { [configuration] in

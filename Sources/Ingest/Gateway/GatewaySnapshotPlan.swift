@@ -1,17 +1,17 @@
 #if Recorders
 import EventLog
 
-/// Which REST routes a snapshot of a gateway's state asks for, one after another: guilds, their channels, roles, members
-/// and bans, direct-message channels, and the newest messages of each channel, back to where the gap began.
+/// The REST requests of a snapshot of a gateway's state, one after another: guilds, their channels, roles, members and
+/// bans, direct-message channels, and the newest messages of each channel, back to where the gap began.
 ///
-/// Decides only; who asks hands each answer back.
+/// Decides only: the caller sends each request and hands the answer back.
 struct GatewaySnapshotPlan {
-    /// The routes of which of the two.
+    /// The service whose routes are used.
     enum Style: Equatable, Sendable {
         case retrocast, discord
     }
 
-    /// What an answer is about.
+    /// The content of an answer.
     enum Subject: Equatable, Sendable {
         case plain
         case guilds
@@ -27,7 +27,7 @@ struct GatewaySnapshotPlan {
         let subject: Subject
     }
 
-    /// The most pages of one channel; a gap in which more was written stays open.
+    /// The most pages of messages of one channel; a gap in which more were written stays open.
     static let pageCountMax = 100
     private static let messagesPerPage = 100
     private static let discordGuildsPerPage = 200
@@ -37,7 +37,7 @@ struct GatewaySnapshotPlan {
     private let since: Timestamp
     private var requests: [Request] = []
     private var position = 0
-    /// Whether everything that matters could be read so far.
+    /// False once something that matters could not be read.
     private(set) var isComplete = true
 
     init(style: Style, since: Timestamp) {
@@ -51,18 +51,19 @@ struct GatewaySnapshotPlan {
         }
     }
 
-    /// The next request; `nil` when all are answered.
+    /// The next request; `nil` once none is left.
     mutating func next() -> Request? {
         guard position < requests.count else { return nil }
         defer { position += 1 }
         return requests[position]
     }
 
-    /// Takes an answer.
+    /// Takes an answer and adds the requests that follow from it.
     ///
-    /// - Parameter status: the HTTP status; `nil` where there was no answer.
+    /// - Parameter status: the HTTP status; `nil` if there was no answer.
     mutating func take(_ body: [UInt8], status: Int?, of request: Request) {
-        // What may not be read, or is gone again, is no part of the state; but without the guilds there is none.
+        // Resources that are forbidden or gone are no part of the state, but without the guilds there is no state at
+        // all.
         guard let status, status == 200 || (request.subject != .guilds && (status == 403 || status == 404)) else {
             isComplete = false
             return
@@ -141,7 +142,7 @@ extension GatewaySnapshotPlan {
         add(path, .messages(channel: channel, page: page))
     }
 
-    /// An id that may stand in a path: digits only.
+    /// The entity's id if it consists of digits only, so that it can go into a path as it is.
     private static func id(_ entity: JSONTree) -> String? {
         guard let id = entity["id"]?.identifier, !id.isEmpty, id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -3,11 +3,11 @@ public import EventLog
 
 /// Records a gateway WebSocket, Retrocast's or Discord's: every frame, and the state by REST after each handshake.
 public struct GatewaySource: LiveSource {
-    /// A URL that makes access tokens of a refresh token, as Retrocast's `/auth/refresh` does.
+    /// A URL that exchanges a refresh token for an access token, such as Retrocast's `/auth/refresh`.
     public struct Refresh: Sendable {
-        /// Where to ask.
+        /// The URL.
         public let url: String
-        /// The file that holds the refresh token; each answer brings a new one, which is written there.
+        /// The path of the file that holds the refresh token; the new one of each answer is written there.
         public let tokenFile: String
 
         /// Makes a description.
@@ -25,12 +25,14 @@ public struct GatewaySource: LiveSource {
     /// Makes a source.
     ///
     /// - Parameters:
-    ///   - url: the WebSocket; `http` and `https` are taken as `ws` and `wss`.
-    ///   - restBase: the base of the REST routes; `nil` takes `/api/v1` on the same server, empty takes no snapshots.
-    ///   - intents: `intents` of IDENTIFY, which Discord asks for; also makes the REST routes and tokens Discord's.
-    ///   - refresh: takes the token's place where given.
+    ///   - url: the WebSocket's URL; `http` and `https` mean `ws` and `wss`.
+    ///   - restBase: the base URL of the REST routes. `nil` means `/api/v1` on the same server, or with `intents` no
+    ///     snapshots; empty means no snapshots.
+    ///   - intents: the `intents` of IDENTIFY. A value selects Discord's REST routes and token scheme.
+    ///   - refresh: replaces `token` if given.
     ///   - follows: whether to go on once the state is complete.
-    /// - Throws: `IngestError` with code `invalidArgument`.
+    /// - Throws: `IngestError` with code `invalidArgument` for a URL that cannot be used, or without REST routes if
+    ///   `follows` is false.
     public init(
         url: String,
         restBase: String? = nil,
@@ -66,7 +68,7 @@ public struct GatewaySource: LiveSource {
         )
     }
 
-    /// Whether its token can be read.
+    /// Checks that the token can be read.
     public func check() async throws {
         let token = refresh.map { TokenSource.file($0.tokenFile) } ?? configuration.token
         _ = try await token.fresh()

@@ -1,12 +1,12 @@
 #if Recorders
 /// Watches the numbers `s` of one connection for holes.
 ///
-/// A server takes a number and queues the frame in two steps, so two neighbours may arrive swapped: a number is missing
-/// only once it stays away for a while. A hole then is a frame that was dropped.
+/// A server takes a number and queues the frame in two steps, so neighbours may arrive swapped. A number therefore
+/// counts as lost only once it is overdue: then its frame was dropped.
 struct SequenceWatch: Equatable {
-    /// How long a number may stay away.
+    /// How long a number may be missing before it counts as lost.
     static let grace = Duration.seconds(2)
-    /// The most ranges of missing numbers that are remembered; more holes than that are found at once.
+    /// The most ranges of missing numbers that `takeOverdue` keeps; if there are more, it gives all of them up.
     static let rangeCountMax = 256
 
     private struct Missing: Equatable {
@@ -14,8 +14,9 @@ struct SequenceWatch: Equatable {
         let since: Duration
     }
 
-    /// The greatest number seen, or where the numbers go on from.
+    /// The greatest number seen; before any, the number before the first one expected.
     private(set) var greatest: UInt64
+    /// Sorted by number, ascending; all numbers are less than `greatest`.
     private var missing: [Missing] = []
 
     /// - Parameter base: the number before the first one expected.
@@ -23,13 +24,13 @@ struct SequenceWatch: Equatable {
         greatest = base
     }
 
-    /// Whether every number up to the greatest one arrived.
+    /// True if every number up to the greatest one arrived or was given up.
     var isComplete: Bool { missing.isEmpty }
 
-    /// The last number before which none is missing, but for those that were given up.
+    /// The last number up to which none is missing, except for numbers that were given up.
     var contiguous: UInt64 { missing.map { $0.numbers.lowerBound - 1 }.min() ?? greatest }
 
-    /// When `takeOverdue` may find something.
+    /// The next instant at which `takeOverdue` may find something.
     var deadline: Duration? { missing.first.map { $0.since + Self.grace } }
 
     /// Takes the number of a frame.
@@ -40,7 +41,8 @@ struct SequenceWatch: Equatable {
         greatest = number
     }
 
-    /// Forgets the numbers that stayed away too long; whether there were any.
+    /// Gives up the numbers that are overdue, or all of them if there are too many ranges; returns whether there were
+    /// any.
     mutating func takeOverdue(at now: Duration) -> Bool {
         let count = missing.count
         missing.removeAll { $0.since + Self.grace <= now }
