@@ -10,13 +10,13 @@ import Glibc
 import Darwin
 #endif
 
-/// A git directory of our own through which git sees the objects and branches of a repository and nothing else of it.
+/// A temporary git directory through which git sees a repository's objects and branches, and nothing else of it (I28).
 ///
-/// Configuration, hooks, attributes, grafts, replacements, commit graphs and alternates of the repository do not exist
-/// here, so nothing in them can start a program, reach a network or change what is read. Links lead to the folders that
-/// hold objects and branches. Removed when the last user goes.
+/// It has none of the repository's configuration, hooks, attributes, grafts, replacements, commit graphs or alternates,
+/// so nothing in them can start a program, reach a network or change what is read. Links lead to the folders with
+/// objects and branches. The directory is removed with the last reference.
 final class ClosedGitDirectory: Sendable {
-    /// What git is told. It has no other configuration.
+    /// git's whole configuration, but for the format.
     private static let settings = """
         \tbare = true
         \tcommitGraph = false
@@ -47,7 +47,7 @@ final class ClosedGitDirectory: Sendable {
     /// The directory.
     let path: String
 
-    /// Makes an empty repository in a folder for temporary files, for the user alone.
+    /// Makes an empty repository in the folder for temporary files; only this user can read it.
     init(for repository: String) throws(IngestError) {
         guard let template = strdup("\(FileManager.default.temporaryDirectory.path)/eventlog-git-XXXXXX") else {
             throw Self.io(repository, "there is no memory left")
@@ -61,11 +61,11 @@ final class ClosedGitDirectory: Sendable {
     }
 
     deinit {
-        // Links are removed, not what they lead to.
+        // Removes links, but follows none.
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Shows the objects and branches of a repository.
+    /// Links the repository's objects and branches into this directory.
     func show(_ layout: GitLayout, _ format: GitFormat, shallow: Set<String>, of repository: String) throws(IngestError)
     {
         try writeConfiguration(format, repository)
@@ -81,7 +81,7 @@ final class ClosedGitDirectory: Sendable {
         try showStores(layout.stores, repository)
     }
 
-    /// The commits at which a repository says that its history is cut off.
+    /// The commits at which the repository's own list cuts its history off (a shallow clone).
     static func shallowCommits(_ layout: GitLayout, of repository: String) throws(IngestError) -> Set<String> {
         let name = "shallow"
         guard GitFile.kind("\(layout.common)/\(name)") != .none else { return [] }
@@ -103,7 +103,7 @@ extension ClosedGitDirectory {
                 try makeFolder(folder, repository)
                 alternates += "\(path)/\(folder)\n"
             }
-            // The folder `info` is left out: it names alternates and commit graphs.
+            // Leaves out the folder `info`, which names alternates and commit graphs.
             for name in GitStore.folders { try link("\(store)/\(name)", "\(folder)/\(name)", repository) }
         }
         if !alternates.isEmpty { try write(alternates, to: "objects/info/alternates", repository) }

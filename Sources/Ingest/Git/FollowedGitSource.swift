@@ -3,8 +3,7 @@ import Dispatch
 public import EventLog
 import Logging
 
-/// Records the commits of one branch of a git repository as somebody else pushes or fetches into it: looks again and
-/// again, each time at what is new.
+/// Records the new commits of one branch of a git repository by polling, while others push or fetch into it.
 public struct FollowedGitSource: LiveSource {
     private let git: GitSource
     private let interval: Duration
@@ -14,20 +13,20 @@ public struct FollowedGitSource: LiveSource {
 
     /// Makes a source.
     ///
-    /// - Parameter interval: the pause between two looks.
+    /// - Parameter interval: the pause between two polls.
     public init(_ git: GitSource, interval: Duration = .seconds(10)) {
         self.git = git
         self.interval = interval
     }
 
-    /// Whether there is the repository and the branch.
+    /// Checks that the repository and the branch exist and can be read.
     ///
     /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `noSuchBranch` or `brokenRepository`.
     public func check() async throws {
         _ = try await GitPull.start(git, after: .empty)
     }
 
-    /// Records until it is cancelled. A branch or repository that is away is looked for again.
+    /// Records until it is cancelled. While the branch or repository cannot be read, it tries again at each poll.
     public func run(_ recording: Recording) async throws {
         var git = git
         git.clock = recording.clock.now
@@ -40,7 +39,7 @@ public struct FollowedGitSource: LiveSource {
                 isAway = false
             } catch let error as IngestError {
                 try Task.checkCancellation()
-                // It may be replaced at this moment; what was recorded of it stays.
+                // The repository may be in the middle of being replaced, so this is logged once and tried again.
                 if !isAway { recording.log.warning("cannot be read", metadata: ["error": "\(error)"]) }
                 isAway = true
             }
@@ -48,7 +47,7 @@ public struct FollowedGitSource: LiveSource {
         }
     }
 
-    /// Records what is new; the bookmark that is valid then.
+    /// Records the new commits; returns the bookmark that is valid then, or `nil` if there were none.
     private static func look(
         _ git: GitSource,
         _ recording: Recording,
@@ -69,18 +68,21 @@ public struct FollowedGitSource: LiveSource {
             for case .draft(_, let bookmark?) in items { reached = bookmark }
             try await recording.append(items)
         }
-        // The next look asks the log for what this one found.
+        // The next poll looks up this one's keys in the log, so they must be stored.
         try await recording.flush()
         return reached
     }
 }
 
-/// Reads commits on a thread that may block: git answers when it likes. Used by one task.
+/// Reads commits on a dispatch queue, because reading from git blocks. Used by one task.
+///
+/// `@unchecked Sendable` is right because `drafts`, the only mutable state, is touched on the serial `queue` alone,
+/// after `init` has set it.
 private final class GitPull: @unchecked Sendable {
     private static let itemsMax = 128
     private let queue = DispatchQueue(label: "git")
     private let children: GitChildren
-    // Touched on `queue` only.
+    /// Touched on `queue` only.
     private var drafts: GitDrafts
 
     private init(_ drafts: GitDrafts, _ children: GitChildren) {
@@ -99,7 +101,7 @@ private final class GitPull: @unchecked Sendable {
         }
     }
 
-    /// Waits for git, or ends it where the task is cancelled: what waits for git then sees its output end.
+    /// Waits for git. If the task is cancelled, ends git, so that the blocked read sees the end of its output.
     private static func ending<Value: Sendable>(
         _ children: GitChildren,
         _ body: (CheckedContinuation<Value, any Error>) -> Void
@@ -111,7 +113,7 @@ private final class GitPull: @unchecked Sendable {
         }
     }
 
-    /// The next commits, parents first; none at the tip.
+    /// The next commits, parents first; empty at the tip.
     func next() async throws -> [SourceItem] {
         try await Self.ending(children) { continuation in
             queue.async { continuation.resume(with: Result { try self.read() }) }

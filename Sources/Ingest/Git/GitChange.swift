@@ -1,20 +1,20 @@
 /// A path whose mode or object differs between two trees.
 struct GitChange: Equatable {
-    /// What a tree holds at a path.
+    /// A tree's entry at a path.
     struct Entry: Equatable {
-        /// Octal, such as `100644`.
+        /// The mode in octal, such as `100644`.
         let mode: String
         let object: String
 
-        /// Whether it is a commit of another repository.
+        /// True if the object is a commit of another repository.
         var isSubmodule: Bool { mode == "160000" }
     }
 
-    /// The path's bytes, in whatever encoding.
+    /// The path's bytes, in any encoding.
     let path: [UInt8]
-    /// Before; `nil` if the path is new.
+    /// The entry before the change; `nil` if the path is new.
     let from: Entry?
-    /// After; `nil` if the path is gone.
+    /// The entry after the change; `nil` if the path is gone.
     let to: Entry?
 
     init(path: [UInt8], from: Entry?, to: Entry?) {
@@ -23,7 +23,7 @@ struct GitChange: Equatable {
         self.to = to
     }
 
-    /// Reads one raw entry of `git diff-tree`: `MODE MODE ID ID STATUS` without the leading colon.
+    /// Reads one raw entry of `git diff-tree`: `MODE MODE ID ID STATUS`, without the leading colon.
     init?(rawEntry: [UInt8], path: [UInt8]) {
         let fields = rawEntry.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
         guard fields.count == 5 else { return nil }
@@ -34,15 +34,15 @@ struct GitChange: Equatable {
 }
 
 extension PipeReader {
-    /// The changes that `git diff-tree --stdin -z` prints for one line of input; `nil` where the output is not what was
-    /// asked for.
+    /// The changes that `git diff-tree --stdin -z` prints for one line of input; `nil` if the output does not begin
+    /// with `header` or ends early.
     func readDiff(header: String) throws(IngestError) -> [GitChange]? {
         guard let found = try read(upTo: 0), found.elementsEqual(header.utf8) else { return nil }
         return try readChanges()
     }
 
-    /// The changes that `git diff-tree -z` prints for one pair of trees, in the order of the paths' bytes; `nil` where
-    /// the output ends within one.
+    /// The changes that `git diff-tree -z` prints for one pair of trees, sorted by the bytes of their paths; `nil` if
+    /// an entry is incomplete or malformed.
     func readChanges() throws(IngestError) -> [GitChange]? {
         var changes: [GitChange] = []
         while try peek() == 0x3A {

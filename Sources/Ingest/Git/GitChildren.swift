@@ -6,16 +6,16 @@ import Glibc
 import Darwin
 #endif
 
-/// The programs that run for one source. Ending them lets a source that waits for one of them go on, to an error.
+/// The programs that run for one source. Ending them wakes a source that waits for one of them; it then fails.
 final class GitChildren: Sendable {
     private struct State {
-        /// Not reaped yet, so their ids are nobody else's.
+        /// The processes that are not reaped yet, so the system cannot have given their ids to others.
         var running: Set<pid_t> = []
         var isEnded = false
 
         func kill(_ process: pid_t) {
             guard running.contains(process) else { return }
-            // The group exists once the program runs; before that, the process alone does.
+            // The process group exists only once the program runs; before that, signal the process itself.
             if !SystemCall.kill(-process, SIGKILL) { _ = SystemCall.kill(process, SIGKILL) }
         }
     }
@@ -27,18 +27,20 @@ final class GitChildren: Sendable {
         fileprivate let process: pid_t
         fileprivate let children: GitChildren
 
-        /// Ends it and all that it has started.
+        /// Ends the program and everything that it started.
         func kill() {
             children.state.withLock { $0.kill(process) }
         }
 
-        /// Waits for its end; to be called once.
+        /// Waits for the program's end; returns its exit status, or 128 and the signal's number. Call it once.
         func wait() -> Int32 {
             children.wait(for: process)
         }
     }
 
-    /// Starts a program. After `end` none starts.
+    /// Starts a program, unless `end` was called.
+    ///
+    /// - Throws: `IngestError` with code `io` after `end`; the errors of `spawn`.
     func start(_ subject: String, _ spawn: () throws(IngestError) -> pid_t) throws(IngestError) -> Child {
         let process = try state.withLock { (state: inout sending State) throws(IngestError) -> pid_t in
             guard !state.isEnded else {
@@ -51,7 +53,7 @@ final class GitChildren: Sendable {
         return Child(process: process, children: self)
     }
 
-    /// Ends all programs, and lets no other start.
+    /// Ends all programs; from then on `start` throws.
     func end() {
         state.withLock { state in
             state.isEnded = true
@@ -61,7 +63,8 @@ final class GitChildren: Sendable {
 
     private func wait(for process: pid_t) -> Int32 {
         var information = siginfo_t()
-        // Seen to end first, and reaped under the lock: an id that is reaped may be another program's at once.
+        // Waits without reaping, then reaps under the lock: once an id is reaped it may belong to another program,
+        // which `kill` must not hit.
         while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return state.withLock { state in
             state.running.remove(process)

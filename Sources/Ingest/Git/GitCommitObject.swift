@@ -1,20 +1,20 @@
-/// A commit as git stores it, read without judging: what is malformed is read as absent.
+/// A commit as git stores it. Malformed parts are read as absent.
 struct GitCommitObject {
-    /// Who, and when.
+    /// The author or committer, with the time.
     struct Person: Equatable {
         var name: [UInt8] = []
         var email: [UInt8] = []
-        /// Seconds since 1970; `nil` where the commit does not say or the number leaves 64 bits.
+        /// Seconds since 1970 UTC; `nil` if the commit has no time or the number does not fit in 64 bits.
         var time: Int64?
     }
 
     private(set) var parents: [String] = []
     private(set) var author = Person()
     private(set) var committer = Person()
-    /// The message as stored, in whatever encoding.
+    /// The message as stored, in any encoding.
     private(set) var message: [UInt8] = []
 
-    /// Reads the bytes of a commit object (gitformat: headers, an empty line, the message).
+    /// Reads the bytes of a commit object: headers, an empty line, the message.
     init(_ bytes: [UInt8]) {
         var rest = bytes[...]
         var mayBeParent = true
@@ -22,14 +22,14 @@ struct GitCommitObject {
             let line = rest[..<end]
             rest = rest[(end + 1)...]
             if line.isEmpty { break }
-            // Parents are the lines right behind the tree; git passes over such a line elsewhere.
+            // Only `parent` lines directly after the tree count; git ignores one further down.
             mayBeParent = mayBeParent && (line.starts(with: "parent ".utf8) || line.starts(with: "tree ".utf8))
             readHeader(line, mayBeParent: mayBeParent)
         }
         message = Array(rest)
     }
 
-    /// The first paragraph on one line, as git's `%s` gives it.
+    /// The message's first paragraph on one line, like git's `%s`.
     var subject: [UInt8] {
         var lines: [ArraySlice<UInt8>] = []
         for line in message.split(separator: 0x0A, omittingEmptySubsequences: false) {
@@ -54,7 +54,7 @@ struct GitCommitObject {
         }
     }
 
-    /// Reads `NAME <EMAIL> SECONDS ZONE`, as git's `split_ident_line` takes it apart.
+    /// Reads `NAME <EMAIL> SECONDS ZONE` by the rules of git's `split_ident_line`.
     private static func person(_ line: ArraySlice<UInt8>) -> Person {
         guard let mailStart = line.firstIndex(of: 0x3C) else { return Person(name: Array(trimmingEnd(line))) }
         var person = Person(name: Array(trimmingEnd(line[..<mailStart])))

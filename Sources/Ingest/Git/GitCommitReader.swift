@@ -2,8 +2,8 @@ import EventLog
 
 /// Turns a list of commits into their documents, one at a time, while `git` works ahead on the next ones.
 ///
-/// Three programs live as long as the reader: one lists commits, one compares trees, one reads objects. Requests are
-/// sent a window ahead and answers are read in the order of the requests.
+/// Three programs run as long as the reader: one lists commits, one compares trees, one reads objects. Requests are
+/// sent a window ahead, and answers are read in the order of the requests.
 final class GitCommitReader {
     /// One commit's document.
     struct Document {
@@ -13,7 +13,7 @@ final class GitCommitReader {
 
     private struct Listed {
         let id: String
-        /// The parents that the repository has; of a shallow clone's oldest commits none.
+        /// The parents that the repository has; empty for the oldest commits of a shallow clone.
         let parents: [String]
     }
 
@@ -23,7 +23,7 @@ final class GitCommitReader {
         let files: [GitChange]
     }
 
-    /// Commits whose requests are under way together: enough to keep three programs busy, little enough memory.
+    /// The number of commits requested together: enough to keep three programs busy, few enough to bound memory.
     private static let windowSize = 128
 
     private let repository: GitRepository
@@ -31,9 +31,9 @@ final class GitCommitReader {
     private let diffs: GitProcess
     private let objects: GitProcess
     private var listIsOpen = true
-    /// Asked to be compared, not read yet.
+    /// Commits whose comparisons were requested but not read yet.
     private var ahead: [Listed] = []
-    /// Compared, and their objects asked for.
+    /// Commits that were compared and whose objects were requested.
     private var ready: ArraySlice<Compared> = []
 
     init(_ repository: GitRepository, to tip: String, excluding old: String?) throws {
@@ -46,11 +46,11 @@ final class GitCommitReader {
 
     /// The next commit's document, parents before children; `nil` at the tip.
     ///
-    /// - Throws: `IngestError` with code `brokenRepository` where an object is missing or cannot be read.
+    /// - Throws: `IngestError` with code `brokenRepository` if an object is missing or cannot be read.
     func next() throws -> Document? {
         if ready.isEmpty { try advance() }
         guard let compared = ready.popFirst() else { return nil }
-        // The programs work on the window after this one while its documents are put together.
+        // While this window's documents are made, the programs already work on the next one.
         return Document(commit: compared.commit.id, payload: try document(compared))
     }
 
@@ -105,7 +105,7 @@ extension GitCommitReader {
         return Compared(commit: commit, comparisons: comparisons, files: Self.files(of: comparisons))
     }
 
-    /// Each path that is there after the commit and differs from a parent, once, in the order of the paths' bytes.
+    /// Each path that exists after the commit and differs from a parent, once, sorted by the bytes of the path.
     static func files(of comparisons: [GitDocument.Comparison]) -> [GitChange] {
         if comparisons.count == 1 { return comparisons[0].changes.filter { $0.to != nil } }
         var files: [[UInt8]: GitChange] = [:]
@@ -147,8 +147,8 @@ extension GitCommitReader {
         return document.bytes
     }
 
-    /// Holds a commit to its id, and the parents that git told to those that the commit names: what is recorded under an
-    /// id is what the id stands for.
+    /// Checks that the commit's bytes hash to its id, and that git listed the parents that the commit names, so that no
+    /// false commit or parent is recorded under an id (I28).
     private func check(_ listed: Listed, _ bytes: [UInt8], _ commit: GitCommitObject) throws {
         guard GitObjectHash.id(type: "commit", bytes, isLong: listed.id.utf8.count == 64) == listed.id else {
             throw repository.broken("object \(listed.id) holds another commit than its id says")

@@ -1,8 +1,9 @@
 import EventLog
 
-/// Writes the documents of commits and rewritten branches (docs/events.md): the same repository gives the same bytes.
+/// Writes the documents of commits and rewritten branches (docs/events.md). The same repository gives the same bytes,
+/// so that recording it again appends nothing (I4).
 struct GitDocument {
-    /// What differs from one parent; `parent` is `nil` for the empty tree.
+    /// The changes from one parent; `parent` is `nil` for the empty tree.
     struct Comparison {
         let parent: String?
         let changes: [GitChange]
@@ -28,7 +29,7 @@ struct GitDocument {
         json.string(UTF8Text.percentEncodingFaults(commit.message).bytes)
     }
 
-    /// - Parameter missing: parents that the commit names and the repository does not have.
+    /// - Parameter missing: the parents that the commit names but the repository does not have.
     mutating func addParents(_ comparisons: [Comparison], missing: [String]) {
         json.name("parents")
         json.begin("[")
@@ -57,9 +58,9 @@ struct GitDocument {
     }
 
     /// Adds the files, in order, and closes the document. `next` gives the size of each blob in turn, and its bytes if
-    /// it is not larger than asked for.
+    /// there are at most `sizeMax`.
     ///
-    /// A text is taken while the document, with every size counted as 20 bytes, stays within the limit.
+    /// A file's text is included as long as the document, counting every size as 20 bytes, stays within the limit.
     mutating func addFiles(
         _ files: [GitChange],
         next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
@@ -101,7 +102,7 @@ extension GitDocument {
         }
     }
 
-    /// An upper bound of the bytes of a file's entry without its text, the same whatever its size.
+    /// An upper bound of the bytes of a file's entry without its text; it does not depend on the file's size.
     private static func lengthWithoutText(of file: GitChange) -> Int {
         let path = UTF8Text.percentEncodingFaults(file.path).bytes
         return path.withUnsafeBufferPointer { JSONWriter.length(ofString: $0) } + (file.to?.object.utf8.count ?? 0) + 72

@@ -6,28 +6,28 @@ import Foundation
 
 /// A new bare repository and the `git fast-import` that writes into it.
 ///
-/// git runs as it does for a recording: found on the search path by its full path, with nothing of this user's configuration,
-/// hooks or templates. It ends when this goes. Used by one thread at a time.
+/// git runs as it does for a recording: found on the search path by its full path, without this user's configuration,
+/// hooks or templates (I28). It ends when the last reference is released. Used by one thread at a time.
 package final class GitFastImport {
     private let process: GitProcess
     private let directory: String
     private var buffer: [UInt8] = []
-    /// What git may not have read yet.
+    /// The bytes submitted since git last confirmed that it had read everything.
     private var unreadBytes = 0
     private var questions = 0
 
     private static let bufferBytesMax = 256 << 10
-    /// The most that waits in memory for git to read it.
+    /// The number of submitted bytes after which writing waits for git to read them, to bound memory.
     private static let unreadBytesMax = 16 << 20
     private static let operation = "play git into"
 
     /// Makes the repository and starts git.
     ///
     /// - Parameters:
-    ///   - directory: is made where it is not there.
-    ///   - branch: the one that HEAD names.
-    ///   - environment: where to look for git.
-    /// - Throws: `IngestError` with code `gitMissing`, or `io` where git cannot do it.
+    ///   - directory: the repository's path; created if it does not exist.
+    ///   - branch: the branch that HEAD names.
+    ///   - environment: the environment whose `PATH` contains git.
+    /// - Throws: `IngestError` with code `gitMissing`, or `io` if git cannot make the repository or start.
     package init(
         directory: String,
         branch: String,
@@ -51,9 +51,9 @@ package final class GitFastImport {
         self.directory = directory
     }
 
-    /// Writes a line of fast-import's language.
+    /// Writes one line of fast-import's input format.
     ///
-    /// - Throws: `IngestError` with code `io` where git has ended.
+    /// - Throws: `IngestError` with code `io` if git has ended.
     package func line(_ text: String) throws(IngestError) {
         buffer.append(contentsOf: text.utf8)
         buffer.append(UInt8(ascii: "\n"))
@@ -62,7 +62,7 @@ package final class GitFastImport {
         if unreadBytes >= Self.unreadBytesMax { try waitUntilRead() }
     }
 
-    /// Writes a text of any bytes.
+    /// Writes a `data` command with any bytes.
     ///
     /// - Throws: as `line`.
     package func data(_ bytes: [UInt8]) throws(IngestError) {
@@ -71,21 +71,21 @@ package final class GitFastImport {
         try line("")
     }
 
-    /// Puts a file into the commit at hand.
+    /// Puts a file into the current commit.
     ///
     /// - Parameters:
-    ///   - path: as fast-import reads it, in quotes.
-    ///   - mode: that of an executable file or of a symbolic link; any other text stands for a plain file, for a log may
-    ///     say anything, and a line's end in it would begin another command.
+    ///   - path: the path in fast-import's quoted form.
+    ///   - mode: the mode of an executable file or a symbolic link. Any other text means a plain file, because it comes
+    ///     from a log: a line feed in it would begin another command.
     /// - Throws: as `line`.
     package func file(_ path: String, mode: String, _ bytes: [UInt8]) throws(IngestError) {
         try line("M \(["100755", "120000"].contains(mode) ? mode : "100644") inline \(path)")
         try data(bytes)
     }
 
-    /// Puts a submodule into the commit at hand, unless what it is to point to is no object's id.
+    /// Puts a submodule into the current commit, if `id` is an object's full id.
     ///
-    /// - Returns: whether it was.
+    /// - Returns: whether the submodule was added.
     /// - Throws: as `line`.
     package func link(_ path: String, to id: String) throws(IngestError) -> Bool {
         guard GitRepository.isObjectID(id) else { return false }
@@ -93,7 +93,7 @@ package final class GitFastImport {
         return true
     }
 
-    /// Lets everybody see what was written.
+    /// Makes everything written so far visible in the repository, and waits until git has done so.
     ///
     /// - Throws: as `line`.
     package func show() throws(IngestError) {
@@ -103,7 +103,7 @@ package final class GitFastImport {
 
     /// Ends git once it has written everything.
     ///
-    /// - Throws: `IngestError` with code `io` where it could not.
+    /// - Throws: `IngestError` with code `io` if git failed.
     package func finish() throws(IngestError) {
         try line("done")
         submit()
@@ -117,7 +117,7 @@ package final class GitFastImport {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Has git repeat a number, which it does once it has read what stands before.
+    /// Makes git print a number back, which it does only after it has read everything before it.
     private func waitUntilRead() throws(IngestError) {
         questions += 1
         buffer.append(contentsOf: "progress \(questions)\n".utf8)

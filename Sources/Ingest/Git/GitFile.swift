@@ -10,14 +10,15 @@ import Glibc
 import Darwin
 #endif
 
-/// Looks at files of a repository without believing them: nothing is followed, waited for or read without a limit.
+/// Looks at files of a repository that is not trusted (I28): opening one follows no link and waits for nothing, and
+/// reading has a limit.
 enum GitFile {
-    /// What lies at a path.
+    /// The kind of thing at a path; `none` if nothing can be found there.
     enum Kind {
         case none, file, folder, link, other
     }
 
-    /// What lies at a path; a link is one.
+    /// The kind of thing at a path; a symbolic link is not followed.
     static func kind(_ path: String) -> Kind {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .none }
@@ -29,14 +30,14 @@ enum GitFile {
         }
     }
 
-    /// The path with all links resolved; `nil` where nothing lies there.
+    /// The path with all links resolved; `nil` if nothing exists there.
     static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// The bytes of a regular file; `nil` where it is something else, larger, or cannot be read.
+    /// The bytes of a regular file; `nil` if it is something else, larger than `sizeMax`, or cannot be read.
     static func bytes(_ path: String, sizeMax: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -48,7 +49,7 @@ enum GitFile {
         return bytes
     }
 
-    /// The names in a folder; `nil` where it cannot be read.
+    /// The names in a folder, in no order; `nil` if it cannot be read.
     static func names(in folder: String) -> [String]? {
         try? FileManager.default.contentsOfDirectory(atPath: folder)
     }

@@ -1,18 +1,18 @@
-/// What a repository's configuration says about how its objects and branches are stored. Nothing else in it is read.
+/// The storage format of a repository's objects and branches, from its configuration. Nothing else there is used (I28).
 struct GitFormat: Equatable {
     private static let configurationBytesMax = 16 << 20
-    /// Extensions that change nothing about reading objects and branches, or are handled here.
+    /// Extensions that do not change how objects and branches are read, or that are handled here. In lower case.
     private static let known: Set<String> = [
         "noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "objectformat", "compatobjectformat",
         "refstorage", "relativeworktrees", "submodulepathconfig",
     ]
 
-    /// Whether ids are SHA-256.
+    /// True if ids are SHA-256, false if SHA-1.
     var hasLongIDs = false
-    /// Whether branches are stored as a reftable.
+    /// True if branches are stored as a reftable.
     var hasReftable = false
 
-    /// Lets git take the file apart: it is told to read that file only, with no other file included.
+    /// Reads the repository's configuration. git parses the file, but reads no other and follows no `include`.
     static func read(_ layout: GitLayout, with program: GitProgram) throws -> GitFormat {
         let name = "config"
         guard let path = GitFile.resolved("\(layout.common)/\(name)") else { return plain }
@@ -25,7 +25,7 @@ struct GitFormat: Equatable {
         ])
         let output = try process.output.readToEnd(limit: 1 << 20)
         let status = process.finish().status
-        // 1: there is no such key.
+        // Status 1: the file has no such key.
         guard status == 0 || status == 1 else {
             throw IngestError.brokenRepository(program.repository, "its configuration cannot be read")
         }
@@ -37,7 +37,7 @@ struct GitFormat: Equatable {
 
     private init() {}
 
-    /// Reads entries `KEY`, line feed, `VALUE`, each with a zero byte behind it; of a repeated key the last one counts.
+    /// Reads entries of a key, a line feed and a value, each ended by a zero byte. The last entry of a key counts.
     init(entries: [UInt8], repository: String) throws(IngestError) {
         for entry in entries.split(separator: 0) {
             let parts = entry.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
@@ -50,7 +50,7 @@ struct GitFormat: Equatable {
         }
     }
 
-    /// The format with one more setting; `nil` where it is not known.
+    /// The format with one more setting; `nil` if the setting is unknown.
     private func take(_ key: String, _ value: String) throws(IngestError) -> GitFormat? {
         var format = self
         switch (key, value) {

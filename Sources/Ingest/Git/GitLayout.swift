@@ -1,16 +1,16 @@
-/// Where the parts of a repository lie: found without git, since git would believe the repository's configuration.
+/// The paths of a repository's parts, found without git, because git would trust the repository's configuration (I28).
 ///
-/// Every part is a plain file or folder inside the folder that was named. A part that leads outside would let whoever
-/// owns the repository show what another one holds; such parts are refused unless the caller allows them.
+/// Every part is a plain file or folder inside the given folder. A part that leads outside would let the repository's
+/// owner expose files of others, so it is refused unless the caller allows it.
 struct GitLayout {
     /// The folder that holds `HEAD`.
     let head: String
-    /// The folder that holds `config`, `refs` and `objects`: another one in a linked work tree.
+    /// The folder that holds `config`, `refs` and `objects`. It differs from `head` in a linked work tree.
     let common: String
-    /// Folders of objects: the repository's own, then its alternates.
+    /// The folders of objects: the repository's own, then its alternates.
     let stores: [String]
 
-    /// Whether branches are those of another repository and `HEAD` is not.
+    /// True if `HEAD` is the work tree's own but the branches are another repository's.
     var isLinkedWorkTree: Bool { head != common }
 
     /// Finds the parts of the repository at a folder: a work tree's top, a `.git` folder or a bare repository.
@@ -27,17 +27,18 @@ struct GitLayout {
         stores = try walk.stores(from: "\(common)/objects")
     }
 
-    /// A file in the folder of `HEAD` or in the common one; `nil` where there is none.
+    /// The bytes of a file in `folder`, which is `head` or `common`; `nil` if it does not exist, is larger than
+    /// `sizeMax` or cannot be read.
     func bytes(_ name: String, in folder: String, sizeMax: Int) -> [UInt8]? {
         GitFile.resolved("\(folder)/\(name)").flatMap { GitFile.bytes($0, sizeMax: sizeMax) }
     }
 }
 
-/// Goes through a repository's folders and holds each part to what it must be.
+/// Walks through a repository's folders and checks that each part is of the right kind and inside.
 private struct GitWalk {
-    /// The longest text that names another folder or alternates.
+    /// The largest file that names another folder or alternates.
     private static let pointerBytesMax = 64 << 10
-    /// How far alternates may lead to alternates, as in git.
+    /// The most alternates in a chain; git has the same limit.
     private static let alternatesDepthMax = 5
     private static let foldersDepthMax = 32
 
@@ -62,7 +63,7 @@ private struct GitWalk {
         return folder
     }
 
-    /// Holds `HEAD`, the configuration, branches and objects to be plain files and folders.
+    /// Checks that `HEAD`, the configuration and the branches are plain files and folders.
     func checkParts(of folder: String) throws(IngestError) {
         for name in ["HEAD", "config", "packed-refs", "shallow"] {
             try check("\(folder)/\(name)", is: .file, name)
@@ -73,7 +74,7 @@ private struct GitWalk {
         }
     }
 
-    /// The folders of objects, alternates behind what they belong to.
+    /// The folders of objects; each comes before its alternates.
     func stores(from folder: String) throws(IngestError) -> [String] {
         guard let own = try check(folder, is: .folder, "its folder of objects") else {
             throw .notARepository(repository, "it has no folder of objects")
@@ -104,7 +105,7 @@ extension GitWalk {
             guard let folder = try check("\(store)/\(name)", is: .folder, "objects/\(name)") else { continue }
             for entry in GitFile.names(in: folder) ?? [] {
                 let path = "\(folder)/\(entry)"
-                // Folders within hold no objects.
+                // git reads no objects from folders in here, so they are not checked further.
                 if ![.file, .folder].contains(GitFile.kind(path)) { try check(path, is: .file, "an object's file") }
             }
         }
@@ -122,7 +123,7 @@ extension GitWalk {
         }
     }
 
-    /// The path of a part, links resolved; `nil` where it is absent.
+    /// The path of a part, with links resolved; `nil` if it does not exist.
     @discardableResult
     private func check(_ path: String, is kind: GitFile.Kind, _ what: String) throws(IngestError) -> String? {
         let found = GitFile.kind(path)
@@ -133,7 +134,9 @@ extension GitWalk {
         return target
     }
 
-    /// Where a path leads; `nil` where nothing lies there.
+    /// The path with links resolved; `nil` if nothing exists there.
+    ///
+    /// - Throws: `IngestError` with code `leadsOutside` if it lies outside `root` and alternates are not allowed.
     private func inside(_ path: String, _ what: String) throws(IngestError) -> String? {
         guard let target = GitFile.resolved(path) else { return nil }
         let isInside = target == root || target.hasPrefix(root == "/" ? root : "\(root)/")
@@ -183,7 +186,7 @@ extension GitWalk {
     }
 }
 
-/// The parts of a folder of objects that hold objects.
+/// The folders in a folder of objects that contain objects.
 enum GitStore {
     /// `pack`, and a folder for each first byte of an id.
     static let folders: [String] = ["pack"] + (0..<256).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
@@ -200,7 +203,7 @@ extension IngestError {
         )
     }
 
-    /// What is wrong with the repository itself; `reason` holds nothing of its files but ids of objects.
+    /// The error for a broken repository. `reason` must quote nothing of its files but ids of objects (I28).
     static func brokenRepository(_ path: String, _ reason: String) -> IngestError {
         IngestError(
             .brokenRepository,

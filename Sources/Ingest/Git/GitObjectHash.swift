@@ -1,9 +1,11 @@
 import EventLog
 
-/// The ids that git gives to objects: SHA-1 (FIPS 180-4) or SHA-256 of a type, a length and the bytes. For proof that what
-/// an API or a repository's folder said is what the id stands for; SHA-1 withstands no attacker who makes both objects.
+/// git's object ids: SHA-1 (FIPS 180-4) or SHA-256 of the type, the length and the bytes.
+///
+/// Checks that an API or a repository returned the object that an id names. SHA-1 does not resist an attacker who makes
+/// both objects.
 enum GitObjectHash {
-    /// The id of an object, in hex; `isLong` for SHA-256.
+    /// The id of an object, in lower-case hex; SHA-256 if `isLong`, else SHA-1.
     static func id(type: String, _ bytes: [UInt8], isLong: Bool = false) -> String {
         if isLong { return Hasher256.hash(Array("\(type) \(bytes.count)".utf8) + [0] + bytes).description }
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]

@@ -1,4 +1,4 @@
-/// Reads what `git cat-file --batch` prints.
+/// Reads the output of `git cat-file --batch`.
 struct GitObjectReader {
     /// The line before an object's bytes.
     struct Header {
@@ -8,7 +8,7 @@ struct GitObjectReader {
 
     let output: PipeReader
 
-    /// The header of the next object; `nil` where it is missing or the output ends.
+    /// The header of the next object; `nil` if the object is missing or the output ends.
     func header() throws(IngestError) -> Header? {
         guard let line = try output.read(upTo: 0x0A) else { return nil }
         let fields = line.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
@@ -16,13 +16,13 @@ struct GitObjectReader {
         return Header(type: fields[1], size: size)
     }
 
-    /// The bytes after a header.
+    /// The bytes after a header; `nil` if the output ends before.
     func bytes(_ header: Header) throws(IngestError) -> [UInt8]? {
         guard let bytes = try output.read(count: header.size), try output.skip(count: 1) else { return nil }
         return bytes
     }
 
-    /// Passes over the bytes after a header.
+    /// Skips the bytes after a header; false if the output ends before.
     func skip(_ header: Header) throws(IngestError) -> Bool {
         guard try output.skip(count: header.size) else { return false }
         return try output.skip(count: 1)
@@ -30,7 +30,7 @@ struct GitObjectReader {
 }
 
 extension GitObjectReader {
-    /// The size of the next object, and its bytes if there are at most `sizeMax`; `nil` where it cannot be read.
+    /// The size of the next object, and its bytes if there are at most `sizeMax`; `nil` if it cannot be read.
     func blob(sizeMax: Int) throws(IngestError) -> (size: Int, bytes: [UInt8]?)? {
         guard let found = try header() else { return nil }
         if found.size > sizeMax {

@@ -8,15 +8,15 @@ import Glibc
 import Darwin
 #endif
 
-/// One running `git`: a reader of what it prints, a writer of what it is asked, and what it complained about.
+/// One running `git`: a reader of its standard output, a writer to its standard input, and its error output.
 ///
-/// Ends the program when it goes. Used by one thread at a time.
+/// Ends the program when it is released. Used by one thread at a time.
 final class GitProcess {
     /// How a program ended.
     struct Ending {
-        /// The exit status, or 128 and the number of the signal.
+        /// The exit status, or 128 plus the number of the signal.
         let status: Int32
-        /// What went wrong, in words of ours: git's own words may quote files that are nobody's business.
+        /// What went wrong, in our own words, because git's may quote private files (I28).
         let reason: String
     }
 
@@ -27,7 +27,9 @@ final class GitProcess {
     private let complaints: ComplaintReader
     private var ending: Ending?
 
-    /// - Parameter name: what is run, for people.
+    /// Starts the program.
+    ///
+    /// - Parameter name: the program's name, for people.
     init(_ command: SpawnedProgram, name: String, takesInput: Bool, among children: GitChildren, subject: String)
         throws(IngestError)
     {
@@ -54,7 +56,7 @@ final class GitProcess {
 
     deinit {
         guard ending == nil else { return }
-        // Nobody reads what it would still print, and it only reads itself.
+        // Nobody reads its output any more, so it is not left to finish.
         child.kill()
         finish()
     }
@@ -64,12 +66,12 @@ final class GitProcess {
         input?.submit(bytes)
     }
 
-    /// Says that no more input comes, so that the program prints what it holds back and ends.
+    /// Closes the standard input once everything queued is written, so that the program prints the rest and ends.
     func finishInput() {
         input?.finish()
     }
 
-    /// Closes both pipes and waits for the end; later calls give the same ending.
+    /// Closes both pipes and waits for the end. Later calls return the same ending.
     @discardableResult
     func finish() -> Ending {
         if let ending { return ending }
@@ -81,7 +83,7 @@ final class GitProcess {
         return ending
     }
 
-    /// Of a complaint only the id of an object is passed on.
+    /// The reason in our own words; only an object's id is taken from `complaint`.
     private static func reason(_ name: String, _ status: Int32, complaint: String) -> String {
         let words = complaint.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map(String.init)
         if status != 0, let id = words.first(where: GitRepository.isObjectID) {
@@ -92,8 +94,8 @@ final class GitProcess {
     }
 }
 
-/// The pipes to and from a program. No other program inherits our ends, so its input ends and its output is refused
-/// when this process goes, however that happens.
+/// The pipes to and from a program. No other program inherits our ends, so when this process dies, in any way, the
+/// program reads the end of its input and cannot write.
 private struct GitPipes {
     typealias Ends = (read: Int32, write: Int32)
 
@@ -122,7 +124,7 @@ private struct GitPipes {
         for end in [input?.write, output.read, errors.read] { if let end { _ = close(end) } }
     }
 
-    /// Above the standard three descriptors, in case this process has closed one of them.
+    /// Makes a pipe whose ends are above the standard three descriptors, even if this process has closed one of those.
     private static func make() -> Ends? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
@@ -134,7 +136,7 @@ private struct GitPipes {
     }
 }
 
-/// Reads what a program complains about on a thread of its own, so that complaining never blocks it.
+/// Reads a program's error output on a thread of its own, so that a full pipe never blocks the program.
 private final class ComplaintReader: Sendable {
     private static let sizeMax = 64 << 10
     private let done = DispatchSemaphore(value: 0)
@@ -144,7 +146,7 @@ private final class ComplaintReader: Sendable {
         DetachedThread.start { self.run(descriptor) }
     }
 
-    /// The last line that is not empty, once the program has ended.
+    /// The last line that is not empty. Blocks until the program has closed its error output.
     func lastLine() -> String {
         done.wait()
         done.signal()

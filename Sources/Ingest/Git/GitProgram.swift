@@ -10,12 +10,12 @@ import Glibc
 import Darwin
 #endif
 
-/// The `git` program and one repository, seen through a git directory of our own.
+/// The `git` program and one repository, which git sees through a `ClosedGitDirectory` (I28).
 struct GitProgram: Sendable {
     private let executable: String
     private let environment: [String: String]
     private let children: GitChildren
-    /// What git sees.
+    /// The git directory that git uses.
     let directory: ClosedGitDirectory
     /// The repository's directory as the caller named it.
     let repository: String
@@ -31,7 +31,7 @@ struct GitProgram: Sendable {
         self.environment = Self.closed(environment, executable: executable, directory: directory.path)
     }
 
-    /// Starts a command. With `takesInput` its standard input is a pipe, else it is empty.
+    /// Starts a command. Its standard input is a pipe if `takesInput`, else empty.
     func start(_ arguments: [String], takesInput: Bool = false) throws(IngestError) -> GitProcess {
         let command = SpawnedProgram(
             executable: executable,
@@ -47,8 +47,8 @@ struct GitProgram: Sendable {
         )
     }
 
-    /// Runs a command to its end and gives what it printed, without the last line's end; `nil` if it exits with
-    /// another status than 0.
+    /// Runs a command to its end and returns at most 1 MiB of its output, without the last line feed; `nil` if its
+    /// status is not 0.
     func answer(_ arguments: [String]) throws(IngestError) -> String? {
         let process = try start(arguments)
         let output = try process.output.readToEnd(limit: 1 << 20)
@@ -73,7 +73,8 @@ struct GitProgram: Sendable {
         )
     }
 
-    /// A folder that is named relative to where the user happens to be may be the repository itself.
+    /// Skips relative folders of the search path: one of them may lie in the repository, which could then bring its own
+    /// `git`.
     private static func find(_ name: String, in searchPath: String) -> String? {
         searchPath.split(separator: ":").lazy
             .filter { $0.hasPrefix("/") }
@@ -81,7 +82,8 @@ struct GitProgram: Sendable {
             .first { GitFile.resolved($0).map(GitFile.kind) == .file && access($0, X_OK) == 0 }
     }
 
-    /// The whole environment of git. Of the caller's own only that is passed on by which a program finds its libraries.
+    /// The whole environment of git. The caller's environment contributes only the variables by which programs find
+    /// their libraries, and `TMPDIR`.
     static func closed(_ environment: [String: String], executable: String, directory: String) -> [String:
         String]
     {

@@ -1,8 +1,8 @@
-/// What a recorder asks a git repository: where a branch stands, and which commits lie behind it.
+/// Reads a git repository: the tips of branches, and the commits behind them.
 struct GitRepository: Sendable {
     let program: GitProgram
 
-    /// Commits that the repository says it has no parents of, although they name some.
+    /// The commits whose parents the repository does not have, by its own list (a shallow clone).
     let shallowCommits: Set<String>
 
     /// Opens the repository at a directory: a work tree's top, a `.git` directory or a bare repository.
@@ -28,10 +28,12 @@ struct GitRepository: Sendable {
         }
     }
 
-    /// The commit at the tip of a branch; without a name, of the branch (or commit) that is checked out.
+    /// The commit at the tip of a branch; for `nil`, of the branch or commit that is checked out.
     ///
-    /// A name is tried as a local branch, then as a branch of `origin`, then below `refs/remotes`; a name that starts
-    /// with `refs/` stands for itself. It is never read as a revision expression or an option.
+    /// A name is tried as a local branch, then as a branch of `origin`, then below `refs/remotes`. A name that begins
+    /// with `refs/` is used as it is. No name is read as a revision expression or an option.
+    ///
+    /// - Throws: `IngestError` with code `noSuchBranch`.
     func tip(ofBranch branch: String?) throws -> String {
         guard let branch else { return try currentTip() }
         let names =
@@ -48,12 +50,12 @@ struct GitRepository: Sendable {
         )
     }
 
-    /// Whether the repository still has a commit.
+    /// True if the repository has the commit.
     func hasCommit(_ id: String) throws -> Bool {
         try Self.isObjectID(id) && commit(id) != nil
     }
 
-    /// Whether the first commit is the second or behind it.
+    /// True if `id` is `tip` or an ancestor of it.
     func isAncestor(_ id: String, of tip: String) throws -> Bool {
         try program.answer(["merge-base", "--is-ancestor", id, tip]) != nil
     }
@@ -64,12 +66,13 @@ struct GitRepository: Sendable {
         return try program.start(["rev-list", "--topo-order", "--reverse", "--parents", tip] + excluded + ["--"])
     }
 
-    /// Compares trees: of each line `COMMIT [PARENT]`, what differs; a line `.` is printed back and flushes.
+    /// Compares trees: each input line `COMMIT [PARENT]` gives the differences. A line `.` is printed back and flushes
+    /// the output.
     func startDiffs() throws -> GitProcess {
         try program.start(["diff-tree", "--stdin", "--always", "--root"] + Self.diffOptions, takesInput: true)
     }
 
-    /// Compares the trees of two commits; without the first one, the empty tree with the second's.
+    /// Compares the trees of two commits; if `old` is `nil`, the empty tree with that of `tip`.
     func diff(from old: String?, to tip: String) throws -> GitProcess {
         let emptyTree = try old == nil ? program.answer(["hash-object", "-t", "tree", "/dev/null"]) : nil
         let trees = [old.map { "\($0)^{tree}" } ?? emptyTree ?? "", "\(tip)^{tree}"]
@@ -81,17 +84,17 @@ struct GitRepository: Sendable {
         "--ignore-submodules=none",
     ]
 
-    /// Reads objects: of each line `ID`, a header `ID TYPE SIZE` and the bytes.
+    /// Reads objects: each input line `ID` gives a header `ID TYPE SIZE` and the bytes.
     func startObjects() throws -> GitProcess {
         try program.start(["cat-file", "--batch"], takesInput: true)
     }
 
-    /// What went wrong with the repository itself.
+    /// The error for a broken repository.
     func broken(_ reason: String) -> IngestError {
         .brokenRepository(program.repository, reason)
     }
 
-    /// Whether a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256).
+    /// True if a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256).
     static func isObjectID(_ text: String) -> Bool {
         (text.utf8.count == 40 || text.utf8.count == 64) && text.utf8.allSatisfy { JSONEscape.hexValue($0) != nil }
     }

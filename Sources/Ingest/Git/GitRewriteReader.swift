@@ -1,9 +1,9 @@
-/// Writes the document of a branch whose tip was set to something that new commits alone do not lead to.
+/// Writes the document of a branch whose new tip does not follow from new commits alone.
 struct GitRewriteReader {
     let repository: GitRepository
 
-    /// The net change from the old tip's tree to the new tip's; from the empty tree if the repository has lost the old
-    /// tip.
+    /// The net change from the old tip's tree to the new tip's. If the repository no longer has the old tip, the change
+    /// is that from the empty tree.
     func document(from old: String, to tip: String) throws -> [UInt8] {
         let oldIsThere = try repository.hasCommit(old)
         let process = try repository.diff(from: oldIsThere ? old : nil, to: tip)

@@ -8,9 +8,9 @@ import Foundation
 
 /// Records the commits of one branch of a git repository, read with the `git` program.
 ///
-/// Every commit reachable from the branch's tip becomes a `git.commit/1`, parents first, keyed by its id. Where the new
-/// tip is not the last of the commits that are new (force push, a branch made again, a tip set back), a `git.rewrite/1`
-/// follows them.
+/// Every commit reachable from the branch's tip becomes a `git.commit/1`, parents first, keyed by its id. If the new
+/// tip does not follow from the new commits alone (a force push, a branch made again, a tip set back), a
+/// `git.rewrite/1` follows them.
 public struct GitSource: EventSource, Sendable {
     /// The recorder's name in the log.
     public let name: SourceName
@@ -25,10 +25,10 @@ public struct GitSource: EventSource, Sendable {
     /// - Parameters:
     ///   - repository: the top directory of a work tree, or a bare repository.
     ///   - branch: a branch's name; `nil` for the one that is checked out.
-    ///   - environment: where `PATH` says where `git` is; `nil` for this process's own. Of it `git` gets only that by
-    ///     which programs find their libraries.
+    ///   - environment: the environment whose `PATH` contains `git`; `nil` for this process's own. `git` gets only the
+    ///     variables by which programs find their libraries, and `TMPDIR`.
     ///   - allowsAlternates: whether the repository's `.git` file, alternates and links may lead to other folders.
-    ///   - clock: what is recorded as the time of receipt.
+    ///   - clock: gives the time of receipt of each event.
     public init(
         repository: String,
         branch: String? = nil,
@@ -53,7 +53,7 @@ public struct GitSource: EventSource, Sendable {
         try drafts(after: history, children: GitChildren())
     }
 
-    /// The same with programs that another thread may end.
+    /// The same; another thread may end the programs in `children`.
     func drafts(after history: RecordedHistory, children: GitChildren) throws -> GitDrafts {
         let repository = try GitRepository(
             at: path,
@@ -73,10 +73,10 @@ public struct GitSource: EventSource, Sendable {
         )
     }
 
-    /// The tip that the log stands at: what the bookmark says, else the source's last event.
+    /// The tip up to which the log was recorded: that of the bookmark, else that of the source's last event.
     static func recordedTip(_ history: RecordedHistory) throws -> String? {
         if let bookmark = history.bookmark {
-            // A recorder of GitHub's API adds a line of its own.
+            // The recorder of GitHub's API adds a line of its own behind the id.
             let id = String(decoding: bookmark.prefix { $0 != 0x0A }, as: UTF8.self)
             if GitRepository.isObjectID(id) { return id }
         }
@@ -101,7 +101,7 @@ public struct GitDrafts: DraftSequence {
     private let source: SourceName
     var clock: @Sendable () -> Timestamp
     private var stage: Stage
-    /// Whether appending the commits alone leaves the log at the tip.
+    /// True if appending the commits alone leaves the log at the tip, so that no rewrite is needed.
     private let endsAtTip: Bool
 
     init(
@@ -130,11 +130,11 @@ public struct GitDrafts: DraftSequence {
             return
         }
         let isForward = try oldIsThere && repository.isAncestor(old, of: tip)
-        // A tip that was recorded once is not appended again, so the log would still stand at the old one.
+        // A tip that was recorded before is not appended again (I4), so the log would stay at the old one.
         endsAtTip = try isForward && !history.holds(EventKey(tip))
     }
 
-    /// The next commit, and at the end the rewrite if there is one.
+    /// The next commit; after the last one the rewrite, if there is one.
     public mutating func next() throws -> SourceItem? {
         switch stage {
         case .done: return nil

@@ -4,9 +4,10 @@ import Glibc
 import Darwin
 #endif
 
-/// Reads a file descriptor through a buffer: lines, runs up to a byte, exact counts. Owns the descriptor.
+/// Reads a file descriptor through a buffer: up to a byte, exact counts, or to the end.
 ///
-/// Used by one thread at a time.
+/// Owns the descriptor and the buffer, and releases both when it is deallocated; the buffer's pointer never leaves the
+/// reader. `buffer[start..<end]` holds the bytes that were read and not taken. Used by one thread at a time.
 final class PipeReader {
     private let descriptor: Int32
     private let buffer: UnsafeMutableBufferPointer<UInt8>
@@ -30,13 +31,13 @@ final class PipeReader {
         SystemCall.close(descriptor)
     }
 
-    /// The next byte without taking it; `nil` at the end.
+    /// The next byte, without taking it; `nil` at the end.
     func peek() throws(IngestError) -> UInt8? {
         if start == end, try !fill() { return nil }
         return buffer[start]
     }
 
-    /// The bytes up to a terminator, which is taken and left out; `nil` where the input ends before it.
+    /// Takes the bytes up to a terminator and the terminator, which is left out; `nil` if the input ends before it.
     func read(upTo terminator: UInt8) throws(IngestError) -> [UInt8]? {
         var bytes: [UInt8] = []
         while true {
@@ -52,7 +53,7 @@ final class PipeReader {
         }
     }
 
-    /// Exactly so many bytes; `nil` where the input ends before.
+    /// Takes exactly `count` bytes; `nil` if the input ends before. Reserves memory for `count` bytes at once.
     func read(count: Int) throws(IngestError) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
@@ -65,7 +66,7 @@ final class PipeReader {
         return bytes
     }
 
-    /// Passes over so many bytes; false where the input ends before.
+    /// Skips `count` bytes; false if the input ends before.
     func skip(count: Int) throws(IngestError) -> Bool {
         var left = count
         while left > 0 {
@@ -77,7 +78,7 @@ final class PipeReader {
         return true
     }
 
-    /// All bytes up to the end, at most `limit`; what is beyond is read and dropped.
+    /// Takes all bytes up to the end and returns the first `limit` of them; the rest is read and dropped.
     func readToEnd(limit: Int) throws(IngestError) -> [UInt8] {
         var bytes: [UInt8] = []
         repeat {

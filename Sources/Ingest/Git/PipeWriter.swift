@@ -8,8 +8,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Writes to a file descriptor on a thread of its own, so that whoever submits never waits for the other end and so
-/// cannot block it by not reading. Owns the descriptor.
+/// Writes to a file descriptor on a thread of its own, so that `submit` never waits for the reader. A caller that
+/// waited here could not read the program's output, and both would block. Owns the descriptor.
 final class PipeWriter: Sendable {
     private struct State {
         var queue: [[UInt8]] = []
@@ -32,7 +32,7 @@ final class PipeWriter: Sendable {
         changed.signal()
     }
 
-    /// Closes the descriptor after what is queued.
+    /// Closes the descriptor once everything queued is written.
     func finish() {
         state.withLock { $0.isFinished = true }
         changed.signal()
@@ -41,7 +41,7 @@ final class PipeWriter: Sendable {
     private func run() {
         Self.blockBrokenPipeSignal()
         while let chunk = nextChunk() {
-            // A reader that has gone shows at the reading end of its output, with what it said about it.
+            // If the program no longer reads, the reader of its output finds that out and reports why.
             guard write(chunk) else { break }
         }
         _ = close(descriptor)
@@ -71,7 +71,7 @@ final class PipeWriter: Sendable {
         }
     }
 
-    /// Writing to a pipe that nobody reads must fail here instead of ending the process.
+    /// Blocks SIGPIPE in this thread: writing to a pipe that nobody reads must fail here, not end the process.
     private static func blockBrokenPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)

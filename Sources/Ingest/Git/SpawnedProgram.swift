@@ -10,16 +10,17 @@ import Glibc
 import Darwin
 #endif
 
-/// A program to be started with nothing of this process but what is given: three descriptors, an environment, no blocked
-/// or ignored signal. It leads a process group of its own, so that it ends with whatever it starts.
+/// A program to start with nothing of this process but three descriptors and the given environment; no signal is
+/// blocked or ignored. It leads a process group of its own, so that it can be ended together with everything that it
+/// starts (I28).
 struct SpawnedProgram {
     let executable: String
     let arguments: [String]
     let environment: [String: String]
 
-    /// Starts the program; gives its process id.
+    /// Starts the program and returns its process id.
     ///
-    /// - Parameter input: `nil` for an empty standard input.
+    /// - Parameter input: the descriptor of the standard input; `nil` for an empty one.
     func start(input: Int32?, output: Int32, errors: Int32, subject: String) throws(IngestError) -> pid_t {
         #if os(Linux)
         var actions = posix_spawn_file_actions_t()
@@ -43,7 +44,7 @@ struct SpawnedProgram {
         posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         var flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
         #if os(Linux)
-        // Closing one that is not open is no error.
+        // Closing a descriptor that is not open is no error here.
         for descriptor in Self.descriptors() { posix_spawn_file_actions_addclose(&actions, descriptor) }
         #else
         flags |= POSIX_SPAWN_CLOEXEC_DEFAULT
@@ -65,8 +66,8 @@ struct SpawnedProgram {
     }
 
     #if os(Linux)
-    /// The descriptors of this process above the standard three, and some that may be opened before the program starts:
-    /// a new descriptor has the least number that is free.
+    /// The descriptors of this process above the standard three, plus 256 that other threads may open before the
+    /// program starts: a new descriptor gets the least free number.
     private static func descriptors() -> ClosedRange<Int32> {
         let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         let greatest = names.map { $0.compactMap { Int32($0) }.max() ?? STDERR_FILENO } ?? 1023
@@ -86,7 +87,7 @@ struct SpawnedProgram {
     }
     #endif
 
-    /// No signal, and all that can be set.
+    /// The empty set of signals, and the set of all whose action can be changed.
     private static func signalSets() -> (blocked: sigset_t, standard: sigset_t) {
         var blocked = sigset_t()
         sigemptyset(&blocked)

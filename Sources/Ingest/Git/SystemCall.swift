@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The system's calls, for types whose own members hide their names.
+/// System calls, for types whose own members have the same names.
 enum SystemCall {
     static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
         #if canImport(Glibc)
@@ -30,7 +30,7 @@ enum SystemCall {
         #endif
     }
 
-    /// Signals a process, or with a negative number a group of processes; false where there is none.
+    /// Signals a process, or for a negative number the process group; false if that fails.
     static func kill(_ process: pid_t, _ signal: Int32) -> Bool {
         #if canImport(Glibc)
         Glibc.kill(process, signal) == 0
