@@ -67,6 +67,7 @@ final class GitChildren: Sendable {
         // which `kill` must not hit.
         while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return state.withLock { state in
+            assert(state.running.contains(process), "a program is reaped once")
             state.running.remove(process)
             var status: Int32 = 0
             while waitpid(process, &status, 0) < 0 {

@@ -56,6 +56,7 @@ final class GitCommitReader {
 
     private func advance() throws {
         guard !ahead.isEmpty else { return }
+        assert(ready.isEmpty, "a window's documents are read before the next window's")
         let window = ahead
         ready = try window.map(readDiffs)[...]
         guard try diffs.output.read(upTo: 0x0A) == [0x2E] else { throw failure(of: diffs, "git diff-tree") }

@@ -17,6 +17,7 @@ enum GitObjectHash {
             message.append(UInt8(truncatingIfNeeded: bitCount >> shift))
         }
         message.withUnsafeBufferPointer { buffer in
+            precondition(buffer.count % 64 == 0, "SHA-1 reads whole blocks of 64 bytes")
             for start in stride(from: 0, to: buffer.count, by: 64) { mix(buffer, at: start, into: &state) }
         }
         return state.map { word in

@@ -139,9 +139,11 @@ public struct GitDrafts: DraftSequence {
         switch stage {
         case .done: return nil
         case .rewrite:
+            assert(old != nil, "only a branch that was recorded before can be rewritten")
             stage = .done
             return try old.map { try rewrite(from: $0) }
         case .commits:
+            assert(reader != nil, "a reader lists the commits")
             guard let document = try reader?.next() else {
                 stage = endsAtTip ? .done : .rewrite
                 return try next()

@@ -82,6 +82,7 @@ final class PipeReader {
     func readToEnd(limit: Int) throws(IngestError) -> [UInt8] {
         var bytes: [UInt8] = []
         repeat {
+            assert(bytes.count <= limit, "no more bytes are kept than the limit")
             bytes.append(contentsOf: buffer[start..<start + min(end - start, limit - bytes.count)])
             start = end
         } while try fill()
@@ -90,6 +91,7 @@ final class PipeReader {
 
     private func fill() throws(IngestError) -> Bool {
         guard !isClosed else { return false }
+        assert(start == end, "what was read is taken before more is read")
         while true {
             let count = SystemCall.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 {

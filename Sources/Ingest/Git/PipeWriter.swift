@@ -66,6 +66,7 @@ final class PipeWriter: Sendable {
                 let count = SystemCall.write(descriptor, buffer.baseAddress.map { $0 + offset }, buffer.count - offset)
                 if count < 0, errno != EINTR { return false }
                 offset += max(0, count)
+                assert(offset <= buffer.count, "no more is written than there is")
             }
             return true
         }
