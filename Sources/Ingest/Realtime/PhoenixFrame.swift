@@ -1,22 +1,22 @@
 #if Recorders
 /// The outer members of a Phoenix frame, of serializer 1.0.0 (an object) or 2.0.0 (an array).
 struct PhoenixFrame {
-    /// How frames are written.
+    /// The serializer's version.
     enum Version: String, Sendable {
         case one = "1.0.0"
         case two = "2.0.0"
     }
 
     private let bytes: ArraySlice<UInt8>
-    // Where the values stand.
+    // The ranges of the values; they count from the frame's first byte.
     private var joinRefPlace: Range<Int>?
     private var refPlace: Range<Int>?
     private var topicPlace: Range<Int>?
     private var eventPlace: Range<Int>?
     private var payloadPlace: Range<Int>?
 
-    /// Reads a text frame of either version; `nil` for anything else. Cost: one pass, no copy. What stands within the
-    /// payload is not checked.
+    /// Reads a text frame of either version; `nil` for anything else. The payload is not checked. Cost: one pass, no
+    /// copy.
     init?(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
@@ -34,13 +34,13 @@ struct PhoenixFrame {
     var topic: String { text(topicPlace) ?? "" }
     var event: String { text(eventPlace) ?? "" }
 
-    /// Whether the event is one.
+    /// True if the event is called `name`.
     func isEvent(_ name: StaticString) -> Bool {
         guard let place = eventPlace else { return false }
         return bytes.withUnsafeBufferPointer { $0.holds(name, at: place.dropFirst().dropLast()) }
     }
 
-    /// The payload.
+    /// The payload, parsed; `nil` if it is missing or not JSON. Cost: a copy and a parse at each call.
     var payloadTree: JSONTree? {
         payloadPlace.flatMap { JSONTree(parsing: Array(bytes.part($0))) }
     }
@@ -85,23 +85,23 @@ struct PhoenixFrame {
         }
     }
 
-    /// Whether a value is a text that is not empty.
+    /// True if a value is a string that is not empty.
     private func hasText(_ place: Range<Int>?) -> Bool {
         place.map { $0.count > 2 && bytes.part($0).first == 0x22 } ?? false
     }
 
-    /// The text of a string, as it stands between its quotes; `nil` for other values.
+    /// The bytes between a string's quotes, with escapes as they are; `nil` for other values.
     private func text(_ place: Range<Int>?) -> String? {
         guard let place, bytes.part(place).first == 0x22 else { return nil }
         return String(decoding: bytes.part(place).dropFirst().dropLast(), as: UTF8.self)
     }
 }
 
-/// Writes frames of a version.
+/// Writes frames for one version of the serializer.
 struct PhoenixWriter {
     let version: PhoenixFrame.Version
 
-    /// One frame; `payload` writes the value of the payload.
+    /// The bytes of one frame; `payload` must write one value.
     func frame(
         topic: String,
         event: String,

@@ -1,8 +1,8 @@
 #if Recorders
-/// Channels: joining, what the server says of them, gaps and pulls.
+/// Channels: joining, the server's messages about them, gaps and pulls.
 extension RealtimeMachine {
     mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
-        // Changes go into the log; nothing follows from them here.
+        // The driver records changes; they do not affect the machine.
         guard phase == .open, let frame = PhoenixFrame(bytes), !frame.isEvent("postgres_changes") else { return [] }
         if frame.topic == "phoenix" {
             if frame.event == "phx_reply", frame.ref == pendingBeat.map(String.init) { pendingBeat = nil }
@@ -49,7 +49,7 @@ extension RealtimeMachine {
 
     private mutating func outOfTime(_ index: Int, at now: Duration) -> [Action] {
         guard let joinRef = channels[index].joinRef else { return [join(index, at: now)] }
-        // The server may have joined after all: it is told to forget it.
+        // The server may have joined the channel after all, so it is told to leave.
         let leave = writer.frame(
             topic: tables[index].topic,
             event: "phx_leave",
@@ -69,7 +69,7 @@ extension RealtimeMachine {
         return []
     }
 
-    /// Whether the server bound what was asked for; some servers answer without a list.
+    /// True if the server bound the table. Some servers answer without a list; they are trusted.
     private func hasBinding(_ index: Int, _ payload: JSONTree?) -> Bool {
         guard let bindings = payload?["response"]?["postgres_changes"]?.elements else { return true }
         let table = tables[index]
@@ -78,7 +78,7 @@ extension RealtimeMachine {
 
     private mutating func system(_ index: Int, _ payload: JSONTree?, at now: Duration) -> [Action] {
         guard payload?["extension"]?.string == "postgres_changes" else {
-            // A channel whose token expired is closed next; the one to join with should be fresh.
+            // The server closes a channel whose token expired; the next join needs a fresh one.
             return payload?["status"]?.string == "error" ? [.freshToken] : []
         }
         guard payload?["status"]?.string == "ok" else { return unsubscribed(index, at: now) }
@@ -98,13 +98,13 @@ extension RealtimeMachine {
         return ended.map { .endGap($0) } + pull(index, at: now)
     }
 
-    /// Gaps of a table from the first attempt that fails on, where none is known.
+    /// Opens a table's gap at the first failed attempt, if none goes on.
     mutating func missedBeforeConnecting(_ index: Int) -> [Action] {
         guard gaps.allSatisfy({ $0.topic != tables[index].topic || endedGaps.contains($0) }) else { return [] }
         return [openGap(index, .unreachable)]
     }
 
-    /// The server lost its subscription and tries again by itself.
+    /// Handles a subscription that the server lost; the server subscribes again by itself.
     private mutating func unsubscribed(_ index: Int, at now: Duration) -> [Action] {
         guard case .subscribed(let ref) = channels[index].phase else { return [] }
         channels[index].phase = .joined(ref)
@@ -112,7 +112,7 @@ extension RealtimeMachine {
         return [openGap(index, .unsubscribed)]
     }
 
-    /// The channel is gone: another join, after a pause and with a token as fresh as can be.
+    /// Handles the end of a channel: joins again after a pause, with a fresh token.
     private mutating func left(_ index: Int, at now: Duration) -> [Action] {
         let lost = channels[index].isSubscribed ? [openGap(index, .unsubscribed)] : []
         let steps = RealtimeTiming.rejoin
@@ -166,7 +166,7 @@ extension RealtimeMachine {
         return .openGap(gap)
     }
 
-    /// Something was missed, but changes come in again already.
+    /// Opens and ends a gap at once: something was missed, but changes already come in again.
     mutating func interrupted(_ index: Int, _ reason: GapReason, at now: Duration) -> [Action] {
         guard channels[index].isSubscribed else { return [] }
         let opened = openGap(index, reason)
@@ -175,8 +175,8 @@ extension RealtimeMachine {
         return [opened, .endGap(gap)] + pull(index, at: now, after: RealtimeTiming.pullPause)
     }
 
-    /// Begins to read a table's rows, or remembers that it is due: once the running pull is done, once the table is
-    /// subscribed, and `pause` after the last one began.
+    /// Begins to read a table's rows, or notes that this is due. It then begins when the running pull has ended, the
+    /// table is subscribed, and `pause` has passed since the last one began.
     private mutating func pull(_ index: Int, at now: Duration, after pause: Duration = .zero) -> [Action] {
         guard pullsRows else { return closeEndedGaps(index) }
         channels[index].needsPull = true
@@ -192,7 +192,7 @@ extension RealtimeMachine {
         return [.work(.pull(table: index))]
     }
 
-    /// Says that gaps are over which nothing will close.
+    /// Closes, by nothing, the gaps that have ended: no pull will close them.
     private mutating func closeEndedGaps(_ index: Int) -> [Action] {
         let closed = gaps.filter { $0.topic == tables[index].topic && endedGaps.contains($0) }
         gaps.removeAll { closed.contains($0) }

@@ -1,5 +1,5 @@
 #if Recorders
-/// Connecting, beating and the token.
+/// Connecting, heartbeats and the token.
 extension RealtimeMachine {
     mutating func opened(token: String, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [.close(RealtimeTiming.closeCode)] }
@@ -72,7 +72,7 @@ extension RealtimeMachine {
         return actions
     }
 
-    /// Without an answer to the last beat the connection is dead, whatever its socket says.
+    /// Sends a heartbeat. Without an answer to the last one the connection is dead, even if its socket is open.
     private mutating func beat(at now: Duration) -> [Action] {
         guard pendingBeat == nil else { return drop(at: now) }
         timers.beat = now + RealtimeTiming.beat
@@ -81,7 +81,7 @@ extension RealtimeMachine {
         return [.send(writer.frame(topic: "phoenix", event: "heartbeat", ref: ref, joinRef: nil, payload: Self.empty))]
     }
 
-    /// Tells every channel of a newer token.
+    /// Sends a newer token to every joined channel.
     mutating func renewed(_ token: String, at now: Duration) -> [Action] {
         guard token != self.token else { return [] }
         self.token = token

@@ -1,20 +1,21 @@
 #if Recorders
-/// What a recorder does on a Supabase Realtime socket: joins a channel per table, beats, renews its token, joins again.
+/// The protocol logic of a recorder on a Supabase Realtime socket: joins a channel per table, sends heartbeats, renews
+/// the token, and joins again.
 ///
-/// Changes come from the `system` message that says "subscribed" on, and nothing is ever sent twice: every interruption
-/// is a gap of that table, which a pull by REST closes.
+/// Changes come in once a `system` message confirms the subscription, and the server repeats none. So every
+/// interruption is a gap of its table, which a pull by REST closes.
 struct RealtimeMachine: SocketMachine {
     enum Work: Hashable, Sendable {
-        /// Reading all rows of the table with a place in the list of tables.
+        /// Read all rows of the table at this index of `tables`.
         case pull(table: Int)
     }
 
     enum Phase: Equatable {
-        /// No connection; the deadline says when to try again.
+        /// No connection; `timers.reconnect` is when to try again.
         case waiting
         case connecting
         case open
-        /// Closing; nothing counts until the socket is gone.
+        /// Closing; messages do not count until the socket is gone.
         case closing
     }
 
@@ -26,7 +27,7 @@ struct RealtimeMachine: SocketMachine {
     var token = ""
     var backoff: Backoff
     var refCount: UInt64 = 0
-    /// The heartbeat that is not answered yet.
+    /// The ref of the heartbeat that is not answered yet.
     var pendingBeat: UInt64?
     var timers = RealtimeTimers()
     var gaps: [SocketGap] = []
@@ -35,7 +36,8 @@ struct RealtimeMachine: SocketMachine {
 
     /// - Parameters:
     ///   - pullsRows: whether rows can be read by REST.
-    ///   - gaps: what is missing already, numbered from 1; `endedGaps` are those of them in which nothing more is.
+    ///   - gaps: the open gaps of earlier runs, numbered from 1.
+    ///   - endedGaps: those of `gaps` that have an end.
     init(
         tables: [RealtimeTable],
         version: PhoenixFrame.Version,
@@ -84,25 +86,25 @@ struct RealtimeMachine: SocketMachine {
 /// One table's channel.
 struct RealtimeChannel: Equatable {
     enum Phase: Equatable {
-        /// Not joined; the deadline says when to join.
+        /// Not joined; the channel's `deadline` is when to join.
         case idle
-        /// A join is out; its ref.
+        /// A join with this ref was sent.
         case joining(UInt64)
-        /// Joined, but no changes come in yet.
+        /// Joined with this ref, but no changes come in yet.
         case joined(UInt64)
-        /// Changes come in.
+        /// Joined with this ref, and changes come in.
         case subscribed(UInt64)
     }
 
     var phase = Phase.idle
-    /// When the step takes too long, or when to join again.
+    /// When the current step has taken too long, or when to join again.
     var deadline: Duration?
     var failures = 0
-    /// The gaps that a running pull will close; `nil` while none runs.
+    /// The gaps that the running pull will close; `nil` while none runs.
     var coveredByPull: Set<SocketGap>?
     var needsPull = false
     var pullBegan: Duration?
-    /// When to pull again.
+    /// When the pull that is due may begin.
     var pullAgain: Duration?
 
     /// The `join_ref` of the channel's frames.
@@ -118,15 +120,15 @@ struct RealtimeChannel: Equatable {
     }
 }
 
-/// When a realtime machine wants to be called, apart from its channels.
+/// The instants at which a realtime machine must be called, apart from its channels'; `nil` for never.
 struct RealtimeTimers: Equatable {
     var reconnect: Duration?
-    /// When closing takes too long.
+    /// When the closing has taken too long.
     var patience: Duration?
     var beat: Duration?
     /// When to look for a newer token.
     var token: Duration?
-    /// When a connection counts as one that works.
+    /// When the connection counts as one that works.
     var settled: Duration?
 
     mutating func endConnection() {
@@ -134,22 +136,22 @@ struct RealtimeTimers: Equatable {
     }
 }
 
-/// The spans of the protocol and of this recorder.
+/// The durations of the protocol and of this recorder.
 enum RealtimeTiming {
     static let beat = Duration.seconds(25)
     static let join = Duration.seconds(10)
-    /// The longest wait for "subscribed" after a join; the server tries each 5 to 10 s.
+    /// The longest wait for the subscription after a join; the server tries every 5 to 10 s.
     static let subscribe = Duration.seconds(60)
-    /// Between failed joins, as the clients wait.
+    /// The pauses after failed joins, the same as those of the clients.
     static let rejoin: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10)]
     static let backoffMax = Duration.seconds(60)
     static let closing = Duration.seconds(5)
     static let settled = Duration.seconds(10)
-    /// How often a newer token is looked for.
+    /// The interval at which the token is read again.
     static let token = Duration.seconds(30)
-    /// Between pulls of one table that the server's resubscribing asks for, and after one that failed.
+    /// The pause between two pulls of one table that interruptions cause, and after a pull that failed.
     static let pullPause = Duration.seconds(30)
-    /// What this recorder closes with.
+    /// The code with which this recorder closes.
     static let closeCode: UInt16 = 1_000
 }
 #endif

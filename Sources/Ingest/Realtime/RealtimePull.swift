@@ -1,10 +1,10 @@
 #if Recorders
 import EventLog
 
-/// Reads all rows of one table by PostgREST and records every page as it came.
+/// Reads all rows of one table by PostgREST and records every page as it came (I2).
 ///
-/// Pages follow each other by the greatest `id` so far, so that rows that come and go meanwhile shift nothing; a table
-/// without such a column is read by offset.
+/// Each page begins behind the last page's greatest `id`, so that rows inserted or deleted meanwhile shift nothing. A
+/// table without a usable `id` is read by offset.
 struct RealtimePull: Sendable {
     let table: RealtimeTable
     let restBase: String
@@ -14,12 +14,12 @@ struct RealtimePull: Sendable {
     let counters: ConnectionCounters
 
     private static let rowsPerPage = 1_000
-    /// The most pages of one table: ten million rows, or a server that ignores the limit.
+    /// The most pages of one table: ten million rows. Also ends the pull if a server ignores the limit.
     private static let pageCountMax = 10_000
 
-    /// Takes it; whether all rows could be read.
+    /// Pulls the rows; returns whether all could be read.
     ///
-    /// - Throws: what `append` throws; `CancellationError`.
+    /// - Throws: the errors of `append`; `CancellationError`.
     func take() async throws -> Bool {
         var client = RestClient(recording: recording, counters: counters, headers: headers) { [token, apiKey] in
             let fresh = try await token.fresh()
@@ -30,7 +30,8 @@ struct RealtimePull: Sendable {
         for page in 1...Self.pageCountMax {
             let route = "/\(table.name)?select=*\(filter)&order=id.asc&limit=\(Self.rowsPerPage)\(place)"
             let path = (basePath == "/" ? "" : basePath) + route
-            // The rows are as new as that at least: a change that came in meanwhile may be newer than the answer.
+            // The rows are at least as new as the request; a change that comes in before the answer may be newer than
+            // it.
             let asked = recording.clock.now()
             guard let answer = try await client.get(restBase + route, path: path) else { return false }
             try await record(answer, path: path, at: asked)

@@ -22,9 +22,10 @@ public struct RealtimeSource: LiveSource {
     /// Makes a source.
     ///
     /// - Parameters:
-    ///   - url: the project, or its Realtime socket; `vsn=2.0.0` in its query chooses that serializer.
-    ///   - restBase: the base of PostgREST's routes; `nil` takes `/rest/v1` on the same server, empty pulls no rows.
-    ///   - tables: such as `notes`, `public.notes` or `notes:user_id=eq.7`; each once.
+    ///   - url: the URL of the project or of its Realtime socket; `vsn=2.0.0` in its query selects that serializer.
+    ///   - restBase: the base URL of PostgREST's routes; `nil` means `/rest/v1` on the same server, empty pulls no
+    ///     rows.
+    ///   - tables: tables such as `notes`, `public.notes` or `notes:user_id=eq.7`, each once.
     ///   - apiKey: the project's key; it becomes a parameter of the socket's URL and a header of REST requests.
     ///   - token: the user's access token; `nil` to read with the rights of the key.
     ///   - follows: whether to go on once all rows are read.
@@ -67,7 +68,7 @@ public struct RealtimeSource: LiveSource {
         }
     }
 
-    /// Whether its tokens can be read.
+    /// Checks that the tokens can be read.
     public func check() async throws {
         for token in [apiKey, token] { _ = try await token?.fresh() }
     }
@@ -134,7 +135,7 @@ extension RealtimeSource {
         )
     }
 
-    /// The socket's URL: that of the project with Realtime's path, the version, and the key.
+    /// The socket's URL: the project's URL with Realtime's path, the version and the key. It holds a secret.
     private func socketURL(apiKey: String) -> String {
         guard var parts = URLComponents(string: url) else { return url }
         if parts.path.isEmpty || parts.path == "/" { parts.path = "/realtime/v1/websocket" }

@@ -3,10 +3,10 @@
 struct RealtimeTable: Hashable, Sendable {
     let schema: String
     let name: String
-    /// Which rows, such as `user_id=eq.u-1`; `nil` for all that may be seen.
+    /// The condition for the rows, such as `user_id=eq.u-1`; `nil` for all rows that the user may see.
     let filter: String?
 
-    /// The topic of the table's channel; its name means nothing to the server.
+    /// The topic of the table's channel; the server accepts any name.
     var topic: String { "realtime:\(schema):\(name)" }
 
     /// Reads `notes`, `public.notes` or `notes:user_id=eq.u-1`.
@@ -33,7 +33,7 @@ struct RealtimeTable: Hashable, Sendable {
         !text.isEmpty && text.utf8.allSatisfy { SecretText.isNameByte($0) }
     }
 
-    /// A column, `=`, an operator, a dot and a value: it goes into a URL as it is.
+    /// True for a column, `=`, an operator, a dot and a value, in characters that can go into a URL as they are.
     private static func isFilter(_ text: String) -> Bool {
         guard let equals = text.firstIndex(of: "="), isName(String(text[..<equals])) else { return false }
         let rest = text[text.index(after: equals)...]

@@ -1,10 +1,10 @@
 #if Recorders
 import Synchronization
 
-/// What waits for one consumer: elements pushed from anywhere, taken all at once.
+/// A queue for one consumer: any thread pushes elements, the consumer takes all of them at once.
 ///
-/// Pushing never waits and never drops; who pushes reads no further while `push` says that enough waits, and is called
-/// back once the consumer has taken it. So memory is bounded by the limit and one more piece.
+/// `push` never waits and never drops. It returns false when enough waits; the producer then stops reading until it is
+/// called back, so memory is bounded by the limit plus one push a producer.
 final class Inbox<Element: Sendable>: Sendable {
     private struct State {
         var waiting: [Element] = []
@@ -18,23 +18,23 @@ final class Inbox<Element: Sendable>: Sendable {
     private let weightMax: Int
     private let onDrained: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
-    /// - Parameter weightMax: from where on `push` asks to read no further; in the unit of the weights.
+    /// - Parameter weightMax: the weight from which `push` returns false; in the unit of the weights.
     init(weightMax: Int) {
         self.weightMax = weightMax
     }
 
-    /// Sets what is called, on the consumer's task, when a full inbox was emptied.
+    /// Sets the closure that is called, on the consumer's task, after a full inbox was emptied.
     func whenDrained(_ call: @escaping @Sendable () -> Void) {
         onDrained.withLock { $0 = call }
     }
 
-    /// Adds an element; `false` if so much waits that nothing more should be read for now.
+    /// Adds an element; returns false if the producer should read no further for now.
     @discardableResult
     func push(_ element: Element, weight: Int = 0) -> Bool {
         push([element], weight: weight)
     }
 
-    /// Adds elements in order; `false` if so much waits that nothing more should be read for now.
+    /// Adds elements in order; returns false if the producer should read no further for now.
     @discardableResult
     func push(_ elements: [Element], weight: Int) -> Bool {
         let (consumer, hasRoom) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
@@ -53,7 +53,7 @@ final class Inbox<Element: Sendable>: Sendable {
     /// Whether nothing waits.
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
-    /// Says that nothing more comes; what waits can still be taken.
+    /// Ends the inbox: later pushes are ignored. The consumer can still take what waits.
     func finish() {
         let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.isFinished = true
@@ -63,7 +63,8 @@ final class Inbox<Element: Sendable>: Sendable {
         consumer?.resume()
     }
 
-    /// Everything that waits, in order, as soon as there is something; `nil` at the end or once the task is cancelled.
+    /// Waits for elements and takes all of them, in order; `nil` once the inbox has ended and is empty, or the task is
+    /// cancelled.
     func take() async -> [Element]? {
         while true {
             if Task.isCancelled { return nil }

@@ -1,11 +1,11 @@
 #if Recorders
 import NIOCore
 
-/// Tells of a connection's end one turn of the event loop later.
+/// Reports a connection's end one turn of the event loop later.
 ///
-/// A server may send messages right behind its answer to the upgrade and close: all of it is read in one turn. NIO's HTTP
-/// decoder keeps what stands behind the answer until the turn after, in which it hands it to the WebSocket's handlers, and
-/// drops it where the end comes first.
+/// A server may send messages right behind its answer to the upgrade and then close, and all of this may be read in one
+/// turn. NIO's HTTP decoder hands the bytes behind the answer to the WebSocket's handlers only in the next turn, and
+/// drops them if the end comes first.
 final class LateEndHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

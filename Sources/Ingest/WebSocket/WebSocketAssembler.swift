@@ -3,7 +3,8 @@ import EventLog
 import NIOCore
 import NIOWebSocket
 
-/// Joins the fragments of messages (RFC 6455, section 5.4), and keeps only length and hash of what grows too large.
+/// Joins the fragments of messages (RFC 6455, section 5.4). Keeps only the length and hash of a message that is too
+/// large.
 struct WebSocketAssembler {
     /// One whole message.
     enum Message: Equatable {
@@ -11,12 +12,12 @@ struct WebSocketAssembler {
         case oversize(length: Int, hash: Hash256)
     }
 
-    /// What breaks the rules of fragments.
+    /// A violation of the rules of fragmentation.
     enum Fault: Error, Equatable {
         case continuationWithoutStart, startWithinMessage
     }
 
-    /// The payload from where on only length and hash are kept (I3).
+    /// The largest message, in bytes, that is kept whole (I3).
     static let messageBytesMax = EnvelopeLimits.payloadBytesMax
 
     private struct Partial {
@@ -33,12 +34,12 @@ struct WebSocketAssembler {
         self.messageBytesMax = messageBytesMax
     }
 
-    /// Whether a data frame is a message by itself, as nearly all are, and small enough to keep.
+    /// True if a data frame is a message by itself and small enough to keep. Nearly all are, and need no copy here.
     func isWhole(_ frame: WebSocketFrame) -> Bool {
         frame.fin && frame.opcode != .continuation && partial == nil && frame.length <= messageBytesMax
     }
 
-    /// Takes a data frame; a message if it completes one.
+    /// Takes a data frame; returns the message that it completes, if any.
     mutating func push(_ frame: WebSocketFrame) throws(Fault) -> Message? {
         var current = try begin(frame.opcode)
         append(frame.unmaskedData, to: &current)

@@ -6,16 +6,17 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
-/// An open WebSocket: what comes in is delivered in order, messages whole; what is sent goes out in order.
+/// An open WebSocket. It delivers whole messages in order, and sends in order.
 ///
-/// Pings are answered at once. Reading stops when a delivery was answered with `false`, until `resume`.
+/// It answers pings at once. After a delivery returned false it reads no further until `resume`. All methods may be
+/// called from any thread.
 final class WebSocketConnection: Sendable {
-    /// Takes what came in, on the event loop, and how many bytes that are; `false` to read no further for now.
+    /// Takes events and their size in bytes, on the event loop; returns false to read no further for now.
     ///
-    /// `closed` is the last event, and comes always.
+    /// `closed` always comes, as the last event.
     typealias Delivery = @Sendable ([WebSocketEvent], Int) -> Bool
 
-    /// The bytes that should wait for a consumer at most; a slow disk then slows the sender.
+    /// The most bytes that should wait for a consumer; with a slow disk the sender then slows down, too.
     static let waitingBytesMax = 4 << 20
 
     private let channel: any Channel
@@ -26,7 +27,7 @@ final class WebSocketConnection: Sendable {
         self.handler = handler
     }
 
-    /// Goes on reading.
+    /// Continues to read.
     func resume() {
         onLoop { $0.resume(context: $1) }
     }
@@ -41,12 +42,12 @@ final class WebSocketConnection: Sendable {
         write(.pong, ByteBuffer())
     }
 
-    /// Begins the closing handshake; `closed` is delivered when it is done, or after a while.
+    /// Begins the closing handshake; `closed` is delivered once it is done, or after 3 s.
     func close(_ code: UInt16) {
         onLoop { $0.close(code, context: $1) }
     }
 
-    /// Closes at once, without a handshake, and returns when the socket is gone.
+    /// Closes at once, without a handshake, and returns once the socket is closed.
     func abort() async {
         try? await channel.close()
     }
@@ -58,7 +59,7 @@ final class WebSocketConnection: Sendable {
 
     private func onLoop(_ body: @escaping @Sendable (WebSocketHandler, ChannelHandlerContext) -> Void) {
         channel.eventLoop.execute { [channel, handler] in
-            // The pipeline is gone once the channel is closed: then there is nothing to do.
+            // A closed channel has no pipeline any more, and nothing to do.
             guard let context = try? channel.pipeline.syncOperations.context(handler: handler.value) else { return }
             body(handler.value, context)
         }
@@ -67,12 +68,12 @@ final class WebSocketConnection: Sendable {
 
 // MARK: - Opening
 
-/// How WebSockets are opened.
+/// Opens WebSockets.
 struct WebSocketConnector: Sendable {
     let group: any EventLoopGroup
-    /// What certificates are checked against; `nil` for the system's.
+    /// The TLS context with the caller's root certificates; `nil` for the system's.
     let trust: NIOSSLContext?
-    /// Says when a message came in.
+    /// The wall clock, for the time at which a message came in.
     let now: @Sendable () -> Timestamp
 
     init(group: any EventLoopGroup, trust: NIOSSLContext?, now: @escaping @Sendable () -> Timestamp) {
@@ -81,19 +82,19 @@ struct WebSocketConnector: Sendable {
         self.now = now
     }
 
-    /// Opens sockets with what a recording has.
+    /// Opens sockets with the tools of a recording.
     init(_ recording: Recording) {
         self.init(group: recording.http.group, trust: recording.http.trust, now: recording.clock.now)
     }
 
-    /// The longest wait for each of: the connection, and TLS and the server's answer together.
+    /// The longest wait for the connection, and again for TLS and the server's answer together.
     static let timeout = TimeAmount.seconds(15)
 
     /// Connects and upgrades.
     ///
     /// - Parameters:
-    ///   - headers: further headers of the request; never logged.
-    ///   - deliver: what comes in, perhaps even before this returns.
+    ///   - headers: more headers of the request; never logged (I14).
+    ///   - deliver: takes the events; may be called before this function returns.
     /// - Throws: `WebSocketRefusal`, or `CancellationError`.
     func open(
         _ endpoint: WebSocketEndpoint,
@@ -195,17 +196,17 @@ struct WebSocketConnector: Sendable {
                 notUpgradingCompletionHandler: WebSocketRefusalReader.install
             )
         )
-        // A server's first frame may come in one piece with its answer; the default would drop it.
+        // A server's first frame may arrive together with its answer; the default strategy would drop it.
         configuration.leftOverBytesStrategy = .forwardBytes
         return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: configuration)
     }
 
-    /// The largest single frame that is read at all, so that one over 16 MiB can still be measured and hashed; a larger
-    /// one ends the connection with 1009.
+    /// The largest frame that is read, in bytes. It exceeds the 16 MiB of a payload, so that a frame too large to keep
+    /// can still be measured and hashed. A larger one ends the connection with code 1009.
     private static let frameBytesMax = 64 << 20
 }
 
-/// What became of a request to upgrade.
+/// The result of a request to upgrade.
 enum WebSocketUpgrade: Sendable {
     case open(NIOLoopBound<WebSocketHandler>)
     case refused(WebSocketRefusalReader.Answer)

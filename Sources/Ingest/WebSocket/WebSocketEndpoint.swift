@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a WebSocket is, taken from a URL (RFC 6455, section 3; `http` and `https` are taken as `ws` and `wss`).
+/// The server and path of a WebSocket, from a URL (RFC 6455, section 3; `http` and `https` mean `ws` and `wss`).
 struct WebSocketEndpoint: Hashable, Sendable {
     /// The host to connect to; an IPv6 address without brackets.
     let host: String
@@ -18,7 +18,7 @@ struct WebSocketEndpoint: Hashable, Sendable {
     /// The path of the request, without the query, which may be secret.
     var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The same place with the path and query of another.
+    /// The same server with the path and query of `other`.
     func withTarget(of other: WebSocketEndpoint) -> WebSocketEndpoint {
         var copy = self
         copy.target = other.target
@@ -27,7 +27,8 @@ struct WebSocketEndpoint: Hashable, Sendable {
 
     /// Reads a URL.
     ///
-    /// - Throws: `IngestError` with code `invalidArgument`; its text never holds the URL's query, which may be secret.
+    /// - Throws: `IngestError` with code `invalidArgument`; its text quotes nothing of the URL, which may be secret
+    ///   (I14).
     init(_ url: String, operation: String) throws {
         guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty else {
             throw Self.error(operation, reason: "it is not a URL with a host")
@@ -47,7 +48,7 @@ struct WebSocketEndpoint: Hashable, Sendable {
         target = parts.percentEncodedQuery.map { "\(path)?\($0)" } ?? path
     }
 
-    /// The value of the Host header: with the port where it is not the scheme's own.
+    /// The value of the Host header; it includes the port if that is not the scheme's default.
     var hostHeader: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
@@ -56,7 +57,7 @@ struct WebSocketEndpoint: Hashable, Sendable {
     /// The scheme, host and port of REST routes on the same server.
     var origin: String { "\(isSecure ? "https" : "http")://\(hostHeader)" }
 
-    /// The name for SNI and certificates; `nil` for an address, which may not stand in SNI (RFC 6066, section 3).
+    /// The name for SNI and certificates; `nil` for an IP address, which SNI does not allow (RFC 6066, section 3).
     var serverName: String? {
         let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
         return isAddress ? nil : host

@@ -1,22 +1,23 @@
 #if Recorders
 import EventLog
 
-/// What comes in on a WebSocket.
+/// Something that came in on a WebSocket.
 enum WebSocketEvent: Sendable {
-    /// Whole messages that came in together.
+    /// Whole messages that were read together.
     case messages(MessageRun, receivedAt: Timestamp)
     /// A message over 16 MiB.
     case oversize(length: Int, hash: Hash256, receivedAt: Timestamp)
     /// A Pong frame.
     case pong(receivedAt: Timestamp)
-    /// The end: nothing comes after it.
+    /// The end; no event follows it.
     case closed(WebSocketClosure, receivedAt: Timestamp)
 }
 
-/// Whole messages one behind the other, text or binary, each as sent; fragments are joined.
+/// Whole messages in one array, text or binary, each as it was sent, with fragments joined.
 struct MessageRun: Sendable {
-    /// One message behind the other.
+    /// The messages, one behind the other.
     private var bytes: [UInt8] = []
+    /// The end of each message in `bytes`, ascending.
     private var ends: [Int] = []
 
     var count: Int { ends.count }
@@ -29,7 +30,7 @@ struct MessageRun: Sendable {
         ends.append(bytes.count)
     }
 
-    /// Lends each message in order until one is not wanted.
+    /// Lends each message in order, until `body` returns false.
     func forEach(_ body: (ArraySlice<UInt8>) throws -> Bool) rethrows {
         var start = 0
         for end in ends {
@@ -41,21 +42,21 @@ struct MessageRun: Sendable {
 
 /// How a connection ended.
 struct WebSocketClosure: Equatable, Sendable {
-    /// The code of the peer's close frame; 1005 where it gave none, 1006 where there was no close frame (RFC 6455,
+    /// The code of the peer's close frame; 1005 if the frame had none, 1006 if there was no close frame (RFC 6455,
     /// section 7.4.1).
     var code: UInt16
-    /// A few fixed words of ours, never remote text.
+    /// A few fixed words of our own, never remote text.
     var reason: String
 
-    /// The connection went away without a close frame.
+    /// The connection was lost without a close frame.
     static let lost = WebSocketClosure(code: 1006, reason: "connection lost")
 }
 
 /// Why a WebSocket could not be opened.
 enum WebSocketRefusal: Error, Equatable, Sendable {
-    /// The server answered the upgrade with another status; the wait it asks for, in seconds.
+    /// The server answered the upgrade with another status, and perhaps demands a wait.
     case status(Int, retryAfterSeconds: Int?)
-    /// No connection, no TLS, no or a broken answer; in a few fixed words.
+    /// No connection, no TLS, or no answer that can be read; in a few fixed words.
     case unreachable(String)
 }
 #endif

@@ -3,8 +3,8 @@ import EventLog
 import NIOCore
 import NIOWebSocket
 
-/// The end of a WebSocket's pipeline: makes events of frames, answers pings and closes, and stops reading while the
-/// consumer is behind.
+/// The last handler of a WebSocket's pipeline: turns frames into events, answers pings and closes, and stops reading
+/// while the consumer is behind. Used on its event loop only.
 final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -14,10 +14,10 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private let now: @Sendable () -> Timestamp
     private var assembler = WebSocketAssembler()
     private var events: [WebSocketEvent] = []
-    /// The messages behind the events.
+    /// The messages that came after the last of `events`.
     private var messages = MessageRun()
     private var eventBytes = 0
-    /// When the bytes that are being read came in.
+    /// When the current read arrived; all its frames share this time.
     private var readTime: Timestamp?
     private var isPaused = false
     private var wantsRead = false
@@ -32,7 +32,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasEnded else { return }
         let frame = Self.unwrapInboundIn(data)
-        // No extension was asked for, so nothing says what a reserved bit means; a server masks nothing (RFC 6455, sections
+        // Without a negotiated extension the reserved bits must be zero, and a server must not mask (RFC 6455, sections
         // 5.1 and 5.2).
         guard !frame.rsv1, !frame.rsv2, !frame.rsv3, frame.maskKey == nil else {
             return fail(context: context, .protocolError, "protocol error")
@@ -52,7 +52,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
         context.fireChannelReadComplete()
     }
 
-    /// A read is what lets more bytes come in; while the consumer is behind it is held back.
+    /// Holds the read back while the consumer is behind: without a read no more bytes come in.
     func read(context: ChannelHandlerContext) {
         if isPaused {
             wantsRead = true
@@ -83,7 +83,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
 }
 
 extension WebSocketHandler {
-    /// Goes on reading; called on the event loop once the consumer has taken what waited.
+    /// Continues to read once the consumer has taken what waited. Call it on the event loop.
     func resume(context: ChannelHandlerContext) {
         isPaused = false
         guard wantsRead else { return }
@@ -91,7 +91,7 @@ extension WebSocketHandler {
         context.read()
     }
 
-    /// Sends a close frame and waits a while for the peer's.
+    /// Sends a close frame and waits for the peer's, at most `closeTimeout`.
     func close(_ code: UInt16, context: ChannelHandlerContext) {
         guard closure == nil, context.channel.isActive else {
             context.close(promise: nil)
@@ -117,7 +117,8 @@ extension WebSocketHandler {
         }
     }
 
-    /// Answers with the same code (RFC 6455, section 5.5.1) and leaves closing the socket to the server for a while.
+    /// Answers with the same code (RFC 6455, section 5.5.1), and closes the socket if the server does not within
+    /// `closeTimeout`.
     private func takeClose(_ data: ByteBuffer, context: ChannelHandlerContext) {
         var rest = data
         let code = rest.readInteger(as: UInt16.self)
@@ -170,7 +171,7 @@ extension WebSocketHandler {
         messages = MessageRun()
     }
 
-    /// One time for all that is read at once: the clock is not asked for each frame.
+    /// The time of the current read. The clock is read once per read, not once per frame.
     private func receivedAt() -> Timestamp {
         let time = readTime ?? now()
         readTime = time
@@ -192,9 +193,9 @@ extension WebSocketHandler {
         handOver()
     }
 
-    /// How long a closed connection may linger for the peer's part of the handshake.
+    /// The longest wait for the peer's part of the closing handshake.
     private static let closeTimeout = TimeAmount.seconds(3)
-    /// What a message counts beside its bytes, so that many empty messages fill the inbox too.
+    /// The weight of a message beside its bytes, so that many empty messages fill the inbox, too.
     private static let eventBytes = 64
 }
 #endif

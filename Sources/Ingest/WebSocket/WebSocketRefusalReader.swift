@@ -8,11 +8,11 @@ import NIOSSL
 final class WebSocketRefusalReader: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    /// The head of the answer, once it is there.
+    /// The answer, once its head has come.
     struct Answer: Sendable {
         fileprivate let head: EventLoopFuture<HTTPResponseHead>
 
-        /// What the answer says about why.
+        /// The refusal that the answer states. Waits for the head.
         func refusal() async -> WebSocketRefusal {
             guard let head = try? await head.get() else { return .unreachable("no answer to the upgrade") }
             let wait = head.headers.first(name: "retry-after").flatMap { Int($0) }
@@ -50,7 +50,7 @@ final class WebSocketRefusalReader: ChannelInboundHandler {
 }
 
 extension WebSocketRefusal {
-    /// What opening threw, in a few fixed words: errors of libraries may quote what the remote sent.
+    /// The error of opening, in a few fixed words, because errors of libraries may quote what the remote sent (I14).
     init(opening error: any Error) {
         self =
             switch error {
