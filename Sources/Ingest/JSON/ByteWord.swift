@@ -1,27 +1,29 @@
-/// Eight bytes at a time: most bytes of a frame are of no interest to whoever looks for a few.
+/// Searches eight bytes at a time, for searches in which nearly no byte matches.
 enum ByteWord {
     static let size = 8
     private static let lowBits: UInt64 = 0x0101_0101_0101_0101
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-    /// One byte in all eight places.
+    /// A word with `byte` in all eight places.
     @inline(__always)
     static func all(_ byte: UInt8) -> UInt64 { lowBits &* UInt64(byte) }
 
-    /// Marks of the bytes of a word that are zero, each in its byte's highest bit. The lowest mark is true; higher ones may
-    /// be false.
+    /// Marks the zero bytes of a word, each by its byte's highest bit. Only the lowest mark is reliable; a higher one
+    /// may be false. No mark means no zero byte.
     @inline(__always)
     static func zeros(_ word: UInt64) -> UInt64 { (word &- lowBits) & ~word & highBits }
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Eight bytes from an index on, the first in the lowest place; so many must be there.
+    /// The eight bytes from `index` on, the first in the lowest place. All eight must lie within the buffer: release
+    /// builds do not check.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
         UInt64(littleEndian: UnsafeRawBufferPointer(self).loadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
-    /// Behind the quote that ends a string, from behind the one that begins it; more than the count where none does.
+    /// The index behind the quote that ends a string; `start` is the index behind the opening quote. `count + 1` if no
+    /// quote ends it.
     @inline(__always)
     func endOfString(from start: Int) -> Int {
         var index = start
@@ -33,7 +35,7 @@ extension UnsafeBufferPointer<UInt8> {
         }
     }
 
-    /// Where the first quote or backslash stands from an index on; the count, or more, where there is none.
+    /// The index of the first quote or backslash at or after `start`; `count` or more if there is none.
     @inline(__always)
     func firstQuoteOrBackslash(from start: Int) -> Int {
         var index = start

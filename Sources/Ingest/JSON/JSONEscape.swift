@@ -1,6 +1,6 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
 enum JSONEscape {
-    /// The code unit of a `\u` escape with its four hex digits at an index; `nil` where none stands there.
+    /// The code unit of the `\u` escape at an index; `nil` if there is none.
     static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt16? {
         guard bytes.count - index >= 6, bytes[index] == 0x5C, bytes[index + 1] == 0x75 else { return nil }
         var value: UInt16 = 0
@@ -11,8 +11,8 @@ enum JSONEscape {
         return value
     }
 
-    /// The scalar that the escape at an index stands for and the bytes it takes; `nil` for half a surrogate pair and
-    /// for what is no escape.
+    /// The scalar of the escape at an index, and the escape's length in bytes; `nil` for half a surrogate pair, or if
+    /// there is no escape.
     static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> (scalar: Unicode.Scalar, length: Int)? {
         guard index + 1 < bytes.count else { return nil }
         if let simple = simpleEscape(bytes[index + 1]) { return (Unicode.Scalar(simple), 2) }
@@ -24,8 +24,9 @@ enum JSONEscape {
         return Unicode.Scalar(value).map { ($0, 12) }
     }
 
-    /// The bytes that a string stands for. Throws where an escape is half a surrogate pair: such a string stands for no
-    /// bytes.
+    /// A string's bytes, with its escapes decoded.
+    ///
+    /// - Throws: `JSONFault` for half a surrogate pair, which has no UTF-8 form.
     static func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ token: JSONScanner.Token) throws(JSONFault) -> [UInt8] {
         let raw = UnsafeBufferPointer(rebasing: bytes[token.range])
         guard token.hasEscapes else { return Array(raw) }

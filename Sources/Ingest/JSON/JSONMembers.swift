@@ -1,10 +1,10 @@
-/// Finds the members of one JSON object, or the elements of one array, and passes over what stands within them.
+/// Finds the members of one JSON object, or the elements of one array, without reading their values.
 ///
-/// For frames of which a recorder needs a few outer members only. The outermost container is read strictly; of the
-/// values only where they end is looked for, so a frame that is no JSON deep within is not noticed. Whoever needs a
-/// value reads it with `JSONTree`. The bytes must outlive it.
+/// For frames of which a recorder needs a few outer members only. The outermost container is read strictly, but in a
+/// value only its end is searched, so faults within it are not found. `JSONTree` reads a value whole. The bytes must
+/// outlive this value.
 struct JSONMembers {
-    /// One member or element; the name lies between its quotes, the value has all of its bytes.
+    /// One member or element. `name` is the range between the quotes, `value` that of the whole value.
     struct Member {
         /// Empty in an array.
         let name: Range<Int>
@@ -12,7 +12,7 @@ struct JSONMembers {
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// Whether the container is an object; `nil` where the text is neither an object nor an array.
+    /// True for an object, false for an array, `nil` if the text is neither.
     let isObject: Bool?
     private var position: Int
     private var isFirst = true
@@ -20,7 +20,7 @@ struct JSONMembers {
 
     /// Begins to read a text.
     ///
-    /// - Parameter isPart: whether the container is a part of a text that goes on behind it.
+    /// - Parameter isPart: whether the text may go on behind the container.
     init(_ bytes: UnsafeBufferPointer<UInt8>, isPart: Bool = false) {
         self.bytes = bytes
         self.isPart = isPart
@@ -31,9 +31,9 @@ struct JSONMembers {
         position = start + 1
     }
 
-    /// The next one; `nil` once the container and the text end.
+    /// The next member or element; `nil` at the container's end.
     ///
-    /// - Throws: `JSONFault`.
+    /// - Throws: `JSONFault` if the container is malformed, or something follows it and `isPart` is false.
     mutating func next() throws(JSONFault) -> Member? {
         guard let isObject else { throw fault("it is no object and no array") }
         skipSpace()
@@ -97,7 +97,7 @@ extension JSONMembers {
         }
     }
 
-    /// From behind a string's opening quote to behind its closing one.
+    /// Moves from behind a string's opening quote to behind its closing one.
     private mutating func passString() throws(JSONFault) {
         position = bytes.endOfString(from: position)
         guard position <= bytes.count else { throw fault("it ends within a string") }
@@ -105,7 +105,7 @@ extension JSONMembers {
 
     private mutating func passContainer() throws(JSONFault) {
         var depth = 0
-        // A copy that stays in a register: of most frames nearly all bytes are passed here.
+        // A local copy stays in a register; most bytes of most frames are skipped in this loop.
         var place = position
         repeat {
             guard place < bytes.count else {
@@ -135,7 +135,7 @@ extension JSONMembers {
         guard position > start else { throw fault("a value is missing") }
     }
 
-    /// Letters, digits, signs and the point: what numbers, `true`, `false` and `null` are made of.
+    /// True for the bytes of numbers, `true`, `false` and `null`: lower-case letters, digits, `E`, signs and the point.
     private static func isScalarByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x61...0x7A, 0x45, 0x2B, 0x2D, 0x2E: true
@@ -145,7 +145,7 @@ extension JSONMembers {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether the bytes of a range are those of a text.
+    /// True if the bytes of a range are those of `text`.
     func holds(_ text: StaticString, at range: Range<Int>) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         for offset in 0..<range.count where self[range.lowerBound + offset] != text.utf8Start[offset] { return false }

@@ -1,4 +1,4 @@
-/// Why a text is not JSON, and where.
+/// Why a text is not JSON; `offset` is where, in bytes.
 struct JSONFault: Error, Hashable {
     let offset: Int
     let reason: String
@@ -6,8 +6,7 @@ struct JSONFault: Error, Hashable {
 
 /// Reads the tokens of one RFC 8259 text, strictly, without recursion and without copying.
 ///
-/// Not for meaning: strings are ranges of raw bytes, and whether they are UTF-8 is for the caller to check. The bytes
-/// must outlive the scanner.
+/// Strings are ranges of raw bytes; the caller checks whether they are UTF-8. The bytes must outlive the scanner.
 struct JSONScanner {
     enum Kind: Equatable {
         case beginObject, endObject, beginArray, endArray, name, string, number, literal
@@ -26,7 +25,7 @@ struct JSONScanner {
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private(set) var position: Int
-    /// Whether each open container, outermost first, is an object.
+    /// The open containers, outermost first: true for an object, false for an array.
     private var containers: [Bool] = []
     private var expecting = Expectation.value
 

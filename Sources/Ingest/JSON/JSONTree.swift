@@ -1,6 +1,6 @@
-/// A JSON text as values, for the little that a recorder must understand; numbers stay the text they are.
+/// A JSON text as values, for the few texts that a recorder must understand. Numbers keep their text.
 ///
-/// Not for payloads on their way into the log: those are bytes. Of members with one name the last counts.
+/// Not for payloads on their way into the log, which stay bytes (I2). The last of several members with one name counts.
 indirect enum JSONTree: Equatable, Sendable {
     case object([String: JSONTree])
     case array([JSONTree])
@@ -9,10 +9,11 @@ indirect enum JSONTree: Equatable, Sendable {
     case bool(Bool)
     case null
 
-    /// The deepest nesting that is read; no remote nests so deep, and a stack must not overflow.
+    /// The deepest nesting that is read, so that the recursive reader cannot overflow the stack.
     static let depthMax = 64
 
-    /// Reads a text; `nil` where it is not one RFC 8259 text, or nested too deep. Strings that are not UTF-8 are mended.
+    /// Reads a text; `nil` if it is not one RFC 8259 text or is nested too deeply. Accepts a byte order mark. Bytes of
+    /// strings that are not UTF-8 become replacement characters.
     init?(parsing bytes: [UInt8]) {
         let tree = bytes.withUnsafeBufferPointer { buffer -> JSONTree? in
             let start = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -40,7 +41,7 @@ indirect enum JSONTree: Equatable, Sendable {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The text of an id: a string, or a number's digits as they stand.
+    /// The text of an id: a string, or a number as it is written.
     var identifier: String? {
         switch self {
         case .string(let text), .number(let text): text
@@ -48,7 +49,7 @@ indirect enum JSONTree: Equatable, Sendable {
         }
     }
 
-    /// A whole number, exactly as written.
+    /// A number that is written as a whole number and fits in 64 bits.
     var integer: Int64? {
         if case .number(let text) = self { Int64(text) } else { nil }
     }

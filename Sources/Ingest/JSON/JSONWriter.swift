@@ -1,10 +1,10 @@
-/// Writes JSON bytes in the order given, without white space: the same calls give the same bytes.
+/// Writes JSON in the order of the calls, without white space. The same calls give the same bytes.
 ///
-/// Strings are escaped as RFC 8785 says (`\"`, `\\`, `\b`, `\t`, `\n`, `\f`, `\r`, else `\u00xx`), which is the
-/// shortest form and the only one.
+/// Strings are escaped by RFC 8785 (`\"`, `\\`, `\b`, `\t`, `\n`, `\f`, `\r`, else `\u00xx`), so that each string has
+/// one form.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
-    /// Whether a comma is due before the next member or element.
+    /// True if a comma is due before the next member or element.
     private var needsComma = false
 
     mutating func begin(_ opening: Unicode.Scalar) {
@@ -18,7 +18,7 @@ struct JSONWriter {
         needsComma = true
     }
 
-    /// Writes a member's name; a value must follow. The name must need no escape.
+    /// Writes a member's name. A value must follow, and the name must need no escape.
     mutating func name(_ name: StaticString) {
         separate()
         bytes.append(0x22)
@@ -27,13 +27,13 @@ struct JSONWriter {
         needsComma = false
     }
 
-    /// Writes a string of bytes that must be UTF-8.
+    /// Writes a string; its bytes must be UTF-8.
     mutating func string(_ text: UnsafeBufferPointer<UInt8>) {
         separate()
         bytes.append(0x22)
         var plainStart = 0
         var index = 0
-        // Plain loops: an iterator or closure for each byte costs tenfold where nothing is optimised.
+        // A plain loop: in a build without optimisation, an iterator or closure for each byte costs ten times as much.
         while index < text.count {
             let byte = text[index]
             if !Self.isPlain(byte) {

@@ -4,9 +4,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Which bytes are UTF-8 (RFC 3629), and a form for those that are not.
+/// Finds bytes that are not UTF-8 (RFC 3629), and encodes them.
 enum UTF8Text {
-    /// The index of the first byte at or after `start` that is no part of well-formed UTF-8; the count if there is none.
+    /// The index of the first byte at or after `start` that is not part of well-formed UTF-8; `count` if there is none.
     static func firstFault(in bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) -> Int {
         var index = start
         while index < bytes.count {
@@ -24,13 +24,13 @@ enum UTF8Text {
         return bytes.count
     }
 
-    /// Whether a NUL stands among the bytes, which no text has.
+    /// True if the bytes contain a NUL, which texts do not.
     static func containsNUL(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let base = bytes.baseAddress else { return false }
         return memchr(base, 0, bytes.count) != nil
     }
 
-    /// The bytes with every one that is no UTF-8 written as `%XX`; `changed` says whether there was one.
+    /// The bytes, with each byte that is not UTF-8 written as `%XX`; `changed` is true if there was one.
     static func percentEncodingFaults(_ bytes: [UInt8]) -> (bytes: [UInt8], changed: Bool) {
         bytes.withUnsafeBufferPointer { buffer in
             var fault = firstFault(in: buffer)
@@ -49,7 +49,7 @@ enum UTF8Text {
         }
     }
 
-    /// A text in which all bytes but the unreserved characters of RFC 3986, and those of `kept`, are written as `%XX`.
+    /// A text with all bytes written as `%XX`, except for the unreserved characters of RFC 3986 and those of `kept`.
     static func percentEncoded(_ text: String, keeping kept: String = "") -> String {
         let plain = "-._~\(kept)".utf8
         var encoded: [UInt8] = []
@@ -63,7 +63,7 @@ enum UTF8Text {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// The length of the well-formed sequence at an index (Unicode 15, table 3-7); 0 where none stands.
+    /// The length of the well-formed sequence at an index (Unicode 15, table 3-7); 0 if there is none.
     private static func sequenceLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         let lead = bytes[index]
         if lead < 0x80 { return 1 }

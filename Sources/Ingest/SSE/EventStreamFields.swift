@@ -1,21 +1,21 @@
-/// What the fields of a stream's events say, as the WHATWG HTML Standard has it in section 9.2.6 (interpreting an event
+/// Interprets the fields of a stream's events by the WHATWG HTML Standard, section 9.2.6 (interpreting an event
 /// stream).
 ///
-/// A recorder needs the last event id and the time to wait; what else is said is for whoever reads the log.
+/// A recorder needs only the last event id and the time to wait.
 package struct EventStreamFields {
-    /// What an event gives to a page.
+    /// The message that an event dispatches.
     struct Message: Equatable {
         var type = "message"
         var data = ""
         var lastEventID = ""
     }
 
-    /// The id that an event sets; `nil` where it sets none, or was cut off before the empty line that ends it.
+    /// The id that an event sets; `nil` if it sets none, or is cut off before the empty line that ends it.
     package static func id(setBy event: [UInt8]) -> String? {
         guard let end = event.last, end == 0x0A || end == 0x0D, lines(of: event[...]).last?.isEmpty == true else {
             return nil
         }
-        // No event can set an id with this character.
+        // The standard ignores ids with a NUL, so this value means that no id was set.
         let none = "\0"
         var fields = EventStreamFields(lastEventID: none)
         _ = fields.read(event)
@@ -24,23 +24,23 @@ package struct EventStreamFields {
 
     /// The id that a reconnection sends as `Last-Event-ID`; empty for none.
     private(set) var lastEventID: String
-    /// How long the remote wants a reconnection to wait, in milliseconds.
+    /// The wait before a reconnection that the remote demands, in milliseconds; `nil` if it demanded none.
     private(set) var retryMilliseconds: Int?
     private var isFirst = true
 
-    /// The longest wait that a remote may ask for: a day.
+    /// The longest wait that a remote may demand: a day.
     private static let retryMillisecondsMax = 86_400_000
 
     init(lastEventID: String = "") {
         self.lastEventID = lastEventID
     }
 
-    /// Begins another stream: what comes next may begin with a byte order mark.
+    /// Begins another stream, whose first event may begin with a byte order mark.
     mutating func beginStream() {
         isFirst = true
     }
 
-    /// Reads one event's bytes, its empty line included; `nil` where nothing would be dispatched.
+    /// Reads one event's bytes, including its empty line; `nil` if the event dispatches no message.
     mutating func read(_ event: [UInt8]) -> Message? {
         var bytes = event[...]
         if isFirst, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
@@ -70,7 +70,8 @@ package struct EventStreamFields {
         retryMilliseconds = min(Int(value) ?? Self.retryMillisecondsMax, Self.retryMillisecondsMax)
     }
 
-    /// The name before the first colon and the value after it, less one space; without a colon, all is the name.
+    /// The name before the first colon, and the value after it without one leading space. Without a colon the whole
+    /// line is the name.
     private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String) {
         guard let colon = line.firstIndex(of: 0x3A) else { return (String(decoding: line, as: UTF8.self), "") }
         var value = line[(colon + 1)...]

@@ -4,7 +4,7 @@ import EventLog
 import Logging
 import NIOCore
 
-/// One run of a recorder of an event stream: what connects the connections.
+/// One run of a recorder of an event stream: the state that outlives a connection.
 struct EventStreamSession {
     private let recording: Recording
     private var journal: ConnectionJournal
@@ -13,7 +13,7 @@ struct EventStreamSession {
     private var complaints: Complaints
     private var isOpen = false
     private var lastRefusal: Int?
-    /// The id that the request of this connection sent; `nil` for none.
+    /// The id that this connection's request sent; `nil` for none.
     private var sentID: String?
     private var hasToldOfID = false
 
@@ -31,7 +31,7 @@ struct EventStreamSession {
 
     var http: HTTPAccess { recording.http }
 
-    /// The id that a connection which is made now sends; `nil` where there is none, or none that fits into a header.
+    /// The id to send with the next request; `nil` if there is none, or none that a header can hold.
     mutating func nextLastEventID() -> String? {
         sentID = Self.isSendable(fields.lastEventID) ? fields.lastEventID : nil
         if sentID == nil, !fields.lastEventID.isEmpty, !hasToldOfID {
@@ -42,20 +42,20 @@ struct EventStreamSession {
     }
 
     private static func isSendable(_ id: String) -> Bool {
-        // RFC 9110, section 5.5: no control character stands in a field.
+        // RFC 9110, section 5.5: a field contains no control character but the tab.
         !id.isEmpty && id.utf8.count <= idBytesMax && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// What would close a gap of this stream: the list that some servers send at each start, or a replay whose numbers
-    /// prove it.
+    /// The means that would close a gap of this stream: the list that some servers send at each start, or a replay that
+    /// is proved by numbers.
     private var closer: String {
         if fields.lastEventID.isEmpty || fields.lastEventID == "0" { return "snapshot" }
         return Self.number(fields.lastEventID) == nil ? "nothing" : "replay"
     }
 
-    /// What a connection's first event, which set this id, says of what was missed.
+    /// The means by which a connection's first event, with this id, closes the gap before it.
     ///
-    /// A server may ignore what it is asked for. Only a number that is the next one leaves no room for another event.
+    /// A server may ignore `Last-Event-ID`, so only the directly following number proves that nothing is missing (I29).
     private func closer(firstID: String) -> String {
         if firstID == "0" { return "snapshot" }
         guard let sent = sentID.flatMap(Self.number), let first = Self.number(firstID) else { return "nothing" }
@@ -70,9 +70,10 @@ struct EventStreamSession {
         try journal.beginRun(topics: [nil], asksForPast: false, closes: closer, at: recording.clock.now())
     }
 
-    /// Records what an answer gives; false where there is to be no other connection.
+    /// Records the stream of an answer until it ends; returns false if the remote wants no other connection (status
+    /// 204).
     ///
-    /// - Throws: `IngestError` with code `refused` for an answer that is no event stream; `HTTPTrouble`.
+    /// - Throws: `IngestError` with code `refused` for an answer that is not an event stream; `HTTPTrouble`.
     mutating func take(_ stream: HTTPAccess.Stream, path: String) async throws -> Bool {
         switch stream.status {
         case 200: break
@@ -96,7 +97,7 @@ struct EventStreamSession {
         return true
     }
 
-    /// Why an answer with status 200 is no stream that can be read; `nil` where it is one.
+    /// Why an answer with status 200 is not a stream that can be read; `nil` if it is.
     private static func fault(of stream: HTTPAccess.Stream) -> String? {
         if !EventStreamSplitter.isEventStream(stream.headers["content-type"]) {
             return "the answer's content type is not text/event-stream"
@@ -104,7 +105,7 @@ struct EventStreamSession {
         return stream.headers.isCoded ? HTTPTrouble.coded.description : nil
     }
 
-    /// The connection is gone, or there was none.
+    /// Records that the connection is lost, or that none could be made, and opens a gap.
     mutating func lost(_ reason: String) async throws {
         complaints.failed("disconnected", reason)
         let time = recording.clock.now()
@@ -121,7 +122,7 @@ struct EventStreamSession {
         try await recording.clock.sleep(max(own, asked ?? .zero))
     }
 
-    /// Says in the log that the recorder stops.
+    /// Records that the recorder stops.
     mutating func stop() async throws {
         let time = recording.clock.now()
         if isOpen { try journal.close(WebSocketClosure(code: 0, reason: "recorder stopped"), at: time) }
@@ -170,9 +171,9 @@ extension EventStreamSession {
             try journal.frame(.in, bytes[...], at: event.completedAt)
             let before = fields.lastEventID
             let message = fields.read(bytes)
-            // A batch may end with this event: then the next run asks for what comes after it.
+            // A batch may end with this event, so its bookmark must already name its id.
             if fields.lastEventID != before { remember() }
-            // A frame that only sets the time to wait says nothing of what was missed.
+            // An event that only sets the time to wait proves nothing about missed events.
             let hasID = Self.hasID(bytes)
             guard isFirst, message != nil || hasID else { return }
             let closer = closer(firstID: hasID ? fields.lastEventID : "")
@@ -203,14 +204,14 @@ extension EventStreamSession {
         }
         lastRefusal = stream.status
         complaints.failed("refused", fault ?? "status \(stream.status)")
-        // What has ended for good misses nothing.
+        // After 204 the stream has ended for good, so nothing can be missed.
         if stream.status != 204 { try openGap(at: time) }
         try await append()
     }
 
     private mutating func openGap(at time: Timestamp) throws {
         guard !journal.openGaps.contains(where: { $0.to == nil }) else { return }
-        // Before the first connection nothing was heard: what is missed is missed from the first attempt on.
+        // Before the first connection nothing was heard, so the gap begins at the first attempt.
         let reason = journal.hasConnected ? GapReason.disconnected : .unreachable
         let from = journal.hasConnected ? journal.lastInbound ?? time : time
         try journal.openGap(reason.rawValue, from: from, closes: closer, at: time)
@@ -220,7 +221,7 @@ extension EventStreamSession {
         try await recording.append(journal.take())
     }
 
-    /// What a run that does not try again says.
+    /// The error of a run that does not follow and got no answer.
     func unreachable(_ trouble: HTTPTrouble) -> IngestError {
         Self.error(.io, trouble.description, advice: "try again later, or go on trying with --follow")
     }

@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Records Server-Sent Events: every event's bytes as they came, and when nobody was listening.
+/// Records Server-Sent Events: every event's bytes as they came, and a gap for each time without a connection.
 ///
-/// Connects again after each end: at once as long as the remote wants it (`retry`) or after 1 s, then after twice as
-/// long each time, up to 30 s; the first event of a connection begins this anew. Status 204 ends it for good; 408, 429
-/// and the 500s are waited out; any other answer that is no event stream is an error.
+/// Connects again after each end, after 1 s, then after twice as long each time up to 30 s, or after the remote's
+/// `retry` if that is longer. A connection's first event resets this. Status 204 ends the recording for good; 408, 429
+/// and 5xx are waited out; any other answer that is not an event stream is an error.
 public struct EventStreamSource: LiveSource {
     /// The recorder's name in the log.
     public let name: SourceName
@@ -24,9 +24,9 @@ public struct EventStreamSource: LiveSource {
     /// Makes a source.
     ///
     /// - Parameters:
-    ///   - token: sent as `Authorization: Bearer`, read anew for each connection.
-    ///   - follows: whether to connect again after the remote ended the stream.
-    /// - Throws: `IngestError` with code `invalidArgument` where the URL cannot be used.
+    ///   - token: sent as `Authorization: Bearer`; read anew for each connection.
+    ///   - follows: whether to connect again after the remote has ended the stream.
+    /// - Throws: `IngestError` with code `invalidArgument` if the URL cannot be used.
     public init(url: String, name: SourceName, token: TokenSource? = nil, follows: Bool) throws {
         let place = try HTTPAddress(url, operation: "ingest sse")
         self.url = url
@@ -36,12 +36,12 @@ public struct EventStreamSource: LiveSource {
         self.follows = follows
     }
 
-    /// Whether its token can be read.
+    /// Checks that the token can be read.
     public func check() async throws {
         _ = try await token?.fresh()
     }
 
-    /// Records until it is cancelled, or the remote has ended the stream and that is to be all.
+    /// Records until it is cancelled or the remote answers 204; without `follows`, until the stream ends.
     public func run(_ recording: Recording) async throws {
         let journal = try ConnectionJournal(source: name, kind: .serverSentEvent, history: recording.history)
         var session = EventStreamSession(recording, journal: journal)

@@ -1,32 +1,34 @@
 import EventLog
 
-/// Cuts a stream of Server-Sent Events into its events, verbatim, however the stream arrives in pieces.
+/// Cuts a stream of Server-Sent Events into its events, verbatim (I2). The result does not depend on the pieces in
+/// which the stream arrives.
 ///
 /// Follows the WHATWG HTML Standard, section 9.2.5 (parsing an event stream): lines end with LF, CR or CRLF, an empty
-/// line ends an event, a byte order mark may begin the stream. An event's bytes are its lines and the empty line, line
-/// ends included; a mark stands before the first event's lines. Empty lines between events belong to none.
+/// line ends an event, and a byte order mark may begin the stream. An event's bytes are its lines and the empty line,
+/// with line ends; the first event's also include the mark. Empty lines between events belong to none.
 struct EventStreamSplitter {
     /// One event of the stream.
     struct Event: Equatable {
         enum Content: Equatable {
             case whole([UInt8])
-            /// An event with more bytes than are kept.
+            /// An event too large to keep (I3).
             case oversize(length: Int, hash: Hash256)
         }
 
         let content: Content
-        /// When the piece that completed it arrived.
+        /// When the piece that completed the event arrived.
         let completedAt: Timestamp
     }
 
     private let limit: Int
     private var buffer = Buffer()
-    /// Bytes in the current line so far; a byte order mark at the stream's beginning is none.
+    /// The number of bytes in the current line so far, without a byte order mark.
     private var lineLength = 0
-    /// Lines of the current event so far.
+    /// The number of lines of the current event so far.
     private var lineCount = 0
+    /// The number of bytes of a byte order mark seen so far; `nil` once none can begin or go on.
     private var markLength: Int? = 0
-    /// A CR has ended a line, and an LF right after it would belong to it.
+    /// Whether the last byte was a CR that ended a line or event; an LF right after it belongs to it.
     private var carriageReturn = CarriageReturn.none
     private var carriageReturnTime = Timestamp(seconds: 0)
     private var lastLineEndedWithBareReturn = false
@@ -35,14 +37,14 @@ struct EventStreamSplitter {
         case none, endedLine, endedEvent
     }
 
-    /// Whether a content type is that of event streams, whatever its parameters.
+    /// True if a content type is that of event streams, with any parameters.
     static func isEventStream(_ type: String?) -> Bool { MediaType(type).name == "text/event-stream" }
 
     init(limit: Int = EnvelopeLimits.payloadBytesMax) {
         self.limit = limit
     }
 
-    /// Takes the next bytes of the stream and gives the events that they complete, in order.
+    /// Takes the next bytes of the stream; returns the events that they complete, in order.
     mutating func push(_ bytes: UnsafeBufferPointer<UInt8>, at time: Timestamp) -> [Event] {
         var events: [Event] = []
         for byte in bytes {
@@ -51,10 +53,10 @@ struct EventStreamSplitter {
         return events
     }
 
-    /// Ends the stream: an unfinished event is discarded, and the next bytes begin another stream.
+    /// Ends the stream and discards an unfinished event. The next bytes begin another stream.
     ///
-    /// An event that ended with a CR, of which nobody could know yet whether an LF follows, is complete if the line
-    /// before ended with a bare CR too.
+    /// If the last byte was the CR of an event's empty line, an LF might have followed. The event is complete, and
+    /// returned, if its last line ended with a bare CR too.
     mutating func end() -> Event? {
         let isComplete = carriageReturn == .endedEvent && lastLineEndedWithBareReturn
         let event = isComplete ? takeEvent(at: carriageReturnTime) : nil
@@ -116,21 +118,20 @@ extension EventStreamSplitter {
         return takeEvent(at: time)
     }
 
-    /// An empty line that ends nothing. Its bytes go, with a mark before them, and so does an LF after a CR: as the next
-    /// byte it is an empty line again.
+    /// Drops an empty line between events, with a mark before it. An LF after a CR is dropped as another empty line.
     private mutating func skipEmptyLine() {
         markLength = nil
         buffer = Buffer()
     }
 
-    /// Whether the byte belongs to a byte order mark (EF BB BF) at the beginning of the stream.
+    /// True if the byte belongs to a byte order mark (EF BB BF) at the beginning of the stream. Updates `markLength`.
     private mutating func isMark(_ byte: UInt8) -> Bool {
         guard let length = markLength else { return false }
         if byte == [0xEF, 0xBB, 0xBF][length] {
             markLength = length == 2 ? nil : length + 1
             return true
         }
-        // What looked like a mark was the beginning of a line.
+        // The bytes that looked like a mark began a line.
         lineLength += length
         markLength = nil
         return false
@@ -145,7 +146,7 @@ extension EventStreamSplitter {
     }
 }
 
-/// The bytes of an event, or their length and hash once there are too many.
+/// The bytes of an event; once there are too many, their length and hash.
 private struct Buffer {
     private var bytes: [UInt8] = []
     private var overflow: (length: Int, hasher: Hasher256)?
@@ -171,7 +172,7 @@ private struct Buffer {
     }
 }
 
-/// The name of a content type, in lower case, without its parameters and white space; empty where there is none.
+/// The name of a content type, in lower case, without parameters and white space; empty if there is none.
 struct MediaType {
     let name: String
 
@@ -180,6 +181,6 @@ struct MediaType {
         name = essence.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined().lowercased()
     }
 
-    /// Whether it is a form of JSON.
+    /// True if the type is a form of JSON.
     var isJSON: Bool { name == "application/json" || name == "text/json" || name.hasSuffix("+json") }
 }

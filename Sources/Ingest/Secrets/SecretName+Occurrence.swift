@@ -1,9 +1,9 @@
 extension SecretName {
-    /// Whether any name of a secret can stand in bytes, also one hidden by escapes.
+    /// False only if the bytes contain no name of a secret, not even one hidden by escapes.
     ///
-    /// Cost: a few operations for each eight bytes. Each word that matters holds a letter that is rare: `token` and
-    /// `apikey` a `k`, `authorization` a `z`, `jwt` a `j`. Only where one of them stands, or what hides letters, is looked
-    /// closer.
+    /// Cost: a few operations for each eight bytes. Each name contains a rare letter: `token` and `apikey` a `k`,
+    /// `authorization` a `z`, `jwt` a `j`. Only these letters, and characters that begin an escape, are examined
+    /// further.
     static func mayOccur(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
         while index + ByteWord.size <= bytes.count {
@@ -24,7 +24,7 @@ extension SecretName {
         return letters | escapes != 0
     }
 
-    /// Whether one of the bytes of a range belongs to a name, or hides one.
+    /// True if a byte of the range belongs to a name, or begins an escape that may hide one.
     private static func occurs(in bytes: UnsafeBufferPointer<UInt8>, at range: Range<Int>) -> Bool {
         for index in range {
             switch bytes[index] {
@@ -32,7 +32,7 @@ extension SecretName {
             case 0x25: return true
             case 0x4B, 0x6B:
                 if stands("to", "ken", bytes, at: index) || stands("api", "key", bytes, at: index) { return true }
-            // The whole word: every chat message has an author.
+            // The whole word, because every chat message has an `author`.
             case 0x5A, 0x7A: if stands("authori", "zation", bytes, at: index) { return true }
             case 0x4A, 0x6A: if stands("", "jwt", bytes, at: index) { return true }
             default: continue
@@ -41,8 +41,8 @@ extension SecretName {
         return false
     }
 
-    /// Whether a word stands there, of which `end` begins at an index, whatever its case and however `_` and `-` part its
-    /// letters.
+    /// True if the bytes contain the word `start` + `end`, with `end` at `index`, in any case and with any `_` and `-`
+    /// between its letters.
     private static func stands(
         _ start: StaticString,
         _ end: StaticString,

@@ -1,21 +1,21 @@
 /// Finds the secrets of one JSON text by its tokens.
 struct SecretScan {
-    /// What the names above a value say about it.
+    /// The judgement of a value by all names above it, in ascending order of suspicion.
     private enum Standing: Int {
         case plain, suspicious
-        /// A secret if the frame is an IDENTIFY or RESUME, which the op says; it may stand after.
+        /// A secret if the frame's op is IDENTIFY or RESUME. The op may come after the value.
         case gatewayToken
         case secret
     }
 
     private struct Container {
         let isObject: Bool
-        /// What holds for every value within.
+        /// The least standing of every value within.
         let inherited: Standing
-        /// The name of the member that comes next, as decoded, without case.
+        /// The name of the current member, decoded and normalized.
         var name = ""
         var standing = Standing.plain
-        /// Whether the container is the member `d` of the whole frame.
+        /// True if the container is the member `d` of the frame.
         var isGatewayData = false
     }
 
@@ -31,10 +31,10 @@ struct SecretScan {
         self.isGateway = isGateway
     }
 
-    /// What was found up to a fault; every candidate counts.
+    /// The secrets found so far. All candidates count, because after a fault the op may be unknown.
     var placesSoFar: [SecretPlace] { found + gatewayTokens }
 
-    /// Reads the whole text.
+    /// Reads the whole text and returns its secrets.
     mutating func run() throws(JSONFault) -> [SecretPlace] {
         let markLength = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var scanner = JSONScanner(bytes, from: markLength)
@@ -42,7 +42,7 @@ struct SecretScan {
         return opMayCarryToken ? placesSoFar : found
     }
 
-    /// Whether the frame may be an IDENTIFY or RESUME; only plain numbers that are neither say no.
+    /// True unless every op is a plain number other than that of IDENTIFY (2) and RESUME (6).
     private var opMayCarryToken: Bool {
         ops.isEmpty || !ops.allSatisfy { $0.allSatisfy(\.isNumber) && $0 != "2" && $0 != "6" }
     }
@@ -66,7 +66,7 @@ extension SecretScan {
         containers.append(Container(isObject: isObject, inherited: standing, isGatewayData: isData))
     }
 
-    /// What the names above the value that comes next say.
+    /// The standing of the next value.
     private var standing: Standing {
         guard let container = containers.last else { return .plain }
         return container.inherited.rawValue > container.standing.rawValue ? container.inherited : container.standing
@@ -116,7 +116,7 @@ extension SecretScan {
         ops.append(Substring(decoding: bytes[token.range], as: UTF8.self))
     }
 
-    /// In a list such as `["Authorization","Bearer …"]` the element after the name is the secret.
+    /// Notes a name in a list: in `["Authorization","Bearer …"]` the element after the name is the secret.
     private mutating func noteHeader(_ token: JSONScanner.Token) {
         guard let container = containers.last, !container.isObject else { return }
         let isName = SecretName(SecretText(string: token, in: bytes).text) == .secret

@@ -1,7 +1,8 @@
-/// A text as decoded, with the place of each of its bytes in the frame, and the secrets that stand within it.
+/// A decoded text with the place of each byte in the frame; finds the secrets within it.
 struct SecretText {
     private(set) var text: [UInt8] = []
-    /// For each byte of `text`, and for its end, where it stands in the frame; `nil` if `text` stands there as it is.
+    /// The place in the frame of each byte of `text`, and of its end; `nil` if the frame contains `text` undecoded from
+    /// `start` on.
     private var places: [Int]?
     private var start = 0
 
@@ -16,8 +17,8 @@ struct SecretText {
         }
     }
 
-    /// Bytes that are no JSON text. Only escapes that could hide a name are decoded: an escaped quote must not end a
-    /// value.
+    /// Bytes that are not a JSON text. Decodes only escapes that could hide a name, because an escaped quote must not
+    /// end a value.
     init(tolerating bytes: UnsafeBufferPointer<UInt8>) {
         decode(bytes) { index in
             guard let escape = JSONEscape.scalar(bytes, at: index), escape.scalar.isASCII,
@@ -104,7 +105,7 @@ extension SecretText {
         return found
     }
 
-    /// The values of secret members in a text that is no JSON, beside what stands in URLs and headers.
+    /// The values of secret members in a text that is not JSON, and the secrets in its URLs and headers.
     func members(isGateway: Bool) -> [SecretPlace] {
         var found: [SecretPlace] = parameters() + credentials()
         var index = 0
@@ -122,7 +123,7 @@ extension SecretText {
 
 extension SecretText {
     private static let schemes: Set<String> = ["bearer", "basic", "token", "digest", "negotiate", "bot", "apikey"]
-    /// A single word after the header's name that is shorter is rather a word of a sentence.
+    /// The least bytes of a credential without a scheme; a shorter word is more likely part of a sentence.
     private static let credentialBytesMin = 16
 
     private func parameterName(before equals: Int) -> [UInt8]? {
@@ -147,8 +148,8 @@ extension SecretText {
         return decoded
     }
 
-    /// The value after a member's name: what follows a colon or equals sign, up to the closing quote if there is an
-    /// opening one.
+    /// The value after a member's name: from behind the colon or equals sign up to the closing quote, or without an
+    /// opening quote up to the word's end.
     private func memberValue(after end: Int) -> Range<Int>? {
         let isFiller: (UInt8) -> Bool = { $0 == 0x22 || $0 == 0x27 || $0 == 0x5C || $0 <= 0x20 }
         let colon = skip(from: end, while: isFiller)

@@ -2,11 +2,11 @@ import EventLog
 
 /// Replaces the secrets in a frame by `[redacted]` before it is appended (I14); every other byte stays as it was.
 ///
-/// Replaced are: `d.token` of gateway frames of op 2 and 6; members named like `access_token`, `refresh_token`,
-/// `apikey`, `authorization`, `ckAPIToken`, `ckWebAuthToken` anywhere, and JSON Web Tokens under other names that end
-/// with `token`; such parameters in URLs; the credentials of an Authorization header within a text. Names compare
-/// without case, `_` and `-`, and as decoded, so that an escape in a name hides nothing. What is no JSON is searched as
-/// text, and rather too much is replaced than too little.
+/// Secrets are: `d.token` of gateway frames of op 2 and 6; members named like `access_token`, `refresh_token`,
+/// `apikey`, `authorization`, `ckAPIToken`, `ckWebAuthToken` anywhere; JSON Web Tokens under other names that end with
+/// `token`; such parameters in URLs; the credentials of an Authorization header within a text. Names are decoded and
+/// compared without case, `_` and `-`, so that an escape hides nothing. Bytes that are not JSON are searched as text;
+/// there, too much is replaced rather than too little.
 struct Secrets {
     /// A frame without its secrets.
     struct Redaction: Equatable {
@@ -15,10 +15,10 @@ struct Secrets {
         let count: Int
     }
 
-    /// What stands in a secret's place.
+    /// The replacement of a secret.
     static let substitute = Array("[redacted]".utf8)
 
-    /// Redacts a payload of a kind. Cost: one pass over the bytes, a second one if a word speaks of secrets.
+    /// Redacts a payload of a kind. Cost: one quick pass over the bytes; a full scan only if `SecretName.mayOccur`.
     static func redact(_ payload: [UInt8], kind: EventKind) -> Redaction {
         let places = payload.withUnsafeBufferPointer { bytes -> [SecretPlace] in
             guard SecretName.mayOccur(in: bytes) else { return [] }
@@ -28,19 +28,19 @@ struct Secrets {
         return replace(places, in: payload)
     }
 
-    /// The secrets of one JSON text, or of what should be one; whether it is.
+    /// The secrets of a text that should be JSON, and whether it is.
     static func places(in bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) -> (found: [SecretPlace], isJSON: Bool) {
         var scan = SecretScan(bytes, isGateway: isGateway)
         do throws(JSONFault) {
             return (try scan.run(), true)
         } catch {
-            // The structure cannot be trusted any more: what was found in it and what the text shows are both taken.
+            // The structure cannot be trusted, so secrets found in it and secrets found in the plain text both count.
             return (scan.placesSoFar + SecretText(tolerating: bytes).members(isGateway: isGateway), false)
         }
     }
 
-    /// The secrets of an event of a stream: each line is a text of its own, and all `data` lines together are one where
-    /// they are not JSON texts each.
+    /// The secrets of an event of a stream. Each line is searched as a text of its own; if not all `data` lines are
+    /// JSON, they are also searched joined.
     private static func placesInLines(_ bytes: UnsafeBufferPointer<UInt8>) -> [SecretPlace] {
         var places: [SecretPlace] = []
         var data = JoinedText()
@@ -60,7 +60,7 @@ struct Secrets {
         return places + joined.flatMap(data.places)
     }
 
-    /// The bytes without a token that is known; it is a secret wherever it stands. `nil` and the empty one are none.
+    /// The bytes with each occurrence of a known token replaced. Does nothing for `nil` or an empty token.
     static func replacing(_ token: String?, in bytes: [UInt8]) -> [UInt8] {
         guard let token, !token.isEmpty else { return bytes }
         var kept: [UInt8] = []
@@ -78,7 +78,7 @@ struct Secrets {
         var count = 0
         for place in places.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
             let range = max(place.range.lowerBound, copied)..<max(place.range.upperBound, copied)
-            // In a text the substitute's closing bracket already ends a value.
+            // In a plain text the substitute's closing bracket ends a value, so the found range may be shorter than it.
             let isReplaced = range.count <= substitute.count && payload[range.lowerBound...].starts(with: substitute)
             guard !range.isEmpty, !isReplaced else { continue }
             redacted += payload[copied..<range.lowerBound]
@@ -92,14 +92,14 @@ struct Secrets {
     }
 }
 
-/// Lines joined by LF as readers of an event stream join them, with the place of each in the event.
+/// Lines joined by LF, like the `data` lines of an event stream, with the place of each line in the event.
 private struct JoinedText {
     private(set) var text: [UInt8] = []
-    /// Where each line begins in the joined text, and in the event.
+    /// The place of each line's beginning in the joined text, and in the event.
     private var lines: [(joined: Int, event: Int)] = []
     private var areWhole = true
 
-    /// Whether what one line begins may go on in the next.
+    /// True if a JSON text may span several lines.
     var isOneText: Bool { lines.count > 1 && !areWhole }
 
     /// - Parameter isWhole: whether the line is a JSON text by itself.
@@ -110,7 +110,7 @@ private struct JoinedText {
         text.append(contentsOf: line)
     }
 
-    /// What a place of the joined text is in the event: a piece in each line that it reaches into.
+    /// The places in the event of a place in the joined text: one for each line that it overlaps.
     func places(of place: SecretPlace) -> [SecretPlace] {
         lines.indices.compactMap { index in
             let line = lines[index]
@@ -122,10 +122,10 @@ private struct JoinedText {
     }
 }
 
-/// Where a secret stands.
+/// The place of a secret.
 struct SecretPlace: Equatable {
     let range: Range<Int>
-    /// Whether the substitute needs quotes to be JSON: a number stood there.
+    /// True if the substitute needs quotes to be JSON, because the secret is a number.
     var needsQuotes = false
 
     func moved(by offset: Int) -> SecretPlace {
@@ -134,7 +134,7 @@ struct SecretPlace: Equatable {
 }
 
 extension FrameDraft {
-    /// The event with a payload whose secrets are replaced; the attribute `redacted` counts them.
+    /// The event with a payload whose secrets are replaced (I14); the attribute `redacted` counts them.
     func redacted(payload: [UInt8]) throws -> DraftEvent {
         guard payload.count <= EnvelopeLimits.payloadBytesMax else { return try draft(payload: payload) }
         let redaction = Secrets.redact(payload, kind: kind)

@@ -2,11 +2,14 @@
 #if canImport(Glibc)
 import Glibc
 
-/// Says which names of a directory changed, as Linux's inotify tells it. Used by one thread, but for `stop`.
+/// Reports which names of a directory changed, by Linux's inotify.
+///
+/// `@unchecked Sendable` is right because one thread uses everything but `stop`, and `stop` only writes to a pipe whose
+/// descriptor never changes.
 final class DirectoryWatch: @unchecked Sendable {
-    /// What happened.
+    /// Something that happened in the directory.
     enum Happening: Equatable {
-        /// A file was made, or its attributes changed.
+        /// A file was created, or its attributes changed.
         case changed([UInt8])
         /// Bytes of a file were written.
         case written([UInt8])
@@ -14,19 +17,19 @@ final class DirectoryWatch: @unchecked Sendable {
         case finished([UInt8])
         /// A file was deleted, or moved away.
         case removed([UInt8])
-        /// More happened than was told: everything must be looked at again.
+        /// The system dropped reports, so every file must be looked at again.
         case lost
-        /// The directory that was watched is gone.
+        /// The watched directory was removed or moved away.
         case gone
         case stopped
     }
 
     private let descriptor: Int32
     private let wakeup: (read: Int32, write: Int32)
-    /// The watch of the directory that is at the path; another may live on where that was moved away.
+    /// The watch of the directory that is now at the path; -1 if none. Reports of a former watch are ignored.
     private var watched: Int32 = -1
 
-    /// - Returns: `nil` where inotify gives no more watches.
+    /// Makes a watch without a directory; `nil` if the system has no descriptor or inotify instance left.
     init?() {
         var pipes: [Int32] = [-1, -1]
         guard pipe(&pipes) == 0 else { return nil }
@@ -51,7 +54,7 @@ final class DirectoryWatch: @unchecked Sendable {
             | IN_MOVE_SELF | IN_ONLYDIR
     )
 
-    /// Begins to watch a directory; false where it is not there or no watch is left.
+    /// Begins to watch a directory in place of the former one; false if it does not exist or no watch is left.
     func add(_ path: String) -> Bool {
         let former = watched
         watched = inotify_add_watch(descriptor, path, Self.mask)
@@ -59,7 +62,7 @@ final class DirectoryWatch: @unchecked Sendable {
         return watched >= 0
     }
 
-    /// Whether everything that happened so far was told.
+    /// True if `next` has reported everything that happened so far.
     var isQuiet: Bool {
         var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&polled, 1, 0) == 0
@@ -71,7 +74,8 @@ final class DirectoryWatch: @unchecked Sendable {
         _ = write(wakeup.write, &byte, 1)
     }
 
-    /// What happened since the last call; waits at most so long, without end if it is `nil`.
+    /// What happened since the last call. Waits for something to happen, at most `milliseconds`, or without limit if
+    /// `nil`.
     func next(milliseconds: Int32?) -> [Happening] {
         var polled = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

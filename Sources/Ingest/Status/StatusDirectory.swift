@@ -13,35 +13,35 @@ import Glibc
 import Darwin
 #endif
 
-/// A directory whose files are observed: knows what each was last, and says what is different now.
+/// An observed directory: remembers the last state of each file and delivers what differs from it.
 ///
 /// Used by one thread at a time; blocks on the file system.
 final class StatusDirectory {
-    /// What tells one write of a file from the next.
+    /// The file's metadata that tells one write from the next.
     private struct Mark: Equatable {
         var file: UInt64 = 0
         var size: Int64 = 0
         var seconds: Int = 0
         var nanoseconds: Int = 0
 
-        /// Whether a write may follow that leaves the same mark.
+        /// True if another write may still leave the same mark: within about 1 s of the file's time.
         var isRecent: Bool { abs(Int(Date().timeIntervalSince1970) - seconds) <= 1 }
     }
 
     private struct Known {
-        /// `nil` where only what an earlier run recorded is known.
+        /// `nil` if the file is known only from an earlier run's events.
         var mark: Mark?
-        /// Of the content; of what an earlier run recorded, without its secrets.
+        /// The hash of the content; without a mark, that of the recorded payload, whose secrets were replaced.
         var hash: Hash256?
-        /// Whether it was written so shortly before it was read that another write may leave the same mark: the clocks of
-        /// file systems are coarse.
+        /// True if the file was read so shortly after it was written that another write may leave the same mark,
+        /// because file systems have coarse clocks.
         var isRecent = false
     }
 
-    /// What came of looking at a file.
+    /// The result of looking at a file.
     private enum Outcome {
         case delivered, unchanged, absent
-        /// It is no regular file, or cannot be read.
+        /// The name is not a regular file, or cannot be read.
         case passedOver
     }
 
@@ -49,15 +49,16 @@ final class StatusDirectory {
     private let patterns: [String]
     private let now: @Sendable () -> Timestamp
     private var known: [[UInt8]: Known]
-    /// Files that could not be read, so that each is told once.
+    /// The files that could not be read at the last look.
     private(set) var unreadable: Set<[UInt8]> = []
-    /// Files of which something was delivered since a writer finished the last time.
+    /// The files of which something was delivered since a writer last finished them.
     private var fresh: Set<[UInt8]> = []
-    /// Files that were written and gone when they were looked at. A file that is removed before its writer closes it is
-    /// never told as finished.
+    /// The files that were written but gone when they were looked at. inotify never reports a file as finished if it is
+    /// removed before its writer closes it.
     private var unread: Set<[UInt8]> = []
 
-    /// - Parameter remembered: the hashes of what earlier runs recorded last, of files that were there then.
+    /// - Parameter remembered: the hashes of the last recorded payloads, for the files that existed when they were
+    ///   recorded.
     init(
         path: String,
         patterns: [String],
@@ -70,15 +71,15 @@ final class StatusDirectory {
         known = remembered.mapValues { Known(mark: nil, hash: $0) }
     }
 
-    /// Whether a file of this name is meant.
+    /// True if the name matches one of the patterns.
     func matches(_ name: [UInt8]) -> Bool {
         let text = name.map { CChar(bitPattern: $0) } + [0]
         return patterns.contains { fnmatch($0, text, FNM_PERIOD) == 0 }
     }
 
-    /// Looks at every file: what is new or different, by name, then what is gone.
+    /// Looks at every file. Delivers new and changed files, sorted by name, then files that are gone.
     ///
-    /// - Returns: `nil` where the directory cannot be listed; nothing is known then.
+    /// - Returns: false if the directory exists but cannot be listed; then nothing is delivered.
     func scan(_ deliver: (StatusObservation) -> Void) -> Bool {
         guard let names = list() else {
             guard !Self.exists(path) else { return false }
@@ -94,19 +95,19 @@ final class StatusDirectory {
         return true
     }
 
-    /// Looks at a file that something happened to.
+    /// Looks at a file to which something happened.
     func observe(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) {
         _ = look(name, isTold: true, deliver)
     }
 
-    /// Looks at a file of which bytes were written.
+    /// Looks at a file whose bytes were written.
     func observeWritten(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) {
         if look(name, isTold: true, deliver) == .absent { unread.insert(name) }
     }
 
     /// Looks at a file that a writer finished or moved into place.
     ///
-    /// - Returns: whether what it held then was replaced or removed before it was read.
+    /// - Returns: true if the finished content was replaced or removed before it was read.
     func observeFinished(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) -> Bool {
         let wasFresh = fresh.contains(name)
         let outcome = look(name, isTold: true, deliver)
@@ -117,7 +118,7 @@ final class StatusDirectory {
 
     /// Looks at a file that was removed or moved away.
     ///
-    /// - Returns: as `observeFinished`; a file that nobody knew is told when it was written.
+    /// - Returns: as `observeFinished`, but for a file that was never seen only if a write to it was reported.
     func observeRemoved(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) -> Bool {
         let (wasKnown, wasUnread) = (known[name] != nil, unread.contains(name))
         return observeFinished(name, deliver) && (wasKnown || wasUnread)
@@ -125,7 +126,7 @@ final class StatusDirectory {
 
     private func look(_ name: [UInt8], isTold: Bool = false, _ deliver: (StatusObservation) -> Void) -> Outcome {
         let text = Array("\(path)/".utf8CString.dropLast()) + name.map { CChar(bitPattern: $0) } + [0]
-        // A symbolic link is not followed, and a pipe that nobody writes to is not waited for.
+        // Follows no symbolic link, and does not wait for a pipe that nobody writes to.
         let descriptor = open(text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return failed(to: name, errno, deliver) }
         defer { close(descriptor) }
@@ -145,7 +146,7 @@ final class StatusDirectory {
         return .delivered
     }
 
-    /// Whether it is what an earlier run saw last, or what was read with this mark already.
+    /// True if the content is what an earlier run recorded last, or what was already read with this mark.
     private static func repeats(
         _ last: Known,
         _ mark: Mark,
@@ -164,7 +165,7 @@ final class StatusDirectory {
         return number == ENOENT ? .absent : .passedOver
     }
 
-    /// Whether it was known.
+    /// Delivers that a known file is gone; returns whether it was known.
     @discardableResult
     private func forget(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) -> Bool {
         guard known.removeValue(forKey: name) != nil else { return false }
@@ -183,7 +184,7 @@ extension StatusDirectory {
         return stat(path, &status) == 0
     }
 
-    /// The names that are meant; `nil` where the directory cannot be read.
+    /// The names that match; `nil` if the directory cannot be read.
     private func list() -> [[UInt8]]? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }
@@ -201,7 +202,7 @@ extension StatusDirectory {
 
     private static let nameBytesMax = 256
 
-    /// `nil` for what is no regular file.
+    /// The mark of an open file; `nil` if it is not a regular file.
     private static func mark(_ descriptor: Int32) -> Mark? {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -226,13 +227,15 @@ extension StatusDirectory {
         }
     }
 
-    /// The hash of what an event holds of a content.
+    /// The hash of the payload that an event of this content holds, with secrets replaced; `nil` if it is not kept
+    /// whole.
     private static func recordedHash(_ content: StatusObservation.Content) -> Hash256? {
         guard case .whole(let bytes) = content else { return nil }
         return Hasher256.hash(Secrets.redact(bytes, kind: .statusFile).bytes)
     }
 
-    /// The content; of more than an event can hold only the length and hash.
+    /// The content of an open file, or only its length and hash if it is larger than a payload may be (I3); `nil` if
+    /// reading fails.
     private static func read(_ descriptor: Int32) -> StatusObservation.Content? {
         var hasher = Hasher256()
         var bytes: [UInt8] = []

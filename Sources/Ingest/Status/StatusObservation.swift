@@ -1,12 +1,12 @@
 #if Recorders
 import EventLog
 
-/// One observation of a path: its content, or that it is not there any more.
+/// One observation of a file: its content, or that it is gone.
 struct StatusObservation: Sendable {
-    /// What was found.
+    /// The observed content.
     enum Content: Sendable {
         case whole([UInt8])
-        /// More than an event can hold.
+        /// More bytes than an event can hold (I3).
         case oversize(length: Int, hash: Hash256)
         case absent
     }
@@ -16,7 +16,7 @@ struct StatusObservation: Sendable {
     let content: Content
     let observedAt: Timestamp
 
-    /// What counts against a queue's limit.
+    /// The weight in a queue, in bytes.
     var weight: Int {
         if case .whole(let bytes) = content { bytes.count + 256 } else { 256 }
     }

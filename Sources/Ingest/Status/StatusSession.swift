@@ -2,14 +2,14 @@
 import EventLog
 import Logging
 
-/// One run of a recorder of status files: makes its events.
+/// One run of a recorder of status files; makes its events.
 struct StatusSession {
     private let recording: Recording
     private let prefix: String
     private var journal: ConnectionJournal
     private var isUnreadable = false
     private var hasScanned = false
-    /// The hashes of what the log has of the files, of those that were there.
+    /// The hashes of the last recorded payloads, for the files that existed when they were recorded.
     private(set) var remembered: [[UInt8]: Hash256] = [:]
 
     init(_ recording: Recording, directory: String) throws {
@@ -72,7 +72,7 @@ extension StatusSession {
         let path = prefix + String(decoding: name, as: UTF8.self)
         var pairs = [Attributes.Pair(name: "path", value: path)]
         if isEncoded { pairs.append(Attributes.Pair(name: "encoded", value: "true")) }
-        // A reader takes files directly in /tmp where nothing else is said.
+        // Without this attribute readers take the folder to be /tmp.
         if prefix != "/tmp/" { pairs.append(Attributes.Pair(name: "folder", value: prefix)) }
         switch observation.content {
         case .whole(let bytes):

@@ -2,18 +2,18 @@
 public import EventLog
 import Logging
 
-/// Records the files of a directory: each state of each file that could be seen, and when it went.
+/// Records the files of a directory: each state of a file that could be observed, and its removal.
 ///
-/// A restart records what is different from what the log holds. What happened while nobody looked is a gap, which the
-/// first look at every file closes.
+/// After a restart it records what differs from the log. The time without a recorder is a gap (I29), which the first
+/// look at every file closes.
 public struct StatusSource: LiveSource {
     /// How a directory is observed.
     public enum Mode: Sendable {
-        /// One look at every file.
+        /// Looks at every file once.
         case once
-        /// As the system tells of changes (inotify); by looking each second where it does not.
+        /// Follows the system's reports of changes (inotify); polls every second if there are none.
         case watching
-        /// By looking so often.
+        /// Polls at this interval.
         case polling(milliseconds: Int32)
     }
 
@@ -28,8 +28,9 @@ public struct StatusSource: LiveSource {
 
     /// Makes a source.
     ///
-    /// - Parameter patterns: which names are meant, as in a shell: `vibestatus-*.json`.
-    /// - Throws: `IngestError` with code `invalidArgument` or `io` where the directory cannot be observed.
+    /// - Parameter patterns: shell patterns of the names to record, such as `vibestatus-*.json`.
+    /// - Throws: `IngestError` with code `invalidArgument` for a path that is empty or too long, `io` if it does not
+    ///   exist.
     public init(directory: String, patterns: [String], name: SourceName, mode: Mode) throws {
         var path = directory
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -45,7 +46,7 @@ public struct StatusSource: LiveSource {
         self.mode = mode
     }
 
-    /// Records until it is cancelled, or until every file was looked at once.
+    /// Records until it is cancelled; in the mode `once`, until every file was looked at.
     public func run(_ recording: Recording) async throws {
         var session = try StatusSession(recording, directory: path)
         let directory = StatusDirectory(

@@ -9,38 +9,38 @@ import Glibc
 import Darwin
 #endif
 
-/// Observes a directory on a thread of its own: looking at files blocks, and the sooner one is looked at after it was
-/// written, the more of its states are seen.
+/// Observes a directory on a thread of its own, because reading files blocks, and because a file read sooner after a
+/// write shows more of its states.
 final class StatusWatcher: Sendable {
-    /// What the thread found.
+    /// Something that the thread found.
     enum Finding: Sendable {
         case observation(StatusObservation)
-        /// Every file was looked at, as it was at that instant or later; what was missed before is missed no more.
+        /// Every file was looked at, in its state at that instant or later. This closes the gaps before.
         case scanned(Timestamp)
         /// Everything that happened up to that instant was looked at.
         case heard(Timestamp)
-        /// From an instant on until the next `scanned` a version of a file may have been replaced before it was read.
+        /// Between `from` and the next `scanned` a version of a file may have been replaced before it was read.
         case missed(Loss, from: Timestamp, at: Timestamp)
-        /// The directory cannot be listed; the instant up to which everything was looked at.
+        /// The directory cannot be listed; everything up to `from` was looked at.
         case unreadable(from: Timestamp, at: Timestamp)
     }
 
-    /// Why versions of files may be nobody's.
+    /// Why versions of files may have been missed.
     enum Loss: String {
-        /// The system told less than happened.
+        /// The system dropped reports.
         case overflow
-        /// A file was written again, or removed, before what it held was read.
+        /// A file was written again, or removed, before its content was read.
         case replaced
-        /// The directory was removed and made again, and watched only after that.
+        /// The directory was removed and made again, and not watched in between.
         case unwatched
-        /// Files are looked at again and again, and a look came later than it should.
+        /// A poll came later than it should.
         case late
     }
 
     /// How the directory is observed.
     enum Mode: Sendable {
         case once, watching
-        /// Looking at every file again and again.
+        /// Looks at every file at this interval.
         case polling(milliseconds: Int32)
     }
 
@@ -51,9 +51,10 @@ final class StatusWatcher: Sendable {
     private let watch: DirectoryWatch?
     #endif
 
-    /// How often a directory is looked for that is not there, and how often it is said that nothing happens.
+    /// The interval at which an absent directory is looked for, and quiet is reported; also that of polls in place of
+    /// inotify.
     private static let checkMilliseconds: Int32 = 1_000
-    /// How late a look may come.
+    /// The most that a poll may be late without a loss.
     private static let delayMax = Duration.seconds(2)
 
     /// Begins to observe.
@@ -111,7 +112,7 @@ final class StatusWatcher: Sendable {
         }
     }
 
-    /// Looks at every file; false where the directory cannot be listed.
+    /// Looks at every file; false if the directory cannot be listed.
     private func scan(_ directory: StatusDirectory, heard: Timestamp, _ now: () -> Timestamp) -> Bool {
         let isDone = directory.scan { deliver($0) }
         if !isDone { push(.unreadable(from: heard, at: now())) }
@@ -122,7 +123,8 @@ final class StatusWatcher: Sendable {
         push(.observation(observation), weight: observation.weight)
     }
 
-    /// Waits where the log is slower than the files: what changes meanwhile is seen as it is then.
+    /// Pushes a finding. Waits while the log is slower than the files; changes meanwhile are seen in their latest
+    /// state.
     private func push(_ finding: Finding, weight: Int = 16) {
         guard !isStopped.isSet, !inbox.push(finding, weight: weight) else { return }
         room.wait()
@@ -131,18 +133,18 @@ final class StatusWatcher: Sendable {
 
 #if canImport(Glibc)
 extension StatusWatcher {
-    /// Observes a directory as the system tells of changes. Used by the watcher's thread.
+    /// Observes a directory by the system's reports. Used on the watcher's thread.
     private struct WatchLoop {
         let watcher: StatusWatcher
         let directory: StatusDirectory
         let watch: DirectoryWatch
         let now: @Sendable () -> Timestamp
         var isWatched = false
-        /// Whether every file was looked at since the directory is watched.
+        /// True if the last look at every file succeeded.
         var isListed = false
-        /// Whether something was missed that no later `scanned` covers yet.
+        /// True if something was missed that no `scanned` has covered yet.
         var hasMissed = false
-        /// Everything that happened up to this instant was looked at.
+        /// The instant up to which everything that happened was looked at.
         var heard: Timestamp
 
         init(
@@ -156,7 +158,7 @@ extension StatusWatcher {
         }
 
         mutating func run() {
-            // Watched before it is listed, so that nothing falls between.
+            // Watches before it lists, so that no change falls in between.
             isWatched = watch.add(directory.path)
             list()
             while !watcher.isStopped.isSet {
@@ -168,7 +170,7 @@ extension StatusWatcher {
             }
         }
 
-        /// Says that nothing that was told waits to be looked at, if so.
+        /// Reports quiet if every report was handled.
         private mutating func noteQuiet() {
             let instant = now()
             guard watch.isQuiet else { return }
@@ -181,7 +183,7 @@ extension StatusWatcher {
             let instant = now()
             isListed = watcher.scan(directory, heard: heard, now)
             guard isListed else { return }
-            // Where it is not there, nothing can be missed in it.
+            // In a directory that does not exist nothing can be missed.
             if !isWatched || !hasMissed {
                 watcher.push(.scanned(instant))
                 (heard, hasMissed) = (instant, false)
@@ -211,7 +213,7 @@ extension StatusWatcher {
             }
         }
 
-        /// Something was missed after everything was looked at the last time.
+        /// Reports the first loss since everything was last looked at; later ones belong to the same gap.
         private mutating func note(_ loss: Loss) {
             guard !hasMissed else { return }
             hasMissed = true
@@ -221,7 +223,10 @@ extension StatusWatcher {
 }
 #endif
 
-/// Gives a value to another thread once.
+/// Hands a value over to another thread.
+///
+/// `@unchecked Sendable` is right because the value came in as `sending`, so nobody else refers to it, and one thread
+/// takes it.
 private struct Transfer<Value>: @unchecked Sendable {
     let value: Value
 
@@ -230,9 +235,10 @@ private struct Transfer<Value>: @unchecked Sendable {
     }
 }
 
-/// Says once that a thread is to end.
+/// Tells a thread to end.
 ///
-/// A pipe, for a wait by condition lasts until a date, and so as long as the wall clock is stepped back meanwhile.
+/// Uses a pipe, because a wait for a condition has a date as its timeout: if the wall clock is stepped back, it grows
+/// by the step.
 private final class StopFlag: Sendable {
     private let isStopped = Atomic(false)
     private let ends: (read: Int32, write: Int32)
@@ -256,7 +262,8 @@ private final class StopFlag: Sendable {
         if ends.write >= 0 { _ = write(ends.write, &byte, 1) }
     }
 
-    /// Waits so long, or until it is set; without a pipe, for want of descriptors, so long.
+    /// Waits for `milliseconds`, or until the flag is set. If the system had no descriptors for a pipe, waits the whole
+    /// time.
     func wait(milliseconds: Int32) {
         var polled = pollfd(fd: ends.read, events: Int16(POLLIN), revents: 0)
         _ = poll(&polled, 1, milliseconds)
