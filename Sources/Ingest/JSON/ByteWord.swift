@@ -19,7 +19,8 @@ extension UnsafeBufferPointer<UInt8> {
     /// builds do not check.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
-        UInt64(littleEndian: UnsafeRawBufferPointer(self).loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        assert(index >= 0 && index + ByteWord.size <= count, "a word lies within the buffer")
+        return UInt64(littleEndian: UnsafeRawBufferPointer(self).loadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
     /// The index behind the quote that ends a string; `start` is the index behind the opening quote. `count + 1` if no

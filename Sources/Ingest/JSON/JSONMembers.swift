@@ -46,6 +46,7 @@ struct JSONMembers {
         let name = isObject ? try self.name() : position..<position
         let start = position
         try passValue()
+        assert(start < position && position <= bytes.count, "a value has bytes, and all of them lie in the text")
         return Member(name: name, value: start..<position)
     }
 }

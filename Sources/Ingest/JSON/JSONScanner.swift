@@ -117,6 +117,7 @@ extension JSONScanner {
     }
 
     private mutating func close(_ kind: Kind) -> Token {
+        assert(containers.last == (kind == .endObject), "the innermost container is the one that ends")
         containers.removeLast()
         expecting = containers.isEmpty ? .nothing : .commaOrEnd
         position += 1

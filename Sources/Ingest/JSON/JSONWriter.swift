@@ -14,6 +14,7 @@ struct JSONWriter {
     }
 
     mutating func end(_ closing: Unicode.Scalar) {
+        assert(bytes.last != 0x3A, "a value follows each member's name")
         bytes.append(UInt8(truncatingIfNeeded: closing.value))
         needsComma = true
     }

@@ -87,10 +87,12 @@ extension EventStreamSplitter {
         }
         // One byte cannot complete two events: after a whole one it begins a line or is an empty line between events.
         let event = take(byte, at: time)
+        assert(completed == nil || event == nil, "one byte completes one event at most")
         return completed ?? event
     }
 
     private mutating func take(_ byte: UInt8, at time: Timestamp) -> Event? {
+        assert(carriageReturn == .none, "a byte after a CR is judged before it is taken")
         if byte != 0x0A, byte != 0x0D {
             buffer.append(byte, limit: limit)
             if !isMark(byte) { lineLength += 1 }

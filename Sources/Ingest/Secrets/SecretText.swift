@@ -55,6 +55,7 @@ struct SecretText {
             }
         }
         places.append(start + raw.count)
+        assert(places.count == text.count + 1, "each byte of the text has a place, and so has its end")
         self.places = places
     }
 
