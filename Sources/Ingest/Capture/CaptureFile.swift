@@ -12,11 +12,11 @@ import Glibc
 import Darwin
 #endif
 
-/// A capture as a file that can be read several times: the file itself, or a nameless copy of what cannot be.
+/// A capture that can be read several times: the file itself, or an unnamed temporary copy of a pipe or standard input.
 final class CaptureFile {
     /// The name in messages.
     let name: String
-    /// The bytes that were there when it was opened; what is added later belongs to the next run.
+    /// The number of bytes when the file was opened; bytes added later belong to the next run.
     let size: Int
     let descriptor: Int32
     private let operation: String
@@ -24,9 +24,9 @@ final class CaptureFile {
     /// Opens a file; `-` is standard input.
     ///
     /// - Parameters:
-    ///   - operation: what it is opened for, in messages.
-    ///   - emptyCode: the code of what is a directory or empty.
-    /// - Throws: `IngestError` with code `io` where it cannot be read, and `emptyCode`.
+    ///   - operation: the operation's name in errors.
+    ///   - emptyCode: the error's code for a directory or an empty file.
+    /// - Throws: `IngestError` with code `io` if it cannot be read, or with `emptyCode`.
     init(path: String, operation: String = "ingest capture", emptyCode: IngestError.Code = .invalidCapture) throws {
         self.operation = operation
         name = path == "-" ? "standard input" : path
@@ -73,7 +73,7 @@ final class CaptureFile {
         IngestError(code, operation: "ingest capture", object: name, reason: reason, advice: advice)
     }
 
-    /// What the system says of the last call.
+    /// The error of the last system call, by `errno`.
     func systemError() -> IngestError { Self.systemError(name, operation) }
 
     private static func systemError(_ name: String, _ operation: String) -> IngestError {
@@ -122,14 +122,14 @@ struct CaptureLineReader {
         /// From 1.
         let number: Int
         let bytes: [UInt8]
-        /// Whether the file ends without a line's end.
+        /// True if the file ends within the line, without a line feed.
         let isUnterminated: Bool
-        /// Whether the line has more bytes than are held; `bytes` is then empty.
+        /// True if the line is longer than `lineBytesMax`; `bytes` is then empty.
         let isTooLong: Bool
     }
 
-    /// Held in memory at once. A payload of 16 MiB takes at most six times as much as JSON text, and a larger one must
-    /// be decoded to get its hash.
+    /// The longest line, in bytes, that is held in memory. A payload of 16 MiB takes at most six times as much as JSON
+    /// text, and a larger one must be decoded to get its hash.
     static let lineBytesMax = 256 << 20
 
     private let file: CaptureFile

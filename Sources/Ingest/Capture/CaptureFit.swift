@@ -1,4 +1,4 @@
-/// Counts the frames of a capture that speak for another kind than the one it is said to be.
+/// Counts the frames of a capture that do not fit the kind that the user gave.
 struct CaptureFit {
     let kind: CaptureKind
     private var frames = 0
@@ -28,7 +28,8 @@ struct CaptureFit {
         }
     }
 
-    /// Item lists have forms that show no kind, and the pieces of a stream are cut anywhere.
+    /// True if a frame that looks like `found` can be of the given kind. Some item lists look like no kind, and the
+    /// pieces of a stream are cut anywhere.
     private func fits(_ found: CaptureKind?) -> Bool {
         switch kind {
         case .gateway, .realtime: found == kind
@@ -38,7 +39,7 @@ struct CaptureFit {
         }
     }
 
-    /// What to tell people; `nil` where every frame fits.
+    /// The warning for people; `nil` if every frame fits.
     func doubt(_ name: String) -> String? {
         guard misfits > 0 else { return nil }
         let better = others.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }

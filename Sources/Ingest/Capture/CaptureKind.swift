@@ -1,6 +1,6 @@
 import EventLog
 
-/// What the frames of a capture are.
+/// The kind of a capture's frames.
 public enum CaptureKind: String, CaseIterable, Sendable {
     /// Frames of a gateway WebSocket.
     case gateway

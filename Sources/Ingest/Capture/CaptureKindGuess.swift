@@ -1,8 +1,9 @@
-/// Finds the one kind that a capture's lines speak for.
+/// Finds the one kind that a capture's lines show.
 ///
-/// A line speaks for a kind by its members, or by what its frame begins with; a frame that is malformed before them speaks for none.
+/// A line shows a kind by its members, or by its frame's first members. A frame that is malformed before them shows
+/// none.
 struct CaptureKindGuess {
-    /// Frames that are looked into; more would not change the answer of an honest capture.
+    /// The number of frames that are examined; more would not change the answer for an honest capture.
     private static let frameCountMax = 256
 
     private var kinds: Set<CaptureKind> = []
@@ -29,9 +30,9 @@ struct CaptureKindGuess {
         }
     }
 
-    /// The kind, if one fits.
+    /// The one kind that fits.
     ///
-    /// - Throws: `IngestError` with code `unknownKind`.
+    /// - Throws: `IngestError` with code `unknownKind` if none fits, or several do.
     func kind(of name: String) throws -> CaptureKind {
         if kinds.count == 1, let kind = kinds.first { return kind }
         let fitting = CaptureKind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", ")
@@ -44,14 +45,14 @@ struct CaptureKindGuess {
         )
     }
 
-    /// Whether the first bytes of a connection are a field or comment of an event stream.
+    /// True if the first bytes of a connection are a field or comment of an event stream.
     private static func beginsEventStream(_ bytes: [UInt8]) -> Bool {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         let first = text.drop { $0 == 0x0A || $0 == 0x0D }
         return ["data:", "id:", "event:", "retry:", ":"].contains { first.starts(with: $0.utf8) }
     }
 
-    /// What a frame's own members say it is. Reads no further than to the member that decides.
+    /// The kind that a frame's members show; `nil` for none. Reads no further than the member that decides.
     static func kind(ofFrame bytes: UnsafeBufferPointer<UInt8>) -> CaptureKind? {
         var scanner = JSONScanner(bytes)
         do throws(JSONFault) {
@@ -81,7 +82,8 @@ struct CaptureKindGuess {
         return members == .project ? .items : nil
     }
 
-    /// An array that begins with an object is an item list; one of five whose third and fourth are texts is a Phoenix frame.
+    /// Judges an array: an empty one, or one that begins with an object, is an item list; one of five elements whose
+    /// third and fourth are strings is a Phoenix frame.
     private static func kind(ofArray scanner: inout JSONScanner) throws(JSONFault) -> CaptureKind? {
         var count = 0
         while let token = try scanner.next() {

@@ -11,7 +11,7 @@ struct CaptureLine {
         case link(state: String, code: String?)
     }
 
-    /// When it was received, in milliseconds since 1970.
+    /// The time of receipt, in milliseconds since 1970 UTC.
     let milliseconds: Int64
     let recordedAt: Timestamp
     let content: Content
@@ -28,13 +28,13 @@ struct CaptureLine {
     }
 }
 
-/// Why a line is no capture line.
+/// Why a line is not a capture line.
 struct CaptureFault: Error, Hashable {
     let reason: String
 }
 
 extension CaptureLine {
-    /// Reads one line, without its end. Members that are not known are passed over; one that stands twice is a fault.
+    /// Reads one line, without its end. Ignores unknown members; a member that occurs twice is a fault.
     init(parsing line: UnsafeBufferPointer<UInt8>) throws(CaptureFault) {
         guard UTF8Text.firstFault(in: line) == line.count else {
             throw CaptureFault(

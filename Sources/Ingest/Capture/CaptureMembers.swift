@@ -6,9 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The members of a capture line as they stand there.
+/// The members of a capture line, not yet checked.
 struct CaptureMembers {
-    /// The digits of `t_ms`; empty where it is no number.
+    /// The text of `t_ms`; `nil` if it is missing, empty if it is not a number.
     private(set) var milliseconds: String?
     private var texts: [String: [UInt8]] = [:]
     /// A close code may be a number or a text.
@@ -63,7 +63,7 @@ struct CaptureMembers {
 }
 
 extension CaptureMembers {
-    /// What the line says beside its time.
+    /// The content of the line: everything but its time.
     func content() throws(CaptureFault) -> CaptureLine.Content {
         if let link = text("link") { return try self.link(link) }
         if names.contains("path") || names.contains("op") { return try file() }

@@ -2,7 +2,8 @@ public import EventLog
 
 /// Records a capture: JSON lines, one frame or file observation a line (docs/events.md).
 ///
-/// Every event is keyed by the capture's first time and its line, so a capture that has grown adds only what is new.
+/// An event's key is the capture's first time and the line's number, so a capture that has grown adds only what is new
+/// (I15).
 public struct CaptureSource: EventSource, Sendable {
     /// The recorder's name in the log.
     public let name: SourceName
@@ -15,9 +16,9 @@ public struct CaptureSource: EventSource, Sendable {
     ///
     /// - Parameters:
     ///   - path: the file; `-` is standard input.
-    ///   - kind: what the frames are; `nil` to take the one kind that fits.
-    ///   - keepGoing: whether a line that is no capture line is passed over instead of refusing the capture.
-    ///   - doubt: told once how many frames the kind that is given cannot read, where there are such.
+    ///   - kind: the kind of the frames; `nil` for the one kind that fits.
+    ///   - keepGoing: whether to pass over lines that are not capture lines, instead of refusing the capture.
+    ///   - doubt: called at most once, with a warning for people if some frames do not fit the given kind.
     public init(
         path: String,
         kind: CaptureKind? = nil,
@@ -32,7 +33,7 @@ public struct CaptureSource: EventSource, Sendable {
         self.doubt = doubt
     }
 
-    /// Reads the whole capture once, so that nothing is appended of one that is broken, and begins again.
+    /// Reads the whole capture once, so that nothing of a broken one is appended, and begins again.
     ///
     /// - Throws: `IngestError` with code `io`, `invalidCapture` naming file and line, or `unknownKind`.
     public func drafts(after history: RecordedHistory) throws -> CaptureDrafts {
@@ -43,12 +44,12 @@ public struct CaptureSource: EventSource, Sendable {
     }
 }
 
-/// What a first reading of a capture finds.
+/// The result of the first reading of a capture.
 struct CaptureCheck {
     let kind: CaptureKind
     /// The first line's `t_ms`.
     let firstTime: Int64
-    /// How the frames fit the kind that was given; `nil` where none was, or nobody asks.
+    /// How the frames fit the given kind; `nil` if none was given, or nobody wants to know.
     let fit: CaptureFit?
 
     init(_ file: CaptureFile, kind: CaptureKind?, keepGoing: Bool, isFitAsked: Bool) throws {
@@ -114,7 +115,7 @@ public struct CaptureDrafts: DraftSequence {
         lines = file.lines()
     }
 
-    /// The next event, or a line that is none.
+    /// The next event, or a line that was passed over.
     public mutating func next() throws -> SourceItem? {
         while waiting.isEmpty {
             guard let line = try lines.next() else {
@@ -155,7 +156,7 @@ public struct CaptureDrafts: DraftSequence {
         try bytes.withUnsafeBufferPointer { stream.push($0, at: time) }.map { try streamItem($0) }
     }
 
-    /// Ends a connection: what is unfinished is discarded.
+    /// Ends a connection's stream, and discards an unfinished event.
     private mutating func finishStream() throws -> [SourceItem] {
         try stream.end().map { [try streamItem($0)] } ?? []
     }

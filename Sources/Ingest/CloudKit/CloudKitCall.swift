@@ -1,12 +1,12 @@
 #if Recorders
 import EventLog
 
-/// The calls that a recorder makes, as JSON.
+/// The bodies of a recorder's requests, as JSON.
 enum CloudKitCall {
-    /// The most records that one answer may hold.
+    /// The most records of one answer.
     private static let resultsLimit: Int64 = 200
 
-    /// What is asked of one record type.
+    /// A query for records of one type.
     struct Query: Sendable {
         let type: String
         let field: String
@@ -15,7 +15,7 @@ enum CloudKitCall {
         let valueType: String
         var sortsByField = false
 
-        /// The sessions whose time is at or after an instant, as the phone asks for them.
+        /// The sessions whose time is at or after an instant; the same query as the phone's app sends.
         static func sessions(since time: Timestamp) -> Query {
             Query(
                 type: "Session",
@@ -27,7 +27,8 @@ enum CloudKitCall {
             )
         }
 
-        /// The prompts that are answered, or not: an unfiltered query needs an index that the app does not have.
+        /// The prompts that are answered, or those that are not. A query without a filter would need an index that the
+        /// app's schema lacks.
         static func prompts(responded: Bool) -> Query {
             Query(
                 type: "Prompt",
@@ -109,15 +110,15 @@ enum CloudKitCall {
     }
 }
 
-/// What an answer says of one record.
+/// One record of an answer.
 struct CloudKitRecord: Equatable {
     let name: String
-    /// Changes with every save; `nil` where the record is not there.
+    /// The record's change tag, which changes with every save; `nil` if the record does not exist.
     let tag: String?
-    /// Whether the answer says that there is no such record.
+    /// True if the answer states that there is no such record.
     let isMissing: Bool
 
-    /// Reads the records of an answer; `nil` where it is no such answer.
+    /// Reads the records of an answer; `nil` if it has no list of records.
     static func all(in json: JSONTree) -> [CloudKitRecord]? {
         json["records"]?.elements?.compactMap { element in
             guard let name = element["recordName"]?.string else { return nil }

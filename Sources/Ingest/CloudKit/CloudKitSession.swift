@@ -4,10 +4,10 @@ import Logging
 
 /// One run of a recorder of CloudKit records. Used by one task.
 final class CloudKitSession {
-    /// A record as the log has it.
+    /// The last recorded state of a record.
     private struct Known {
         var tag: String?
-        /// It left what is asked for by its age, and is still there.
+        /// True if the record exists but no query finds it any more, for instance because of its age.
         var isOutside = false
     }
 
@@ -70,13 +70,13 @@ final class CloudKitSession {
         try await append()
     }
 
-    /// Looks once at all records, and records what is different.
+    /// Polls all records once, and records what differs from the log.
     func look(window: Duration) async throws {
         let now = recording.clock.now()
         let since = Timestamp(microseconds: now.microseconds - window.components.seconds * 1_000_000)
         try await scan("Session", [.sessions(since: since)])
         try await scan("Prompt", [.prompts(responded: false), .prompts(responded: true)])
-        // What changed while it was looked is seen by the next look.
+        // The instant before the queries: a change during them is seen by the next poll.
         journal.noteAlive(at: now)
         try journal.closeGaps(by: "snapshot", at: recording.clock.now()) { _ in true }
         try await append()
@@ -86,7 +86,8 @@ final class CloudKitSession {
 // MARK: - Scans
 
 extension CloudKitSession {
-    /// All pages of some queries; recorded where a record is new, different or gone.
+    /// Reads all pages of some queries, and records them if a record is new or different. Looks up records that are
+    /// missing.
     private func scan(_ type: String, _ queries: [CloudKitCall.Query]) async throws {
         var pages: [(answer: Answer, number: Int, isLast: Bool)] = []
         for query in queries { pages += try await self.pages(query) }
@@ -118,7 +119,7 @@ extension CloudKitSession {
         return pages
     }
 
-    /// Asks for records that were not in a whole scan: a record can leave what is asked for without being deleted.
+    /// Looks up records that a complete scan did not find: a record can leave a query's result without being deleted.
     private func confirm(_ absent: [String], _ type: String) async throws {
         for start in stride(from: 0, to: absent.count, by: Self.lookupMax) {
             let names = Array(absent[start..<min(absent.count, start + Self.lookupMax)])
@@ -155,9 +156,10 @@ extension CloudKitSession {
 // MARK: - Calls
 
 extension CloudKitSession {
-    /// The answer to a call that did what was asked for.
+    /// Repeats a call until it succeeds, and returns the answer.
     ///
-    /// - Throws: `IngestError` with code `refused` where asking again would not help.
+    /// - Throws: `IngestError` with code `refused` if another attempt would not help; with code `io` after
+    ///   `failuresMax` failures in a row, unless following.
     private func call(_ name: String, _ body: [UInt8]) async throws -> Answer {
         while true {
             let request = HTTPAccess.Request(

@@ -1,10 +1,10 @@
 #if Recorders
 public import EventLog
 
-/// Records CloudKit's `Session` and `Prompt` records over its web services, by asking again and again: the default zone
-/// that they live in has no feed of changes.
+/// Records CloudKit's `Session` and `Prompt` records by polling its web services: their default zone has no feed of
+/// changes.
 public struct CloudKitSource: LiveSource {
-    /// Where the records are.
+    /// A container of records.
     public struct Container: Sendable {
         let url: String
 
@@ -12,7 +12,7 @@ public struct CloudKitSource: LiveSource {
         ///
         /// - Parameters:
         ///   - environment: `development` or `production`.
-        ///   - api: the base of the web services.
+        ///   - api: the base URL of the web services.
         /// - Throws: `IngestError` with code `invalidArgument`.
         public init(
             _ name: String,
@@ -51,10 +51,11 @@ public struct CloudKitSource: LiveSource {
     ///
     /// - Parameters:
     ///   - apiToken: `ckAPIToken`, from the dashboard.
-    ///   - webToken: `ckWebAuthToken`, from signing in; good for one request, each answer gives the next.
-    ///   - webTokenFile: where the next token is kept for the next run; `nil` for nowhere.
-    ///   - window: how old sessions may be that are asked for.
-    ///   - interval: the pause between two looks.
+    ///   - webToken: `ckWebAuthToken`, from signing in. It works for one request; each answer contains the next one.
+    ///   - webTokenFile: the file that keeps the next token for the next run; `nil` to keep none.
+    ///   - window: the greatest age of the sessions that are queried.
+    ///   - interval: the pause between two polls.
+    ///   - follows: whether to go on polling after the first poll.
     public init(
         _ container: Container,
         name: SourceName,
@@ -75,12 +76,12 @@ public struct CloudKitSource: LiveSource {
         self.follows = follows
     }
 
-    /// Whether its tokens can be read.
+    /// Checks that the tokens can be read.
     public func check() async throws {
         for token in [apiToken, webToken] { _ = try await token.fresh() }
     }
 
-    /// Records until it is cancelled, or until everything was looked at once.
+    /// Records until it is cancelled; unless following, until the first poll is complete.
     public func run(_ recording: Recording) async throws {
         let tokens = CloudKitTokens(api: apiToken, web: webToken, webFile: webTokenFile)
         let session = try CloudKitSession(recording, url: container.url, tokens: tokens, follows: follows)

@@ -1,8 +1,8 @@
 #if Recorders
 import EventLog
 
-/// The two secrets of a CloudKit recorder. The second is used once: each answer gives the next one, which is kept in
-/// the file that the first came from, so that a restart goes on signed in.
+/// The two secrets of a CloudKit recorder: the API token and the web token. A web token works once; each answer
+/// contains the next one, which is written to `webFile`, so that the next run is still signed in.
 struct CloudKitTokens {
     private let api: TokenSource
     private let web: TokenSource
@@ -13,14 +13,16 @@ struct CloudKitTokens {
         (self.api, self.web, self.webFile) = (api, web, webFile)
     }
 
-    /// The parameters of a URL.
+    /// The tokens as parameters of a URL; secret.
     mutating func parameters() async throws -> String {
         let key = try await api.fresh()
         let token = if let next { next } else { try await web.fresh() }
         return "ckAPIToken=\(UTF8Text.percentEncoded(key))&ckWebAuthToken=\(UTF8Text.percentEncoded(token))"
     }
 
-    /// Takes the token that an answer gave.
+    /// Takes the web token of an answer and writes it to the file.
+    ///
+    /// - Throws: `IngestError` with code `io` if the file cannot be written.
     mutating func renew(_ token: String) throws {
         guard token != next, let token = try? TokenSource.checked(token, origin: "answer") else { return }
         next = token

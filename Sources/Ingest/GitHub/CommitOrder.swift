@@ -1,8 +1,8 @@
 #if Recorders
 /// The order in which commits are recorded.
 enum CommitOrder {
-    /// The commits behind a tip, parents first: the reverse of git's topological order (`rev-list --topo-order`), in
-    /// which a line of history stays together.
+    /// The commits of `commits` that are reachable from a tip, parents first: the reverse of git's topological order
+    /// (`rev-list --topo-order`), which keeps each line of history together.
     static func parentsFirst(from tip: String, in commits: [String: GitHubCommit]) -> [GitHubCommit] {
         var children: [String: Int] = [:]
         for id in reachable(from: tip, in: commits) {
@@ -34,13 +34,13 @@ enum CommitOrder {
     }
 }
 
-/// Values by text, of which the oldest go when there are too many.
+/// A cache of values by text that drops the oldest when there are too many.
 struct RecentValues<Value> {
     private let countMax: Int
     private var newer: [String: Value] = [:]
     private var older: [String: Value] = [:]
 
-    /// - Parameter countMax: how many are kept at least; at most twice as many are.
+    /// - Parameter countMax: the number of newest values that are always kept; at most twice as many are held.
     init(countMax: Int) {
         self.countMax = countMax
     }

@@ -1,8 +1,8 @@
 #if Recorders
 import EventLog
 
-/// What a recorder of a branch keeps in the source's bookmark: the tip, which is all that the recorder of a clone keeps,
-/// and on a second line until when it is known to have listened.
+/// The bookmark of a recorder of a branch: the tip, like that of `GitSource`, and on a second line the last instant at
+/// which the recorder is known to have listened.
 struct GitHubBookmark: Equatable {
     let tip: String
     var alive: Timestamp?
@@ -11,7 +11,7 @@ struct GitHubBookmark: Equatable {
         (self.tip, self.alive) = (tip, alive)
     }
 
-    /// Reads a bookmark; `nil` for what is none.
+    /// Reads a bookmark; `nil` if the bytes are not one.
     init?(_ bytes: [UInt8]) {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         guard let tip = lines.first.map(String.init), GitRepository.isObjectID(tip) else { return nil }

@@ -8,16 +8,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One branch of a repository on GitHub, as far as it is recorded. Used by one task.
+/// Records one branch of a repository on GitHub. Used by one task.
 final class GitHubBranch {
     let client: GitHubClient
     let recording: Recording
     let path: String
     private var branch: String?
     private var etag: String?
-    /// The tip that the log stands at.
+    /// The tip up to which the log was recorded.
     private var tip: String?
-    /// Commits that this run appended.
+    /// The ids of the commits that this run appended.
     private var appended: Set<String> = []
     private var trees = RecentValues<GitHubTree>(countMax: 256)
     private var commitTrees = RecentValues<String>(countMax: 10_000)
@@ -31,9 +31,10 @@ final class GitHubBranch {
         tip = try GitSource.recordedTip(recording.history)
     }
 
-    /// Looks once where the branch stands, and records what is new.
+    /// Polls the branch's tip once, and records what is new.
     ///
-    /// - Throws: as `GitHubClient.get`; `IngestError` with code `noSuchBranch` where this is to be the only look.
+    /// - Throws: as `GitHubClient.get`; with `isOnlyLook`, `IngestError` with code `noSuchBranch` if there is no such
+    ///   branch.
     func look(isOnlyLook: Bool) async throws {
         let name = try await branchName()
         let target = "\(path)/git/ref/heads/\(UTF8Text.percentEncoded(name, keeping: "/"))"
@@ -56,7 +57,7 @@ final class GitHubBranch {
         try await client.caughtUp(tip, at: asked)
     }
 
-    /// The commit that an answer of `git/ref` names.
+    /// The commit id in an answer of `git/ref`; `nil` if there is none.
     private static func tip(in body: [UInt8]) -> String? {
         let id = JSONTree(parsing: body)?["object"]?["sha"]?.string
         return id.flatMap { GitRepository.isObjectID($0) ? $0 : nil }
@@ -89,7 +90,7 @@ extension GitHubBranch {
         if !endsAtTip, let old = tip { try await rewrite(from: old, to: new) }
     }
 
-    /// Whether appending the commits alone leaves the log at the tip.
+    /// True if the new tip descends from the old one, or there is no old one.
     private func leads(_ commits: [GitHubCommit], to new: String) async throws -> Bool {
         guard let old = tip else { return true }
         if commits.contains(where: { $0.parents.contains(old) }) { return true }
@@ -135,7 +136,7 @@ extension GitHubBranch {
             try settle(&wanted, found)
             page += 1
         }
-        // What the list does not reach: it is sorted by date, and dates may lie.
+        // Fetches the commits that the list does not reach: it is sorted by date, and dates may be wrong.
         while let id = wanted.first {
             guard let commit = try await commit(id) else {
                 throw client.error(.brokenRepository, "commit \(id) cannot be read", "try again later")
@@ -144,16 +145,17 @@ extension GitHubBranch {
             try settle(&wanted, found)
         }
         for commit in found.values { commitTrees[commit.id] = commit.tree }
-        // The list goes on behind where the log begins to know.
+        // The list may go on into commits that the log already holds.
         return CommitOrder.parentsFirst(from: new, in: try found.filter { try !holds($0.key) })
     }
 
-    /// One commit; `nil` where there is none.
+    /// One commit; `nil` if it does not exist.
     private func commit(_ id: String) async throws -> GitHubCommit? {
         try await client.value("\(path)/git/commits/\(id)") { GitHubCommit($0) }
     }
 
-    /// Replaces each wanted commit that was found by its parents that are neither found nor held.
+    /// Removes the commits that were found from `wanted`, and inserts their ancestors that are neither found nor in the
+    /// log.
     private func settle(_ wanted: inout Set<String>, _ found: [String: GitHubCommit]) throws {
         var stack = wanted.filter { found[$0] != nil }
         var seen = stack
@@ -216,7 +218,7 @@ extension GitHubBranch {
         return tree
     }
 
-    /// Fetches the blobs that the document may hold, and adds the files to it.
+    /// Fetches the blobs for which the document may have room, and adds the files to it.
     private func addFiles(_ files: [GitChange], sizes: [String: Int], to document: inout GitDocument) async throws {
         var blobs: [String: [UInt8]] = [:]
         var room = EnvelopeLimits.payloadBytesMax

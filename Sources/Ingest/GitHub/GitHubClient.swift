@@ -2,8 +2,8 @@
 import EventLog
 import Logging
 
-/// Asks GitHub's REST API, keeping its rules: waits when it says so, pauses when little of the limit is left, and
-/// records what it says of the recorder's standing. Used by one task.
+/// A client of GitHub's REST API that follows its rules: it waits when told to, pauses when little of the rate limit is
+/// left, and records both. Used by one task.
 final class GitHubClient {
     private let recording: Recording
     private let base: String
@@ -18,12 +18,12 @@ final class GitHubClient {
     private var isOpen = false
     private var lastTrouble: Int?
     private var limitCount = 0
-    /// When the last mark of life was left, on the clock that never runs backwards.
+    /// When the last mark of life was left, by the clock's `elapsed`.
     private var markedAt: Duration?
 
     /// The most failures in a row before a run that does not follow gives up.
     private static let failuresMax = 5
-    /// The longest wait that GitHub may ask for.
+    /// The longest wait that GitHub may demand, in seconds.
     private static let waitSecondsMax: Int64 = 3_700
     private static let backoffMax = Duration.seconds(60)
     private static let secondaryWait: Int64 = 60
@@ -40,12 +40,12 @@ final class GitHubClient {
         journal = try ConnectionJournal(source: recording.source, kind: .gitCommit, history: history)
     }
 
-    /// The answer to a GET; 304, 404, 409 and 422 are answers too.
+    /// Repeats a GET until there is an answer; 304, 404, 409, 410, 422 and 451 are answers, too.
     ///
-    /// - Parameter isUsable: whether an answer with status 200 is what was asked for; what is not is asked for again, as
-    ///   after any other failure.
-    /// - Throws: `IngestError` with code `refused` where the token does not do, and, unless following, where there is
-    ///   no answer again and again.
+    /// - Parameter isUsable: whether the body of an answer with status 200 is of the expected form. If it is not, the
+    ///   request is repeated, as after any other failure.
+    /// - Throws: `IngestError` with code `refused` if GitHub refuses, for instance the token; with code `io` after
+    ///   `failuresMax` failures in a row, unless following.
     func get(
         _ target: String,
         etag: String? = nil,
@@ -77,7 +77,7 @@ final class GitHubClient {
         }
     }
 
-    /// What is read of the JSON of an answer; `nil` for 404 and 409.
+    /// The value that `read` takes from an answer's JSON; `nil` for 404 and 409.
     func value<Value>(_ target: String, _ read: (JSONTree) -> Value?) async throws -> Value? {
         var value: Value?
         let answer = try await get(target) { answer in
@@ -98,7 +98,7 @@ final class GitHubClient {
 // MARK: - Requests
 
 extension GitHubClient {
-    /// Nothing where there was no answer; it was waited then.
+    /// One attempt; `nil` if there was no answer, after the wait for that.
     private func attempt(_ target: String, etag: String?) async throws -> HTTPAccess.Answer? {
         do {
             return try await recording.http.ask(try await request(target, etag: etag))
@@ -123,14 +123,14 @@ extension GitHubClient {
         return HTTPAccess.Request(url: base + target, headers: headers)
     }
 
-    /// How long GitHub wants to be left alone; `nil` where an answer is a refusal and no limit.
+    /// The wait that GitHub demands, in seconds; `nil` if the answer is a refusal instead of a rate limit.
     private func waitAsTold(_ answer: HTTPAccess.Answer) -> Int64? {
         if let seconds = answer.headers["retry-after"].flatMap({ Int64($0) }) { return max(0, seconds) }
         if let rate = GitHubRate(answer.headers), rate.remaining == 0 {
             return max(1, rate.reset - recording.clock.now().seconds + 1)
         }
         let isLimit = answer.status == 429 || Self.speaksOfLimits(answer.body)
-        // Without a time: at least a minute, and longer each time.
+        // Without a stated time: a minute, doubled each time.
         return isLimit ? Self.secondaryWait << min(Int64(limitCount), 5) : nil
     }
 
@@ -154,7 +154,7 @@ extension GitHubClient {
         try await append()
     }
 
-    /// Above 95 % nothing is asked until the hour is over.
+    /// Above 95 % of the limit, waits until the hour is over.
     private func waitForReset() async throws {
         guard let reset = pausedUntil else { return }
         pausedUntil = nil
@@ -215,7 +215,7 @@ extension GitHubClient {
         IngestError(code, operation: "ingest github", object: recording.source.rawValue, reason: reason, advice: advice)
     }
 
-    /// Once for each change of what is wrong.
+    /// Records an answer, unless the last one recorded had the same status.
     private func record(_ answer: HTTPAccess.Answer, _ target: String, fault: String? = nil) throws {
         guard lastTrouble != answer.status else { return }
         lastTrouble = answer.status
@@ -240,7 +240,7 @@ extension GitHubClient {
 // MARK: - Runs and gaps
 
 extension GitHubClient {
-    /// Appends what the recorder has to say, without the bookmark, which is the branch's tip here.
+    /// Appends the journal's events without its bookmark, because this source's bookmark is the branch's tip.
     private func append() async throws {
         var pieces = journal.take()
         pieces.removeMarks()
@@ -259,7 +259,7 @@ extension GitHubClient {
         try await append()
     }
 
-    /// Everything up to the branch's tip, as it was at an instant, is recorded.
+    /// Notes that everything up to the branch's tip at the instant `asked` is recorded, and closes the gaps.
     func caughtUp(_ tip: String?, at asked: Timestamp) async throws {
         journal.noteAlive(at: asked)
         try await markAlive(tip)
@@ -268,7 +268,7 @@ extension GitHubClient {
         try await append()
     }
 
-    /// Leaves a mark of life in the bookmark, once a minute.
+    /// Leaves a mark of life in the bookmark, at most once a minute (I29).
     private func markAlive(_ tip: String?) async throws {
         guard follows, let tip else { return }
         let now = recording.clock.elapsed()
@@ -278,7 +278,7 @@ extension GitHubClient {
         try await recording.append(SourceBatch(bookmark: bookmark.bytes))
     }
 
-    /// Says that the branch is not there, once.
+    /// Records that the branch does not exist, once.
     func noteMissing(_ answer: HTTPAccess.Answer, _ target: String) async throws {
         try record(answer, target)
         try await append()

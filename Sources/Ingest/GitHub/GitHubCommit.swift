@@ -1,7 +1,7 @@
 #if Recorders
 import EventLog
 
-/// A commit as GitHub's REST API tells it.
+/// A commit as GitHub's REST API returns it.
 struct GitHubCommit {
     struct Person {
         var name = ""
@@ -15,7 +15,7 @@ struct GitHubCommit {
     fileprivate let author: Person
     fileprivate let committer: Person
     fileprivate let message: String
-    /// What was signed: the commit as git stores it, without the signature.
+    /// The signed text: the commit as git stores it, without the signature.
     fileprivate let signedText: String?
 
     /// Reads an element of the list of commits, or one commit of the git database.
@@ -48,14 +48,14 @@ extension GitHubCommit.Person {
     }
 }
 
-/// Finds the bytes of commits that the API tells without time zones and without the line ends at a message's end.
+/// Reconstructs the bytes of commits, which the API returns without time zones and without the line end of the message.
 ///
-/// A guess is right if its hash is the commit's id. Zones are guessed from those that were right before.
+/// A guess is right if its hash is the commit's id. The last zones that were right are tried first.
 struct GitHubCommitProof {
     private var lastZones = ("+0000", "+0000")
 
-    /// The commit as git stores it; where no guess is right (bytes that are no UTF-8, rare headers), as it most likely
-    /// is: `isProved` says which.
+    /// The commit as git stores it. `isProved` is false if no guess is right (bytes that are not UTF-8, rare headers);
+    /// the commit is then the most likely one.
     mutating func object(_ commit: GitHubCommit) -> (object: GitCommitObject, isProved: Bool) {
         if let text = commit.signedText { return (GitCommitObject(Array(text.utf8)), true) }
         if let bytes = find(commit) { return (GitCommitObject(bytes), true) }
@@ -70,7 +70,7 @@ struct GitHubCommitProof {
             lastZones = (zone, zone)
             return bytes
         }
-        // A hash of a long message takes long: two zones are looked for only where that is not many bytes.
+        // Hashing a long message is slow, so pairs of zones are tried only for short ones.
         guard commit.message.utf8.count < 4_096 else { return nil }
         for author in Self.zones {
             for committer in Self.zones where committer != author {

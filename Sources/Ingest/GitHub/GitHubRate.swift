@@ -1,7 +1,7 @@
 #if Recorders
 import EventLog
 
-/// How much of GitHub's hourly limit is used, and what that means: the rules of VibeChannel's plan.
+/// The use of GitHub's hourly rate limit, with levels by the rules of VibeChannel's plan.
 struct GitHubRate: Equatable {
     enum Level: String {
         case normal, warning, paused
@@ -12,7 +12,7 @@ struct GitHubRate: Equatable {
     /// When the hour ends, in seconds since 1970.
     let reset: Int64
 
-    /// Reads the header fields of an answer; `nil` where it has none.
+    /// Reads the header fields of an answer; `nil` if one is missing or malformed.
     init?(_ headers: HTTPAccess.Headers) {
         guard let limit = headers["x-ratelimit-limit"].flatMap({ Int($0) }), limit > 0,
             let remaining = headers["x-ratelimit-remaining"].flatMap({ Int($0) }),
@@ -23,10 +23,10 @@ struct GitHubRate: Equatable {
         self.reset = reset
     }
 
-    /// In percent, rounded down.
+    /// The used part of the limit in percent, rounded down.
     var used: Int { (limit - remaining) * 100 / limit }
 
-    /// Below 80 % normal, above 95 % paused.
+    /// `normal` below 80 %, `paused` above 95 %, `warning` between.
     var level: Level {
         let used = (limit - remaining) * 100
         if used > limit * 95 { return .paused }

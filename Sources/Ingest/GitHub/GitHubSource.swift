@@ -1,13 +1,13 @@
 #if Recorders
 public import EventLog
 
-/// Records the commits of one branch over GitHub's REST API: the same events, byte for byte, that `GitSource` makes of a
-/// clone, in the same order.
+/// Records the commits of one branch over GitHub's REST API: the same events, byte for byte and in the same order, that
+/// `GitSource` makes from a clone.
 ///
-/// The branch's tip is asked for again and again (with its ETag, so that no change costs nothing); what is new is found
-/// by walking parents, so that a change and its undoing between two looks are both there.
+/// Polls the branch's tip with its ETag, so that a poll without a change costs nothing. Finds new commits by walking
+/// parents, so that a change and its revert between two polls are both recorded.
 public struct GitHubSource: LiveSource {
-    /// Which repository, and how to reach it.
+    /// A repository, and how to reach it.
     public struct Repository: Sendable {
         let owner: String
         let name: String
@@ -19,7 +19,7 @@ public struct GitHubSource: LiveSource {
         /// - Parameters:
         ///   - name: `OWNER/NAME`.
         ///   - branch: `nil` for the repository's default branch.
-        ///   - api: the base of the REST API.
+        ///   - api: the base URL of the REST API.
         /// - Throws: `IngestError` with code `invalidArgument`.
         public init(_ name: String, branch: String? = nil, api: String = "https://api.github.com") throws {
             let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -56,9 +56,9 @@ public struct GitHubSource: LiveSource {
     /// Makes a source.
     ///
     /// - Parameters:
-    ///   - token: `nil` asks without one: GitHub then allows 60 requests an hour.
-    ///   - follows: whether to go on asking.
-    ///   - interval: the pause between two looks.
+    ///   - token: the access token; without one GitHub allows 60 requests an hour.
+    ///   - follows: whether to go on polling.
+    ///   - interval: the pause between two polls.
     public init(
         _ repository: Repository,
         name: SourceName,
@@ -73,12 +73,12 @@ public struct GitHubSource: LiveSource {
         self.interval = interval
     }
 
-    /// Whether its token can be read.
+    /// Checks that the token can be read.
     public func check() async throws {
         _ = try await token?.fresh()
     }
 
-    /// Records until it is cancelled, or until everything up to the branch's tip is recorded.
+    /// Records until it is cancelled; unless following, until everything up to the branch's tip is recorded.
     public func run(_ recording: Recording) async throws {
         let client = try GitHubClient(recording, base: repository.api, token: token, follows: follows)
         let branch = try GitHubBranch(repository, client: client, recording: recording)

@@ -1,20 +1,20 @@
 #if Recorders
-/// What a tree of git's database holds under one name.
+/// One entry of a tree in git's database.
 struct GitHubTreeEntry: Equatable {
     let mode: String
     let id: String
-    /// Of a blob.
+    /// The size of a blob, in bytes; `nil` for other entries.
     let size: Int?
 
     var isTree: Bool { mode == "040000" }
     var entry: GitChange.Entry { GitChange.Entry(mode: mode, object: id) }
 }
 
-/// One directory: entries by the bytes of their names.
+/// One directory: its entries by the bytes of their names.
 typealias GitHubTree = [[UInt8]: GitHubTreeEntry]
 
 extension GitHubTreeEntry {
-    /// Reads the answer of `git/trees`; `nil` where it is none, or not whole.
+    /// Reads an answer of `git/trees`; `nil` if it is malformed or truncated.
     static func tree(_ json: JSONTree) -> GitHubTree? {
         guard let elements = json["tree"]?.elements, json["truncated"] != .bool(true) else { return nil }
         var tree: GitHubTree = [:]
@@ -32,10 +32,12 @@ extension GitHubTreeEntry {
 /// The difference of two trees, found by reading only the directories that differ.
 struct GitHubTreeDiff {
     private(set) var changes: [GitChange] = []
-    /// The sizes of the blobs that are new, by id.
+    /// The sizes of the new blobs, in bytes, by id.
     private(set) var sizes: [String: Int] = [:]
 
-    /// - Parameter read: gives a directory by its id.
+    /// Compares two trees. `changes` is sorted by the bytes of the paths.
+    ///
+    /// - Parameter read: returns a directory by its id.
     init(from old: String?, to new: String, read: (String) async throws -> GitHubTree) async throws {
         try await compare(old, new, prefix: [], read: read)
         changes.sort { $0.path.lexicographicallyPrecedes($1.path) }

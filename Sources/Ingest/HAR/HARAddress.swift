@@ -1,16 +1,16 @@
 import EventLog
 
-/// An entry's URL, as far as it may be kept: without users, passwords and the secrets of its query.
+/// The part of an entry's URL that may be kept: without user, password and the secrets of its query (I14).
 struct HARAddress: Equatable {
     /// The host, without its port.
     let host: String
     /// The path and the query.
     let path: String
-    /// Whether it is that of a WebSocket.
+    /// True for the URL of a WebSocket.
     let isSocket: Bool
     private let origin: String
 
-    /// `nil` for what is no address of a server: `data:`, `blob:`, an extension's.
+    /// Reads a URL; `nil` if it names no server: `data:`, `blob:`, an extension's.
     init?(_ url: String) {
         guard let colon = url.utf8.firstRange(of: Array("://".utf8)) else { return nil }
         let scheme = url[..<colon.lowerBound].lowercased()
@@ -30,7 +30,7 @@ struct HARAddress: Equatable {
     /// The path alone.
     var route: Substring { path.prefix { $0 != "?" } }
 
-    /// A short hash of the whole, by which entries of one instant are told apart.
+    /// A short hash of the whole address, which tells entries of one instant apart.
     var hash: String {
         String(Hasher256.hash(Array((origin + path).utf8)).hex.prefix(8))
     }

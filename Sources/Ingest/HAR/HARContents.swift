@@ -1,12 +1,12 @@
-/// What a first reading of a HAR finds: the entries that some recorder could have made, and which kinds they speak for.
+/// The result of the first reading of a HAR: the entries that a recorder could have made, and the kinds that they show.
 struct HARContents {
     /// An entry that may be taken.
     struct Candidate {
         let entry: HAREntry
         let address: HARAddress
-        /// What it is; `nil` for a WebSocket that does not show it.
+        /// The entry's kind; `nil` for a WebSocket that shows none.
         let kind: HARKind?
-        /// Whether it shows its kind by itself.
+        /// True if the entry by itself shows its kind.
         let isTelling: Bool
 
         var isSocket: Bool {
@@ -19,12 +19,12 @@ struct HARContents {
     private(set) var others = HAROthers()
     private(set) var faults = HARFaults()
 
-    /// Frames that are looked into; more would not change the answer of an honest connection.
+    /// The number of frames that are examined; more would not change the answer for an honest connection.
     private static let frameCountMax = 256
 
     /// Reads all entries.
     ///
-    /// - Throws: where there is no list of entries; and the fault of an entry, unless `keepGoing`.
+    /// - Throws: `HARFault` if there is no list of entries; the fault of an entry, unless `keepGoing`.
     init(_ reader: HARReader, keepGoing: Bool) throws(HARFault) {
         var entries = reader.elements(from: try reader.entriesStart())
         var number = 0
@@ -38,7 +38,7 @@ struct HARContents {
                     try faults.add(error.at(entry: number), keepGoing: keepGoing)
                 }
             } catch {
-                // Where an entry ends is not known: the file is cut off there, or no JSON from there on.
+                // The end of this entry is unknown, because the file is cut off or is not JSON from here on.
                 try faults.add(error.place.isEmpty ? error.at(entry: number) : error, keepGoing: keepGoing)
                 return
             }
@@ -62,14 +62,15 @@ struct HARContents {
         }
     }
 
-    /// Pages of a site often have the paths of its API; answers without a body are told apart later.
+    /// True if an answer may be JSON: pages of a site often have the same paths as its API. Answers without a body are
+    /// judged later.
     private func isJSON(_ entry: HAREntry, _ reader: HARReader) -> Bool {
         guard ["", "x-unknown"].contains(entry.mediaType.name) else { return entry.mediaType.isJSON }
         guard entry.hasBody else { return true }
         return (try? entry.body(reader).first { $0 > 0x20 }).map { $0 == 0x7B || $0 == 0x5B } ?? true
     }
 
-    /// What the first frame that speaks for a kind says.
+    /// The kind of the first frame that shows one; `nil` if none does.
     private static func kind(ofMessages range: Range<Int>, _ reader: HARReader) -> HARKind? {
         var messages = reader.elements(of: range)
         for _ in 0..<frameCountMax {
@@ -80,7 +81,7 @@ struct HARContents {
         return nil
     }
 
-    /// What the address says of a WebSocket whose frames say nothing.
+    /// The kind that a WebSocket's address shows, for one whose frames show none.
     private static func kind(ofSocket address: HARAddress) -> HARKind? {
         let parts = address.route.split(separator: "/")
         if parts.suffix(3).elementsEqual(["realtime", "v1", "websocket"]) { return .realtime }
@@ -89,9 +90,9 @@ struct HARContents {
 }
 
 extension HARContents {
-    /// The one kind that the entries speak for.
+    /// The one kind that the entries show.
     ///
-    /// - Throws: `IngestError` with code `unknownKind`.
+    /// - Throws: `IngestError` with code `unknownKind` if they show none, or several.
     func kind(of name: String) throws -> HARKind {
         let kinds = Set(candidates.lazy.filter(\.isTelling).compactMap(\.kind))
         if kinds.count == 1, let kind = kinds.first { return kind }
@@ -106,10 +107,10 @@ extension HARContents {
         )
     }
 
-    /// The entries of a kind; the others are of other sites.
+    /// Takes the entries of a kind, and counts the others as those of other sites.
     ///
-    /// WebSockets that do not show what they are belong to the kind where it was given (`isGiven`) and none shows it.
-    /// Where a WebSocket's host gave answers too, those of other hosts are another site's.
+    /// WebSockets that show no kind are taken if the user gave the kind (`isGiven`) and no other WebSocket shows it. If
+    /// a WebSocket's host also gave answers, entries of other hosts count as another site's.
     mutating func take(_ kind: HARKind, isGiven: Bool) -> [Candidate] {
         let hasOwnSocket = candidates.contains { $0.isSocket && $0.kind == kind }
         let takesSilent = isGiven && !hasOwnSocket && kind.frameKind != nil
@@ -126,7 +127,7 @@ extension HARContents {
     }
 }
 
-/// Entries of other sites, counted.
+/// Counts the entries of other sites.
 struct HAROthers {
     private(set) var count = 0
     private var hosts: [String] = []
@@ -135,14 +136,14 @@ struct HAROthers {
     /// The most hosts that are named.
     private static let hostCountMax = 8
 
-    /// - Parameter host: `nil` where the URL names no server.
+    /// - Parameter host: `nil` if the URL names no server.
     mutating func add(_ host: String?) {
         count += 1
         guard let host, !hosts.contains(host) else { return }
         if hosts.count < Self.hostCountMax { hosts.append(host) } else { hasMore = true }
     }
 
-    /// What to tell people; `nil` where there was none.
+    /// The notice for people; `nil` if there was no such entry.
     func issue(_ name: String) -> IngestIssue? {
         guard count > 0 else { return nil }
         let names = hosts.map { String($0.prefix(100)) } + (hasMore ? ["…"] : [])

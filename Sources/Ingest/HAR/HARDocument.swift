@@ -4,20 +4,20 @@ import Glibc
 import Darwin
 #endif
 
-/// A HAR in memory: the bytes of one JSON document, read whole.
+/// A HAR in memory: all bytes of one JSON document.
 final class HARDocument: Sendable {
     /// The name in messages.
     let name: String
     private let bytes: [UInt8]
 
-    /// The largest file that is read; it is held in memory.
+    /// The largest file that is read, in bytes; the whole file is held in memory.
     static let byteCountMax = 1 << 30
     private static let operation = "ingest har"
 
     /// Reads a file; `-` is standard input.
     ///
-    /// - Throws: `IngestError` with code `io` where it cannot be read, and `invalidHAR` where it is a directory, empty or
-    ///   too large.
+    /// - Throws: `IngestError` with code `io` if it cannot be read, and `invalidHAR` if it is a directory, empty or too
+    ///   large.
     init(path: String) throws {
         let file = try CaptureFile(path: path, operation: Self.operation, emptyCode: .invalidHAR)
         name = file.name
@@ -32,7 +32,7 @@ final class HARDocument: Sendable {
         bytes = try file.readWhole()
     }
 
-    /// Lends the bytes.
+    /// Lends the bytes; the reader is valid only within `body`.
     func read<Result, Fault: Error>(_ body: (HARReader) throws(Fault) -> Result) throws(Fault) -> Result {
         let result = bytes.withUnsafeBufferPointer { buffer in
             Swift.Result { () throws(Fault) in try body(HARReader(bytes: buffer)) }
@@ -46,7 +46,7 @@ final class HARDocument: Sendable {
 }
 
 extension CaptureFile {
-    /// All bytes.
+    /// All bytes up to `size`; fewer if the file was cut off meanwhile.
     fileprivate func readWhole() throws -> [UInt8] {
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in

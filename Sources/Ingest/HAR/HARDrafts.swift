@@ -9,7 +9,7 @@ public struct HARDrafts: DraftSequence {
     private var issues: ArraySlice<IngestIssue>
     private var position = 0
     private var stream: HARStream?
-    /// The WebSocket that was opened last and is open.
+    /// The name of the WebSocket that was opened last, while it is open.
     private var connection: String?
     private var queries = CloudKitQueries()
 
@@ -27,7 +27,7 @@ public struct HARDrafts: DraftSequence {
         self.source = source
     }
 
-    /// The next event, or what was passed over.
+    /// The next event, or an entry that was passed over; those come first.
     public mutating func next() throws -> SourceItem? {
         if let issue = issues.popFirst() { return .skipped(issue) }
         while true {
@@ -74,7 +74,8 @@ extension HARDrafts {
         return try frame(kind, part, "\(piece.number)", attributes, at: message.time).redacted(payload: bytes)
     }
 
-    /// What a browser tells of an event is not its bytes: the event says so.
+    /// An event made from what a browser understood of it. The attribute `bytes` marks that these are not the remote's
+    /// bytes.
     private func event(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent {
         let event = try document.read { (reader) throws(HARFault) in try HAREvent(piece.range, reader) }
         let attributes = ["connection": part.name, "bytes": "made"]
@@ -82,7 +83,7 @@ extension HARDrafts {
         return try frame.redacted(payload: event.bytes)
     }
 
-    /// HAR has one time for a whole body: the event says so.
+    /// An event of a stream's body. HAR has one time for a whole body, which the attribute `time` marks.
     private func draft(_ event: HARStream.Event) throws -> DraftEvent {
         let (part, attributes) = (event.part, ["connection": event.part.name, "time": "body"])
         let frame = try frame(.serverSentEvent, part, "e/\(event.number)", attributes, at: part.ended)
@@ -109,7 +110,7 @@ extension HARDrafts {
             attributes["table"] = part.address.route.split(separator: "/").last.map(String.init)
         default: attributes["path"] = part.address.path
         }
-        // Rows are at least as new as the request: a change that came in meanwhile may be newer than the answer.
+        // Rows are at least as new as the request; a change that comes in before the answer may be newer than it.
         let time = kind == .realtimeREST ? part.started : part.ended
         return try frame(kind, part, "r", attributes, at: time).redacted(payload: body)
     }
@@ -174,11 +175,11 @@ private struct HARStream {
     }
 }
 
-/// Which page of which query an answer is: each answer names what the next request begins with.
+/// Numbers the pages of queries: each answer contains the marker with which the next request continues.
 private struct CloudKitQueries {
     private var pages: [String: Int] = [:]
 
-    /// The attributes of an answer, and the token that it gave.
+    /// The attributes of an answer, and the secret token that it contains.
     mutating func attributes(
         route: Substring,
         asked: [UInt8],

@@ -1,10 +1,11 @@
-/// One entry of a HAR: a request and what came back, as far as it matters here. Values stay in the file; ranges say where.
+/// One entry of a HAR: a request and its answer, reduced to what ingesting needs. Large values stay in the file; the
+/// entry holds their ranges.
 struct HAREntry {
-    /// What an entry holds.
+    /// The kind of an entry.
     enum Content {
-        /// A WebSocket; its messages, where the file has a list of them.
+        /// A WebSocket, with the range of its list of messages if the file has one.
         case socket(messages: Range<Int>?)
-        /// A stream of Server-Sent Events; its events, where the file has a list of them.
+        /// A stream of Server-Sent Events, with the range of its list of events if the file has one.
         case stream(events: Range<Int>?)
         /// Anything else.
         case answer
@@ -13,22 +14,22 @@ struct HAREntry {
     /// From 1, in the file's order.
     let number: Int
     let method: String
-    /// `nil` for what is no address of a server.
+    /// `nil` if the URL names no server.
     let address: HARAddress?
     let content: Content
-    /// The HTTP status; 0 where there was no answer.
+    /// The HTTP status; 0 if there was no answer.
     let status: Int
-    /// Whether the answer came out of the browser's own cache.
+    /// True if the answer came out of the browser's own cache.
     let isCached: Bool
     let mediaType: MediaType
-    /// The body of the request.
+    /// The range of the request's body.
     let asked: Range<Int>?
     private let startedPlace: Range<Int>?
     private let elapsedPlace: Range<Int>?
     private let bodyPlace: Range<Int>?
     private let isBase64: Bool
 
-    /// Reads one.
+    /// Reads the entry in a range of the file.
     init(_ range: Range<Int>, number: Int, _ reader: HARReader) throws(HARFault) {
         let entry = try reader.members(
             of: range,
@@ -64,10 +65,10 @@ struct HAREntry {
         }
     }
 
-    /// Whether the file has the answer's body.
+    /// True if the file contains the answer's body.
     var hasBody: Bool { bodyPlace != nil }
 
-    /// The answer's body, decoded; empty where the file has none.
+    /// The answer's body, decoded; empty if the file has none.
     func body(_ reader: HARReader) throws(HARFault) -> [UInt8] {
         guard let bodyPlace else { return [] }
         if isBase64 { return try reader.base64(bodyPlace) }
@@ -76,13 +77,13 @@ struct HAREntry {
         return text
     }
 
-    /// When the request was made, in microseconds since 1970.
+    /// When the request was made, in microseconds since 1970 UTC.
     func started(_ reader: HARReader) throws(HARFault) -> Int64 {
         guard let startedPlace else { throw HARFault("\"startedDateTime\" is missing") }
         return try HARTime.microseconds(date: try reader.string(startedPlace))
     }
 
-    /// How long it took, in microseconds; 0 where that is not known.
+    /// The duration from the request to the answer's end, in microseconds; 0 if it is not known.
     func elapsed(_ reader: HARReader) throws(HARFault) -> Int64 {
         try HARTime.microseconds(elapsed: elapsedPlace.flatMap { reader.number($0) })
     }
@@ -108,7 +109,7 @@ struct HARMessage {
         content = try Self.content(parts, reader)
     }
 
-    /// The bytes of a frame, whatever its time; `nil` where it has none that can be read.
+    /// The bytes of a frame, even if its time is invalid; `nil` if it has none that can be read.
     static func bytes(_ range: Range<Int>, _ reader: HARReader) -> [UInt8]? {
         guard let parts = try? reader.members(of: range, ["type", "time", "opcode", "data"]),
             case .frame(_, let bytes)? = try? content(parts, reader)
@@ -138,11 +139,11 @@ struct HARMessage {
     }
 }
 
-/// One element of `_eventSourceMessages`: what a browser understood of a Server-Sent Event, not its bytes.
+/// One element of `_eventSourceMessages`: a browser's reading of a Server-Sent Event, not its bytes.
 struct HAREvent {
     /// In microseconds since 1970.
     let time: Int64
-    /// An event with this name, id and data.
+    /// The bytes of an event with the same name, id and data.
     let bytes: [UInt8]
 
     private static let names: [StaticString] = ["time", "eventName", "eventId", "data"]
@@ -158,13 +159,13 @@ struct HAREvent {
         bytes = fields + Self.lines("data", try reader.text(data)) + [0x0A]
     }
 
-    /// A field; each line of its value is one of its own.
+    /// The lines of a field: one for each line of its value.
     private static func lines(_ field: String, _ value: [UInt8]) -> [UInt8] {
         let lines = value.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
         return lines.flatMap { Array("\(field): ".utf8) + $0 + [0x0A] }
     }
 
-    /// A list of events; `nil` where it is empty, or a sanitized export left out what the events say.
+    /// The range of a list of events; `nil` if it is empty, or if a sanitized export left out the events' data.
     static func list(_ range: Range<Int>?, _ reader: HARReader) throws(HARFault) -> Range<Int>? {
         guard let range else { return nil }
         var elements = reader.elements(of: range)

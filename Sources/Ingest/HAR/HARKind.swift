@@ -1,6 +1,6 @@
 import EventLog
 
-/// A protocol whose traffic a HAR may hold. The events are those that its recorder would have made.
+/// A protocol whose traffic a HAR may contain. The events are those that the protocol's recorder would have made.
 public enum HARKind: String, CaseIterable, Sendable {
     /// Frames of a gateway WebSocket, and answers of its REST routes.
     case gateway
@@ -13,7 +13,7 @@ public enum HARKind: String, CaseIterable, Sendable {
     /// Answers of CloudKit with records.
     case cloudkit
 
-    /// What a WebSocket's frames say they are; `nil` for what no recorder takes.
+    /// The kind of a WebSocket by its frames; `nil` if no recorder of WebSockets takes them.
     init?(_ kind: CaptureKind?) {
         switch kind {
         case .gateway: self = .gateway
@@ -23,7 +23,7 @@ public enum HARKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The kind of the events that a WebSocket's messages become; `nil` where the protocol has no WebSocket.
+    /// The kind of the events made of a WebSocket's messages; `nil` if the protocol has no WebSocket.
     var frameKind: EventKind? {
         switch self {
         case .gateway: .gatewayFrame
@@ -33,7 +33,7 @@ public enum HARKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The kind of the events that answers become; `nil` where recorders ask for nothing.
+    /// The kind of the events made of answers; `nil` if the protocol's recorder sends no requests for the state.
     var answerKind: EventKind? {
         switch self {
         case .gateway: .gatewayREST

@@ -7,14 +7,14 @@ import Foundation
 /// Why a part of a HAR cannot be read.
 struct HARFault: Error, Hashable {
     let reason: String
-    /// Which entry and message, such as `entry 13, message 4`; empty for the file.
+    /// The entry and message, such as `entry 13, message 4`; empty for the file.
     private(set) var place = ""
 
     init(_ reason: String) {
         self.reason = reason
     }
 
-    /// The same, with its place.
+    /// A copy with its place.
     func at(entry: Int, message: Int? = nil) -> HARFault {
         var fault = self
         fault.place = "entry \(entry)" + (message.map { ", message \($0)" } ?? "")
@@ -26,17 +26,17 @@ struct HARFault: Error, Hashable {
     }
 }
 
-/// Reads the values of a HAR where they stand. Ranges count from the file's beginning; nothing is read twice, copied
-/// or nested but what is asked for.
+/// Reads values of a HAR in place. Ranges count from the file's first byte; only the values that a caller reads are
+/// decoded and copied. The bytes must outlive the reader.
 struct HARReader {
     let bytes: UnsafeBufferPointer<UInt8>
 
-    /// How deep the document may nest around its entries.
+    /// The deepest nesting of the document around its entries.
     private static let depthMax = 64
-    /// No number that matters is longer.
+    /// The longest number that is read, in bytes.
     private static let numberBytesMax = 64
 
-    /// Where the array `log.entries` begins.
+    /// The index at which the array `log.entries` begins.
     func entriesStart() throws(HARFault) -> Int {
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var scanner = JSONScanner(bytes, from: mark)
@@ -74,13 +74,13 @@ struct HARReader {
         HARElements(part(range), start: range.lowerBound, isPart: false)
     }
 
-    /// The elements of an array that begins at a place and ends wherever it does.
+    /// The elements of an array that begins at `start` and whose end is not known yet.
     func elements(from start: Int) -> HARElements {
         HARElements(part(start..<bytes.count), start: start, isPart: true)
     }
 
-    /// The values of some members of an object, in the order of the names; `nil` for those that are missing or null. Of
-    /// members with one name the last counts.
+    /// The values of some members of an object, in the order of `names`; `nil` for those that are missing or null. The
+    /// last of several members with one name counts.
     func members(of range: Range<Int>, _ names: [StaticString]) throws(HARFault) -> [Range<Int>?] {
         var found = [Range<Int>?](repeating: nil, count: names.count)
         let text = part(range)
@@ -115,7 +115,7 @@ struct HARElements {
         self.start = start
     }
 
-    /// The place of the next one; `nil` at the end.
+    /// The range of the next element in the file; `nil` at the end.
     mutating func next() throws(HARFault) -> Range<Int>? {
         guard members.isObject == false else { throw HARFault("a list is expected, and something else stands there") }
         do throws(JSONFault) {
@@ -130,10 +130,10 @@ struct HARElements {
 // MARK: - Values
 
 extension HARReader {
-    /// The bytes that a string stands for.
+    /// A string's bytes, with its escapes decoded.
     ///
-    /// A code unit from U+DC80 to U+DCFF alone is the byte that Python could not decode (PEP 383): so mitmproxy writes
-    /// text that is not UTF-8.
+    /// A lone code unit from U+DC80 to U+DCFF becomes the byte that Python could not decode (PEP 383): mitmproxy writes
+    /// text that is not UTF-8 in this form.
     func text(_ range: Range<Int>) throws(HARFault) -> [UInt8] {
         let value = part(range)
         var scanner = JSONScanner(value)
@@ -173,12 +173,12 @@ extension HARReader {
         return decoded
     }
 
-    /// A text for people and comparisons.
+    /// A string as a `String`, for people and comparisons; bytes that are not UTF-8 become replacement characters.
     func string(_ range: Range<Int>) throws(HARFault) -> String {
         String(decoding: try text(range), as: UTF8.self)
     }
 
-    /// The bytes of a base64 text.
+    /// The bytes that a base64 string encodes.
     func base64(_ range: Range<Int>) throws(HARFault) -> [UInt8] {
         guard let data = Data(base64Encoded: Data(try text(range))) else {
             throw HARFault("a text is not base64 (RFC 4648, section 4)")

@@ -1,10 +1,10 @@
-/// Which requests recorders and clients make for the state: the answers to others are not kept.
+/// The requests for the state that recorders and clients make. Answers to other requests are not kept.
 struct HARRoute: Equatable {
     let kind: HARKind
-    /// Whether no other server has such a path, so that it shows the kind by itself.
+    /// True if no other server has such a path, so that the path alone shows the kind.
     let isTelling: Bool
 
-    /// `nil` for a request whose answer no recorder keeps.
+    /// Judges a request; `nil` if no recorder keeps its answer.
     init?(method: String, path: Substring) {
         let parts = path.split(separator: "/")
         switch method {
@@ -37,7 +37,8 @@ struct HARRoute: Equatable {
         parts.count == 7 && parts[0] == "database" && parts[5] == "records" && ["query", "lookup"].contains(parts[6])
     }
 
-    /// The routes of a gateway's REST interface, whatever stands before them; whether they tell by themselves.
+    /// For a route of a gateway's REST interface, below any prefix: whether it alone shows the kind. `nil` for other
+    /// paths.
     private static func isGateway(_ parts: [Substring]) -> Bool? {
         guard let root = parts.firstIndex(where: { ["users", "guilds", "channels"].contains($0) }),
             parts.count > root + 1

@@ -1,9 +1,9 @@
 public import EventLog
 
-/// Records what a browser's developer tools or a proxy saved: a HAR file (docs/events.md).
+/// Records a HAR file that a browser's developer tools or a proxy saved (docs/events.md).
 ///
-/// Every event is keyed by its entry's start, a hash of the URL and the message's number, so a later export of the same
-/// session adds only what is new.
+/// An event's key is its entry's start, a hash of the URL and the message's number, so a later export of the same
+/// session adds only what is new (I15).
 public struct HARSource: EventSource, Sendable {
     /// The recorder's name in the log.
     public let name: SourceName
@@ -15,8 +15,8 @@ public struct HARSource: EventSource, Sendable {
     ///
     /// - Parameters:
     ///   - path: the file; `-` is standard input.
-    ///   - kind: what is taken; `nil` to take the one kind that fits.
-    ///   - keepGoing: whether entries and messages that cannot be read are passed over instead of refusing the file.
+    ///   - kind: the kind of entries to take; `nil` for the one kind that fits.
+    ///   - keepGoing: whether to pass over entries and messages that cannot be read, instead of refusing the file.
     public init(path: String, kind: HARKind? = nil, name: SourceName, keepGoing: Bool = false) {
         self.path = path
         self.kind = kind
@@ -24,7 +24,7 @@ public struct HARSource: EventSource, Sendable {
         self.keepGoing = keepGoing
     }
 
-    /// Reads the whole file once, so that nothing is appended of one that is broken.
+    /// Reads the whole file once, so that nothing of a broken one is appended.
     ///
     /// - Throws: `IngestError` with code `io`, `invalidHAR` naming file, entry and message, or `unknownKind`.
     public func drafts(after history: RecordedHistory) throws -> HARDrafts {

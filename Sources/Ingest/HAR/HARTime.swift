@@ -1,8 +1,8 @@
 import EventLog
 
-/// The times of a HAR, in microseconds since 1970.
+/// The times of a HAR, in microseconds since 1970 UTC.
 enum HARTime {
-    /// The first instant of the year 10000; what is later is no time of a recording.
+    /// The first instant of the year 10000; this and later times are refused.
     private static let secondsMax = 253_402_300_800.0
 
     /// A message's `time`: seconds since 1970.
@@ -13,15 +13,16 @@ enum HARTime {
         return Int64((seconds * 1_000_000).rounded())
     }
 
-    /// An entry's `time`: how many milliseconds it took. Where that is not known it is missing or negative.
+    /// An entry's `time`: its duration in milliseconds. Programs that do not know it leave it out or write a negative
+    /// number; both give 0.
     static func microseconds(elapsed: Double?) throws(HARFault) -> Int64 {
         guard let elapsed, elapsed > 0 else { return 0 }
         guard elapsed < secondsMax * 1000 else { throw HARFault("\"time\" is no number of milliseconds within range") }
         return Int64((elapsed * 1000).rounded())
     }
 
-    /// A date and time of ISO 8601: that of RFC 3339, and the forms that programs write in its place (a space before the
-    /// time, a comma before the fraction, a zone without a colon or minutes).
+    /// A date and time of RFC 3339, or in one of the variants that programs write: a space before the time, a comma
+    /// before the fraction, a zone without a colon or minutes.
     static func microseconds(date text: String) throws(HARFault) -> Int64 {
         guard let instant = Timestamp(rfc3339: normalized(text)) else {
             throw HARFault("\"startedDateTime\" is no date and time with a zone, such as 2026-02-01T10:00:00.131Z")

@@ -1,18 +1,18 @@
 import EventLog
 
-/// The events of a HAR before they are made: where each stands in the file, in the order of their times.
+/// The places in a HAR of the events to make, sorted by time.
 ///
-/// What happened on one connection stays in the order of the file, whatever its times say.
+/// Events of one connection keep the order of the file, even if their times contradict it.
 struct HARTimeline {
     /// An entry that is taken.
     struct Part {
         let entry: HAREntry
         let address: HARAddress
-        /// What its events' keys begin with: its start, a hash of its URL, and a number where both stand twice.
+        /// The beginning of its events' keys: its start, a hash of its URL, and a number if these two occurred before.
         let name: String
-        /// In microseconds since 1970, as `ended`.
+        /// In microseconds since 1970 UTC, like `ended`.
         let started: Int64
-        /// When its last byte came; `started` where that is not known.
+        /// When its last byte came; `started` if that is not known.
         let ended: Int64
     }
 
@@ -22,16 +22,17 @@ struct HARTimeline {
 
     /// One event, or the events of one stream.
     struct Piece {
-        /// By which it takes its place: never less than that of the piece before on its connection.
+        /// The time to sort by; never less than that of the previous piece of its connection.
         let time: Int64
+        /// The index in `parts`.
         let part: Int32
-        /// The message, from 1; what opens comes before all messages, what closes behind them.
+        /// The message's number, from 1. An opening has 0; a closing that no message states has the greatest number.
         let number: Int32
         let what: What
         fileprivate let start: UInt32
         fileprivate let length: UInt32
 
-        /// Where a message stands.
+        /// The message's range in the file.
         var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
     }
 
@@ -40,7 +41,7 @@ struct HARTimeline {
     private(set) var faults: HARFaults
     private var names: [String: Int] = [:]
 
-    /// Reads the entries that are taken, every message too.
+    /// Reads the entries that are taken, with every message.
     ///
     /// - Throws: the fault of an entry or message, unless `keepGoing`.
     init(
@@ -111,7 +112,7 @@ extension HARTimeline {
         }
     }
 
-    /// Why an answer says nothing of what the remote held then; `nil` where it does.
+    /// Why an answer does not show the remote's state; `nil` if it does.
     private static func lack(of entry: HAREntry) -> String? {
         if entry.status == 0 { return "there was no answer" }
         if entry.isCached { return "the answer came out of the browser's cache" }
@@ -129,7 +130,7 @@ extension HARTimeline {
         return isRow ? "the answer is no list of rows" : nil
     }
 
-    /// Adds a connection and its messages; `read` tells a message's time, and what it is if anything.
+    /// Adds a connection and its messages. `read` returns a message's time and what to make of it, if anything.
     private mutating func addConnection(
         _ part: Part,
         _ place: Int,
@@ -155,7 +156,7 @@ extension HARTimeline {
                 try faults.add(error.at(entry: part.entry.number, message: Int(number)), keepGoing: keepGoing)
             }
         }
-        // Of a connection that was open when the file was saved, `time` tells no more than how long it took to open.
+        // For a connection that was still open when the file was saved, `time` is only the time that opening took.
         if isOpen, last > .min, part.ended >= last { append(.close, max(clock, part.ended), place, number: .max) }
     }
 
@@ -180,7 +181,7 @@ extension HARTimeline {
 }
 
 extension HARMessage {
-    /// What becomes of it.
+    /// What to make of the message; `nil` for nothing.
     fileprivate var what: HARTimeline.What? {
         switch content {
         case .frame: .frame
