@@ -179,6 +179,8 @@ struct CaptureLineReader {
     }
 
     private mutating func fill() throws -> Bool {
+        assert(start == buffer.count, "what was read is taken before more is read")
+        assert(self.offset <= file.size, "bytes added after the file was opened are not read")
         let wanted = min(256 << 10, file.size - offset)
         guard wanted > 0 else { return false }
         let offset = offset

@@ -55,6 +55,7 @@ struct CaptureMembers {
         default: break
         }
         while scanner.depth > depth { _ = try scanner.next() }
+        assert(scanner.depth == depth, "a member's value is passed over as a whole")
     }
 
     private static func isNull(_ line: UnsafeBufferPointer<UInt8>, _ token: JSONScanner.Token) -> Bool {

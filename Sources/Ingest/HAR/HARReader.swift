@@ -91,6 +91,7 @@ struct HARReader {
                 for (index, name) in names.enumerated() where text.holds(name, at: member.name) {
                     let isNull = text[member.value.lowerBound] == 0x6E
                     let start = range.lowerBound + member.value.lowerBound
+                    assert(start + member.value.count <= range.upperBound, "a member's value lies within its object")
                     found[index] = isNull ? nil : start..<start + member.value.count
                 }
             }

@@ -167,6 +167,7 @@ extension HARTimeline {
         number: Int32 = 1,
         _ range: Range<Int> = 0..<0
     ) {
+        assert(range.upperBound <= HARDocument.byteCountMax, "a message's range fits in 32 bits")
         let (start, length) = (UInt32(clamping: range.lowerBound), UInt32(clamping: range.count))
         let piece = Piece(
             time: time,
