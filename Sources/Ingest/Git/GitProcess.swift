@@ -146,7 +146,7 @@ private final class ComplaintReader: Sendable {
         DetachedThread.start { self.run(descriptor) }
     }
 
-    /// The last line that is not empty. Blocks until the program has closed its error output.
+    /// The last line that is not empty. Blocks until the program has closed its error output; may be called again.
     func lastLine() -> String {
         done.wait()
         done.signal()

@@ -55,7 +55,8 @@ struct GitHubCommitProof {
     private var lastZones = ("+0000", "+0000")
 
     /// The commit as git stores it. `isProved` is false if no guess is right (bytes that are not UTF-8, rare headers);
-    /// the commit is then the most likely one.
+    /// the commit is then the most likely one. A signed text counts as proved without a hash: the id covers the
+    /// signature, too, which the text lacks.
     mutating func object(_ commit: GitHubCommit) -> (object: GitCommitObject, isProved: Bool) {
         if let text = commit.signedText { return (GitCommitObject(Array(text.utf8)), true) }
         if let bytes = find(commit) { return (GitCommitObject(bytes), true) }
