@@ -69,7 +69,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),
                 .product(name: "NIOCore", package: "swift-nio", condition: recorders),
-                .product(name: "NIOFoundationCompat", package: "swift-nio", condition: recorders),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
                 .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: recorders),
@@ -99,7 +98,6 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: recorders),
                 .product(name: "NIOPosix", package: "swift-nio", condition: recorders),
                 .product(name: "NIOWebSocket", package: "swift-nio", condition: recorders),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: recorders),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: recorders),
             ],
             swiftSettings: settings

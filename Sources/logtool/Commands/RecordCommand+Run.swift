@@ -4,7 +4,6 @@ import EventLog
 import Ingest
 import Logging
 import Metrics
-import ServiceLifecycle
 import UnixSignals
 
 extension RecordCommand {
@@ -21,17 +20,33 @@ extension RecordCommand {
         let signals = SignalService(signals: await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)) {
             [config, log = tools.log] in Self.reload(config, continuation, log)
         }
-        var services = [
-            ServiceGroupConfiguration.ServiceConfiguration(
-                service: Supervisor(options: write.storeOptions(isQuiet: output.quiet), tools: tools, orders: orders)
-            ),
-            .init(service: signals, successTerminationBehavior: .gracefullyShutdownGroup),
-        ]
-        if let address = configuration.metrics {
-            services.append(.init(service: try MetricsService(address: address, registry: registry, log: tools.log)))
+        let supervisor = Supervisor(
+            options: write.storeOptions(isQuiet: output.quiet),
+            tools: tools,
+            orders: orders
+        )
+        let metrics = try configuration.metrics.map {
+            try MetricsService(address: $0, registry: registry, log: tools.log)
         }
-        let group = ServiceGroup(configuration: .init(services: services, logger: Self.quiet))
-        try await group.run()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await signals.run()
+                continuation.finish()
+                return false
+            }
+            group.addTask {
+                await supervisor.run()
+                return true
+            }
+            if let metrics {
+                group.addTask {
+                    try await metrics.run()
+                    return false
+                }
+            }
+            // The recorders end last. A failure, such as an address that is taken, ends them too.
+            for try await isOver in group where isOver { group.cancelAll() }
+        }
         try await tools.http.shutdown()
         throw ExitCode(signals.code ?? 0)
     }
@@ -53,11 +68,6 @@ extension RecordCommand {
             try output.line(DisplayText.escaped(line))
         }
         try output.flush()
-    }
-
-    /// The service group's own messages are of no use to people.
-    private static var quiet: Logger {
-        Logger(label: "services") { _ in StandardErrorLog(logLevel: .critical) }
     }
 }
 #endif

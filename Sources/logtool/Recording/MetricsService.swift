@@ -3,10 +3,9 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import ServiceLifecycle
 
 /// Serves the metrics over HTTP: `GET /metrics`.
-final class MetricsService: Service {
+final class MetricsService: Sendable {
     private let host: String
     private let port: Int
     private let registry: MetricsRegistry
@@ -25,6 +24,9 @@ final class MetricsService: Service {
         self.log = log
     }
 
+    /// Serves until the task is cancelled.
+    ///
+    /// - Throws: where the address cannot be bound.
     func run() async throws {
         let registry = registry
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -37,8 +39,9 @@ final class MetricsService: Service {
             }
             .bind(host: host, port: port).get()
         log.notice("giving metrics", metadata: ["port": "\(channel.localAddress?.port ?? port)"])
-        try? await gracefulShutdown()
-        try await channel.close()
+        defer { channel.close(promise: nil) }
+        let (ends, _) = AsyncStream<Never>.makeStream()
+        for await _ in ends {}
     }
 }
 

@@ -1,11 +1,10 @@
 #if Recorders
 import Logging
-import ServiceLifecycle
 import Synchronization
 import UnixSignals
 
 /// Handles the process's signals: SIGINT and SIGTERM shut it down in order, SIGHUP reads the configuration again.
-final class SignalService: Service {
+final class SignalService: Sendable {
     private let signals: UnixSignalsSequence
     private let onHangup: @Sendable () -> Void
     private let stopCode = Mutex<Int32?>(nil)
@@ -18,9 +17,9 @@ final class SignalService: Service {
     /// The exit code of the signal that ended the process.
     var code: Int32? { stopCode.withLock { $0 } }
 
-    /// Returns at the first SIGINT or SIGTERM, which begins the shutdown.
-    func run() async throws {
-        for await signal in signals.cancelOnGracefulShutdown() {
+    /// Returns at the first SIGINT or SIGTERM, or when the task is cancelled.
+    func run() async {
+        for await signal in signals {
             switch signal {
             case .sighup: onHangup()
             case .sigint: return stopCode.withLock { $0 = 130 }

@@ -3,10 +3,9 @@ import EventLog
 import Ingest
 import Logging
 import Metrics
-import ServiceLifecycle
 
 /// Keeps the recorders of a configuration running: one that fails is started again without disturbing the others.
-final class Supervisor: Service {
+final class Supervisor: Sendable {
     /// An order to the supervisor.
     enum Order: Sendable {
         /// Run these recorders and no others; those already running go on.
@@ -28,10 +27,10 @@ final class Supervisor: Service {
         self.orders = orders
     }
 
-    /// Runs until a graceful shutdown. On return every recorder has ended and what it took is durable.
-    func run() async throws {
+    /// Runs until there are no more orders, or the task is cancelled. On return every recorder has ended and what it took is durable.
+    func run() async {
         var running: [RecordConfiguration.Entry: Task<Void, Never>] = [:]
-        for await order in orders.cancelOnGracefulShutdown() {
+        for await order in orders {
             guard case .run(let configuration) = order else { continue }
             let wanted = Set(configuration.entries)
             for (entry, task) in running where !wanted.contains(entry) {
