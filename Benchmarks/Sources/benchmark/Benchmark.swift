@@ -22,16 +22,18 @@ struct Benchmark: AsyncParsableCommand {
         /// The two parts of `ingest`.
         case frames, git
         /// Need a program.
-        case cache, play, families
+        case cache, play, families, answers
         case appCache = "app-cache"
 
-        static let usual = allCases.filter { ![.frames, .git, .cache, .appCache, .play, .families].contains($0) }
+        static let usual = allCases.filter {
+            ![.frames, .git, .cache, .appCache, .play, .families, .answers].contains($0)
+        }
     }
 
     @Argument(
         help: """
             What to measure: append, growth, single, read, verify, replay, query, ingest (or of it frames, git), app-cache; cache, \
-            families and play, with --program.
+            families, answers and play, with --program.
             """
     )
     var families: [Family] = []
@@ -47,7 +49,7 @@ struct Benchmark: AsyncParsableCommand {
 
     @Option(
         help:
-            "The logtool that `query` asks, and that `cache`, `families` and `play` run; `query` without one does the same work itself."
+            "The logtool that `query` asks, and that `cache`, `families`, `answers` and `play` run; `query` without one does the same work itself."
     )
     var program: String?
 
@@ -103,10 +105,16 @@ struct Benchmark: AsyncParsableCommand {
         case .cache: try CacheBenchmark(count: count, scratch: scratch, program: program, log: log).run()
         case .appCache: try AppCacheBenchmark(count: count, scratch: scratch, log: log).run()
         case .families: try FamiliesBenchmark(count: count, scratch: scratch, program: program).run()
+        case .answers: try answers(count: count, scratch: scratch)
         case .frames: try await frames(count: min(count / 5, 200_000), scratch: scratch)
         case .play: try await play(count: count, scratch: scratch)
         case .git: try GitIngestBenchmark(commits: min(count / 20, 50_000), scratch: scratch).run()
         }
+    }
+
+    private func answers(count: Int, scratch: Scratch) throws -> [Figure] {
+        guard let program else { throw ValidationError("answers needs --program, a logtool") }
+        return try AnswersBenchmark(count: count, scratch: scratch, program: program).run()
     }
 
     private func play(count: Int, scratch: Scratch) async throws -> [Figure] {

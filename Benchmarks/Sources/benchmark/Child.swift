@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// Other programs, run without anything in between that would add to the time.
@@ -34,12 +35,21 @@ enum Child {
         let megabytes: Double
     }
 
-    /// Runs a program to its end; `nil` where it fails.
-    static func usage(_ program: String, _ arguments: [String], output: String) -> Usage? {
-        guard let child = start(program, arguments, output: output) else { return nil }
+    /// Runs a program to its end.
+    ///
+    /// - Parameter differs: whether exit code 1 is no failure, as with `diff`.
+    /// - Throws: `ValidationError` where it fails.
+    static func use(
+        _ program: String,
+        _ arguments: [String],
+        output: String,
+        differs: Bool = false
+    ) throws -> Usage {
+        let failure = ValidationError("\(program) \(arguments.first ?? "") failed")
+        guard let child = start(program, arguments, output: output) else { throw failure }
         var (status, usage): (Int32, rusage) = (0, rusage())
         while wait4(child, &status, 0, &usage) < 0 {}
-        guard status == 0 else { return nil }
+        guard status == 0 || differs && status == 1 << 8 else { throw failure }
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
         #if os(Linux)
         let unit = 1000.0

@@ -1,0 +1,108 @@
+import Foundation
+
+/// Answers about a log of chat traffic, each in a process of its own. Processor time is counted in units of one cold
+/// `replay --digest` of the same log, so that a figure says more than which machine it was measured on.
+struct AnswersBenchmark {
+    let count: Int
+    let scratch: Scratch
+    /// The logtool that answers.
+    let program: String
+    private let rounds = 3
+
+    /// One question, and what its answer may cost.
+    private struct Question {
+        let name: String
+        let arguments: [String]
+        /// Processor time, in cold replays.
+        let time: Double
+        var megabytes: Double?
+        /// Whether it is asked once before, so that what the first answer kept is there.
+        var again = false
+    }
+
+    func run() throws -> [Figure] {
+        let capture = scratch.fresh("answers.ndjson")
+        try Traffic.mixed.write(count, to: capture)
+        let log = scratch.fresh("answers.eventlog")
+        let ingest = try use(["ingest", log, "capture", capture, "--kind", Traffic.mixed.kind, "-q"])
+        try FileManager.default.removeItem(atPath: capture)
+        let cold = Figure.median(
+            try (0..<rounds).map { _ in try use(["replay", log, "--digest", "--no-snapshots", "-q"]).seconds }
+        )
+        _ = try use(["replay", log, "--digest", "-q"])
+        var figures = [rate("ingest capture", ingest.seconds, goal: 250_000)]
+        figures += try questions(log).flatMap { try answer($0, cold: cold) }
+        return try figures + transfer(log)
+    }
+
+    /// The log, as a file and from it.
+    private func transfer(_ log: String) throws -> [Figure] {
+        let (file, copy) = (scratch.fresh("answers.export"), scratch.fresh("copy.eventlog"))
+        return [
+            rate("export", try use(["export", log, "-o", file, "-q"]).seconds, goal: 400_000),
+            rate("import", try use(["import", copy, file, "-q"]).seconds, goal: 200_000),
+        ]
+    }
+
+    private func questions(_ log: String) -> [Question] {
+        let message = "message:\(Traffic.messageID(count / 3))"
+        let cache = scratch.fresh("answers.sqlite")
+        return [
+            Question(name: "stats", arguments: ["stats", log], time: 0.3, megabytes: 300),
+            Question(name: "replay --json", arguments: ["replay", log, "--json", "-q"], time: 1.5, megabytes: 700),
+            Question(name: "replay", arguments: ["replay", log, "-q"], time: 1.5),
+            Question(
+                name: "diff of the last ten events",
+                arguments: ["diff", "\(log)@\(count - 10)", log, "-q"],
+                time: 0.3,
+                megabytes: 300
+            ),
+            Question(
+                name: "diff from the middle",
+                arguments: ["diff", "\(log)@\(count / 2)", log, "-q"],
+                time: 2.5,
+                megabytes: 900
+            ),
+            Question(
+                name: "history of a message, again",
+                arguments: ["history", log, message, "-q"],
+                time: 0.15,
+                megabytes: 200,
+                again: true
+            ),
+            Question(
+                name: "events --entity, again",
+                arguments: ["events", log, "--entity", message, "-q"],
+                time: 0.15,
+                megabytes: 200,
+                again: true
+            ),
+            Question(
+                name: "compact --dry-run",
+                arguments: ["compact", log, "--dry-run", "-q"],
+                time: 2.5,
+                megabytes: 700
+            ),
+            Question(name: "rebuild", arguments: ["rebuild", log, "--to", cache, "-q"], time: 4, megabytes: 500),
+        ]
+    }
+
+    private func answer(_ question: Question, cold: Double) throws -> [Figure] {
+        if question.again { _ = try use(question.arguments) }
+        let usages = try (0..<rounds).map { _ in try use(question.arguments) }
+        let time = Figure.median(usages.map(\.seconds)) / cold
+        let megabytes = usages.map(\.megabytes).max() ?? 0
+        let figure = Figure("\(question.name), in cold replays", events: count, found: time, allowed: question.time)
+        guard let allowed = question.megabytes else { return [figure] }
+        return [figure, Figure("\(question.name), MB", events: count, found: megabytes, allowed: allowed)]
+    }
+
+    private func rate(_ name: String, _ seconds: Double, goal: Double) -> Figure {
+        let rates = [Double(count) / seconds]
+        return Figure(name, events: count, rates: rates, beside: "events/s", [goal], goal: 1)
+    }
+
+    private func use(_ arguments: [String]) throws -> Child.Usage {
+        try Child.use(program, arguments, output: scratch.file("out"), differs: arguments.first == "diff")
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+
+/// A kind of traffic: how it is made, and how fast its replay should be.
+enum Traffic: String, CaseIterable {
+    case known = "chat, known members"
+    case unknown = "chat, a member more"
+    case mixed = "chat, mixed"
+    case oneAuthor = "chat, one author with many names"
+    case reactions = "chat, reactions"
+    case rows, items
+    case status = "status files"
+
+    /// The capture's kind.
+    var kind: String {
+        switch self {
+        case .known, .unknown, .mixed, .oneAuthor, .reactions: "gateway"
+        case .rows: "realtime"
+        case .items: "sse"
+        case .status: "status"
+        }
+    }
+
+    /// One event for so many of those that were asked for.
+    var share: Int {
+        switch self {
+        case .rows: 20
+        case .items: 300
+        default: 5
+        }
+    }
+
+    /// How many times as fast as Python it should be.
+    var goal: Double {
+        switch self {
+        case .known, .oneAuthor: 6
+        case .status: 4
+        default: 5
+        }
+    }
+
+    /// The id of a message of a chat; `number` counts created messages from 0.
+    static func messageID(_ number: Int) -> Int { firstID + (number + 1) * idStep }
+
+    fileprivate static let firstID = 153_833_649_995_911_168
+    fileprivate static let idStep = 4_194_304
+
+    func write(_ count: Int, to path: String) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        var source = TrafficSource(self)
+        var text = ""
+        for number in 0..<count {
+            text += source.line(number) + "\n"
+            guard text.utf8.count > 1 << 20 || number == count - 1 else { continue }
+            try file.write(contentsOf: Data(text.utf8))
+            text = ""
+        }
+        try file.close()
+    }
+}
+
+/// Makes the lines of a capture; the same ones on every machine.
+private struct TrafficSource {
+    private let traffic: Traffic
+    private var random = SplitMix(state: 17)
+    private var recent: [(id: Int, channel: Int, author: Int)] = []
+    private var nextID = Traffic.firstID
+    private var tickets: [String]
+    /// The messages of each conversation.
+    private var conversations: [Int: [String]] = [:]
+
+    init(_ traffic: Traffic) {
+        self.traffic = traffic
+        tickets = (0..<135).map { Self.ticket($0, title: "ticket \($0)", state: 0, modified: "2026-01-01T00:00:00Z") }
+    }
+
+    mutating func line(_ number: Int) -> String {
+        switch traffic {
+        case .rows: capture(row(number), number)
+        case .items: capture(snapshot(number), number)
+        case .status: status(number)
+        default: capture(frame(number), number)
+        }
+    }
+
+    private func capture(_ raw: String, _ number: Int) -> String {
+        "{\"t_ms\":\(1_767_225_600_000 + number * 50),\"dir\":\"in\",\"raw\":\(Self.quoted(raw))}"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        return "\"\(escaped)\""
+    }
+
+    private static func time(_ number: Int) -> String {
+        let (minutes, seconds) = (number / 1200, number / 20 % 60)
+        let parts = [minutes / 60 % 24, minutes % 60, seconds].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return "2026-01-0\(1 + minutes / 1440 % 9)T\(parts.joined(separator: ":")).\(100 + number % 20 * 45)Z"
+    }
+
+    private mutating func words(_ range: ClosedRange<Int>) -> String {
+        let known = ["tea", "cake", "größer", "日本", "release", "again", "whether", "it", "works", "for", "you", "🍰"]
+        let count = range.lowerBound + random.below(range.count)
+        return (0..<count).map { _ in known[random.below(known.count)] }.joined(separator: " ")
+    }
+
+    // MARK: - Chat
+
+    private mutating func frame(_ number: Int) -> String {
+        let kind = random.below(100)
+        if recent.isEmpty || kind < 60 || (kind < 80 && traffic != .reactions) {
+            nextID += Traffic.idStep
+            let message = (nextID, min(random.below(400), random.below(400)), random.below(5000))
+            if recent.count < 4096 { recent.append(message) } else { recent[random.below(4096)] = message }
+            return written(message, number, name: "MESSAGE_CREATE", edited: "")
+        }
+        let place = random.below(recent.count)
+        if kind < 80 {
+            let (id, channel, _) = recent[place]
+            let user = random.below(5000)
+            return dispatch(
+                "MESSAGE_REACTION_ADD",
+                "\"message_id\":\"\(id)\",\"channel_id\":\"\(channel + 1)\",\"user_id\":\"\(user)\",\"emoji\":\"👍\"",
+                number
+            )
+        }
+        if kind < 94 {
+            let edited = "\"edited_at\":\"\(Self.time(number))\","
+            return written(recent[place], number, name: "MESSAGE_UPDATE", edited: edited)
+        }
+        let (id, channel, _) = recent.remove(at: place)
+        return dispatch("MESSAGE_DELETE", "\"id\":\"\(id)\",\"channel_id\":\"\(channel + 1)\"", number)
+    }
+
+    private mutating func written(
+        _ message: (id: Int, channel: Int, author: Int),
+        _ number: Int,
+        name: String,
+        edited: String
+    ) -> String {
+        let isOne = traffic == .oneAuthor
+        let author = isOne ? 7 : message.author
+        let authorName = isOne ? "name \(1_000_000 + number)" : "user\(author)"
+        let rest =
+            switch traffic {
+            case .unknown: ",\"nonce\":\"abc\""
+            case .mixed where random.below(2) == 0: ",\"nonce\":\"\(random.below(1 << 40))\",\"flags\":0"
+            default: ""
+            }
+        return dispatch(
+            name,
+            "\"id\":\"\(message.id)\",\"channel_id\":\"\(message.channel + 1)\",\"author_id\":\"\(author)\","
+                + "\"content\":\"\(words(6...25))\",\"created_at\":\"2026-01-01T00:00:00.5Z\",\(edited)"
+                + "\"author_username\":\"\(authorName)\",\"attachments\":null\(rest)",
+            number
+        )
+    }
+
+    private func dispatch(_ name: String, _ data: String, _ number: Int) -> String {
+        "{\"op\":0,\"d\":{\(data)},\"s\":\(number + 1),\"t\":\"\(name)\"}"
+    }
+
+    // MARK: - Rows, items and files
+
+    private mutating func row(_ number: Int) -> String {
+        let (id, time) = (random.below(1000), Self.time(number))
+        let names = ["id", "user_id", "title", "messages", "created_at", "updated_at", "deleted_at"]
+        let columns = names.map { "{\"name\":\"\($0)\",\"type\":\"text\"}" }.joined(separator: ",")
+        var messages = conversations[id] ?? (0..<3).map { message($0, number) }
+        let place = random.below(messages.count)
+        messages[place] = message(place, number)
+        conversations[id] = messages
+        let record =
+            "{\"id\":\"c\(id)\",\"user_id\":\"u1\",\"title\":\"\(words(2...5))\",\"messages\":[\(messages.joined(separator: ","))],"
+            + "\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"\(time)\",\"deleted_at\":null}"
+        return
+            "{\"topic\":\"realtime:public:conversations\",\"event\":\"postgres_changes\",\"ref\":null,\"payload\":{\"ids\":[1],"
+            + "\"data\":{\"schema\":\"public\",\"table\":\"conversations\",\"type\":\"UPDATE\",\"commit_timestamp\":\"\(time)\","
+            + "\"errors\":null,\"columns\":[\(columns)],\"record\":\(record),\"old_record\":{\"id\":\"c\(id)\"}}}}"
+    }
+
+    private mutating func message(_ place: Int, _ number: Int) -> String {
+        "{\"id\":\"m\(place)\",\"role\":\"user\",\"content\":\"\(words(3...10))\",\"status\":\"complete\","
+            + "\"timestamp\":\"\(Self.time(number))\"}"
+    }
+
+    private mutating func snapshot(_ number: Int) -> String {
+        let place = random.below(tickets.count)
+        let title = random.below(10) == 0 ? words(2...6) : "ticket \(place)"
+        tickets[place] = Self.ticket(place, title: title, state: random.below(3), modified: Self.time(number))
+        return "id: \(number)\n" + tickets.map { "data: \($0)\n" }.joined() + "\n"
+    }
+
+    private static func ticket(_ number: Int, title: String, state: Int, modified: String) -> String {
+        let status = ["open", "in_progress", "closed"][state]
+        return
+            "{\"ticket\":{\"id\":\"wrk-\(number)\",\"title\":\"\(title)\",\"status\":\"\(status)\",\"type\":\"task\","
+            + "\"priority\":1,\"deps\":[],\"created\":\"2026-01-01T00:00:00Z\",\"modified\":\"\(modified)\"},\"type\":\"ticket\"}"
+    }
+
+    private mutating func status(_ number: Int) -> String {
+        let session = random.below(50)
+        let state = ["idle", "working", "needs_input"][random.below(3)]
+        let text =
+            "{\"state\":\"\(state)\",\"project\":\"p\(session)\",\"timestamp\":\"\(Self.time(number).prefix(19))Z\",\"pid\":\(session + 1)}\n"
+        return
+            "{\"t_ms\":\(1_767_225_600_000 + number * 50),\"path\":\"/tmp/vibestatus-\(session).json\",\"op\":\"write\","
+            + "\"raw\":\(Self.quoted(text))}"
+    }
+}
