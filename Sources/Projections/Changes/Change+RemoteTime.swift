@@ -1,7 +1,7 @@
 import EventLog
 
 extension Change {
-    /// When the remote says that the change was made; `nil` where it does not say.
+    /// The remote's own time of the change; `nil` if the remote gives none.
     var remoteTime: Timestamp? {
         switch self {
         case .message(.written(let write)): write.remoteTime

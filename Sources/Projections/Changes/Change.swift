@@ -1,7 +1,7 @@
 public import EventLog
 
-/// One domain change that a decoder read out of one event. The set is closed: every fold that ought to think about a
-/// new case is made to by the compiler.
+/// One domain change that a decoder read out of one event. The set is closed, so the compiler makes every fold handle a
+/// new case.
 enum Change {
     case channel(ChannelChange)
     case message(MessageChange)
@@ -12,7 +12,7 @@ enum Change {
     case row(RowChange)
 }
 
-/// The event that a change came with.
+/// The event that brought a change.
 public struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
     /// The event's place in the log.
     public let sequence: SequenceNumber
@@ -26,30 +26,30 @@ public struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// What folds and decoders share while one event is applied.
+/// The values that decoders and folds share while one event is applied.
 struct FoldContext {
     /// The texts behind all handles of this state.
     var names: Names
-    /// The event at hand.
+    /// The event being applied.
     var event: EventReference
-    /// How the event at hand is read otherwise than the remote meant it.
+    /// The client's reading rules for this event; empty for the canonical reading (I16).
     var rules: ReadingRules = []
-    /// The rows that this event may have changed, in order, perhaps repeated; read by the digest.
+    /// The rows that this event may have changed, in order, perhaps repeated. The digest reads them.
     var touched: [EntityKey] = []
-    /// Whether anybody reads `touched`.
+    /// False where nothing reads `touched`; `touch` then does nothing.
     var notesTouched = true
-    /// When the remote says that the event at hand happened, where the decoder knows it better than its changes tell.
+    /// The remote's own time of this event, where the decoder knows it better than the changes do.
     var remoteTime: Timestamp?
-    /// What this event could not be made sense of.
+    /// The reasons of the issues that this event caused.
     var reasons: [String] = []
 
-    /// Says that a row may have changed, appeared or gone.
+    /// Notes a row that may have changed, appeared or gone.
     @inline(__always)
     mutating func touch(_ key: EntityKey) {
         if notesTouched { touched.append(key) }
     }
 
-    /// Records an issue at the event at hand: lower case, no full stop, no secret, no text of the message.
+    /// Records an issue at this event. The reason is in lower case, without a full stop, a secret or a message's text.
     mutating func issue(_ reason: String) {
         reasons.append(reason)
     }

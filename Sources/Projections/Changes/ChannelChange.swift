@@ -1,20 +1,21 @@
-/// What can happen to a channel.
+/// A change of a channel.
 enum ChannelChange {
-    /// Another thing named it: it exists with what is known (its guild, perhaps), unless it was deleted.
+    /// Something else named the channel. It exists from now on, unless it was deleted; the guild is known or `nil`.
     case named(EntityID, guild: EntityID?)
-    /// The remote stated it whole.
+    /// The remote stated all fields of the channel.
     case stated(ChannelFields)
-    /// It is gone, and its messages with it.
+    /// The channel is gone, and its messages with it.
     case deleted(EntityID, cause: MessageDeletion.Cause, permanence: Permanence)
-    /// Whether it stands now, though nobody made or removed it now (a branch's tip moved): no history.
+    /// The channel appeared or vanished because a branch's tip moved. Nobody made or removed it, so it gets no history
+    /// entry.
     case stands(EntityID, isPresent: Bool)
 }
 
 /// Whether something deleted can come back.
 enum Permanence: Codable, Hashable, Sendable {
-    /// Its id is never used again: it stays deleted whatever arrives (gateways).
+    /// The id is never used again: the thing stays deleted whatever arrives (gateways).
     case forever
-    /// It lives again when it is written again (files, rows).
+    /// A later write brings the thing back (files, rows).
     case untilWritten
 }
 

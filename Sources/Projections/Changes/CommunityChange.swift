@@ -1,10 +1,10 @@
 import EventLog
 
-/// What can happen around a guild. Registers without a version: the last event in log order wins.
+/// A change of a guild or of something in it. None of these has a version: the last event in log order wins.
 enum CommunityChange {
     case guildNamed(EntityID)
     case guildStated(EntityID, name: String?, owner: EntityID?)
-    /// Everything known of it goes, its channels and their messages too; the id is never used again.
+    /// Everything known of the guild goes, its channels and their messages too; the id is never used again.
     case guildDeleted(EntityID)
     /// The whole set of guilds that the recording user is in.
     case membership([EntityID])
@@ -17,24 +17,24 @@ enum CommunityChange {
     case ban(guild: EntityID, user: EntityID, present: Bool)
     case presence(user: EntityID, status: String)
     case typing(channel: EntityID, user: EntityID, TypingChange = .begins)
-    /// `channel` is `nil` where the user left.
+    /// `channel` is `nil` if the user left.
     case voice(guild: EntityID, user: EntityID, channel: EntityID?)
     case readStates([(channel: EntityID, lastMessage: EntityID?)])
 }
 
-/// What a change says of somebody's typing.
+/// How a change affects a user's typing in a channel.
 enum TypingChange {
-    /// It counts from the event at hand.
+    /// Typing counts from the event being applied.
     case begins
-    /// It counts from an earlier event, as clients with one timer a frame have it.
+    /// Typing counts from an earlier event. Clients that keep one timer a frame read it so.
     case counts(from: EventReference)
-    /// It is over before its time, which only clients know.
+    /// Typing ends early. Only the readings of clients produce this.
     case ends
 
-    /// How long a typing frame counts, as the clients have it.
+    /// How long a typing frame counts in the clients.
     private static let seconds: Int64 = 8
 
-    /// When typing ends of which nothing more is heard.
+    /// When typing ends if no further frame renews it.
     static func end(ofTypingAt start: Timestamp) -> Timestamp {
         let (seconds, overflow) = start.seconds.addingReportingOverflow(seconds)
         return Timestamp(seconds: overflow ? .max : seconds, nanoseconds: start.nanoseconds)

@@ -1,9 +1,9 @@
-/// What can happen to the items of a list.
+/// A change of the items of a list.
 enum ItemChange {
-    /// A snapshot of one list: it replaces the list. If not `isWhole` (a line did not decode), what it lacks keeps its
-    /// place after the others.
+    /// A snapshot, which replaces the list. If not `isWhole` (a line did not decode), items that the snapshot lacks stay,
+    /// behind the others.
     case snapshot(list: EntityID, items: [ItemFields], isWhole: Bool)
-    /// One item was stated by itself (a row).
+    /// One item was stated alone (a row).
     case stated(list: EntityID, item: ItemFields)
     /// One item is gone from a list.
     case removed(list: EntityID, id: EntityID)
@@ -17,6 +17,6 @@ struct ItemFields: Codable, Hashable, Sendable {
     var status: String?
     /// As written.
     var created: String?
-    /// What the remote says beyond the members above.
+    /// The remote's other members.
     var extra = JSONObject()
 }

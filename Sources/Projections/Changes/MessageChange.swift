@@ -1,30 +1,30 @@
 import EventLog
 
-/// What can happen to a message.
+/// A change of a message.
 enum MessageChange {
-    /// A version of it arrived.
+    /// A version of the message arrived.
     case written(MessageWrite)
-    /// It was deleted by name, or vanished from where it stood.
+    /// The message was deleted by name, or its file or row vanished.
     case deleted(MessageDeletion)
-    /// It stands under another channel or id now; its history goes with it.
+    /// The message has another channel or id now; its history goes with it.
     case moved(from: MessageKey, to: MessageKey, remoteTime: Timestamp?, by: String?)
-    /// A user put a reaction on it, or took it away.
+    /// A user added or removed a reaction.
     case reaction(MessageKey, emoji: String, user: EntityID, present: Bool)
-    /// Which part of what is known stands now, though nobody wrote or deleted it now (a branch's tip moved): no
-    /// revision, no history.
+    /// A branch's tip moved, which selects another of the known versions. Nobody wrote or deleted anything, so there is
+    /// no revision and no history entry.
     case stands(MessageKey, MessageStanding)
 }
 
-/// What stands under a message's key at the tip of a branch.
+/// The state of a message at the tip of a branch.
 enum MessageStanding {
     case version(MessageWrite)
     /// Deleted by an earlier event; `last` is the version that was deleted.
     case deleted(MessageDeletion, since: EventReference, last: MessageWrite?)
-    /// Neither live nor deleted: known from elsewhere only, or no message any more.
+    /// Neither live nor deleted: the message is known from elsewhere only, or is no message any more.
     case nowhere
 }
 
-/// What a message is known by within its source.
+/// Identifies a message within its source.
 struct MessageKey: Codable, Hashable, Sendable {
     var channel: EntityID
     var id: EntityID
@@ -33,7 +33,7 @@ struct MessageKey: Codable, Hashable, Sendable {
 /// One version of a message.
 struct MessageWrite: Codable, Sendable {
     var key: MessageKey
-    /// The remote's own version. The greatest wins, `nil` is least, of equal ones the later in the log: then order of
+    /// The remote's own version. The greatest wins; `nil` is least; of equal ones the later in the log wins. So order of
     /// arrival decides only between versions that the remote does not order itself.
     var version: Timestamp?
     var order: MessageOrder
@@ -42,31 +42,31 @@ struct MessageWrite: Codable, Sendable {
     var createdAt: Timestamp?
     var editedAt: Timestamp?
     var content: String
-    /// The id of the message that this one answers, in the same channel.
+    /// The message that this one replies to, in the same channel.
     var replyTo: EntityID?
     var tags: [String]?
     var files: [String]?
     var images: [String]?
-    /// Texts or, where the remote says more of an attachment, objects.
+    /// Texts, or objects where the remote gives more than a text.
     var attachments: [JSONValue]?
     var extra = JSONObject()
-    /// Whether the text (false: only what surrounds it, such as front matter) differs from the version before.
+    /// True if the text differs from the version before; false if only its surroundings, such as front matter, do.
     var changesContent = true
-    /// When the remote says that the change was made, and by whom.
+    /// The remote's own time of the change, and its author.
     var remoteTime: Timestamp?
     var by: String?
-    /// Whether the log's order is the only order of versions (commits): the later write wins and each one that says
-    /// something new is a revision. Otherwise revisions are the distinct values of `version`.
+    /// True if only the log orders the versions (commits): the later write wins, and each write with a new content is a
+    /// revision. False if `version` orders them: the revisions are its distinct values.
     var revisesByArrival = false
-    /// A later version that says the same as this one, which came late: this one takes its place among the revisions.
+    /// A later version of the same content that arrived earlier. This version replaces it among the revisions.
     var replacesVersion: Timestamp?
-    /// Tells how the rest was written, where a change of that alone is a revision too (front matter).
+    /// A hash of the surrounding notation (front matter), where a change of that alone is a revision too.
     var form: Hash256?
 }
 
-/// Where a message stands in its channel.
+/// The rule that orders a message within its channel.
 enum MessageOrder: Codable, Hashable, Sendable {
-    /// By id, as integers (ids that are none: after those, by their UTF-8 bytes).
+    /// By id, as integers. Ids that are no integers follow, by their UTF-8 bytes.
     case byID
     /// By `createdAt`, then id.
     case byCreation

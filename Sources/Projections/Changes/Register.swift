@@ -1,9 +1,9 @@
 import EventLog
 
-/// A value without a version of its own: the last event in log order wins. What happened to it is kept whole, so every
-/// event that changed it can be replayed, and those that repeated it need not be.
+/// A value without a version of its own: the last event in log order wins. The register keeps the whole history, so every
+/// event that changed the value can be replayed, and events that repeated it can be dropped.
 struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
-    /// A value, or its absence, since an event. Two neighbours never hold the same.
+    /// A value, or its absence, since an event. Neighbours always differ.
     struct Entry: Codable, Sendable {
         var event: EventReference
         var value: Value?
@@ -13,13 +13,14 @@ struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
 
     init() {}
 
-    /// The value that stands; `nil` where there is none, or none any more.
+    /// The current value; `nil` if it was never set or was removed.
     var value: Value? { entries.last?.value }
 
-    /// The value that stands or, once that is removed, stood last.
+    /// The current value or, if it was removed, the last one.
     var lastValue: Value? { entries.last { $0.value != nil }?.value }
 
-    /// Sets or (`nil`) removes the value; whether that changed it. What one event sets twice is one entry.
+    /// Sets the value or, with `nil`, removes it. Returns whether the value changed. An event that sets the value twice
+    /// leaves one entry.
     @discardableResult
     mutating func set(_ value: Value?, at event: EventReference) -> Bool {
         let before = self.value

@@ -11,17 +11,17 @@ struct RowChange: Codable, Sendable {
     var table: EntityID
     var id: EntityID
     var operation: Operation
-    /// What decides the order of changes, ties by arrival.
+    /// Orders the changes of a row; ties go by arrival.
     var committedAt: Timestamp
-    /// What tells a repeat: the hash of the change's canonical text without `columns`.
+    /// Identifies a repeat: the hash of the change's canonical text without `columns`.
     var identity: Hash256
     /// The names in `columns`, in order.
     var columns: [String]
     var record: JSONObject
-    /// Whether an error `413` left values out of `record`.
+    /// True if an error `413` left values out of `record`.
     var isPartial = false
-    /// Whether it is a row that was read, not a change: one that the remote last wrote before what is known is stale.
+    /// True for a row that was read, not changed. The register ignores it if the remote wrote it before the known row.
     var isReading = false
-    /// Whether its place among the changes is that of its arrival, and no repeat is one.
+    /// True if changes apply in arrival order, duplicates included.
     var isPlacedByArrival = false
 }

@@ -1,12 +1,12 @@
 import EventLog
 
-/// One row as its changes make it, whatever the order in which they arrived.
+/// One row, folded from its changes in whatever order they arrived.
 ///
-/// Each column holds what the last change in order of commit said of it, ties by arrival. An INSERT or a DELETE resets
-/// all that is older. Only what a change did to these registers is remembered of it, so that a repeat of it does nothing
-/// (a change that did nothing is older than everything here, and so is its repeat).
+/// Each column holds the value of its last change in commit order; ties go by arrival. An INSERT or a DELETE resets
+/// everything older. The register remembers the identities of changes that had an effect, so a repeat does nothing. A
+/// change without effect is older than everything here, and so is its repeat.
 struct RowRegister: Codable, Sendable {
-    /// Where a change stands: by commit, then by arrival.
+    /// Orders changes: by commit, then by arrival.
     struct Position: Codable, Hashable, Comparable, Sendable {
         let committedAt: Timestamp
         let sequence: UInt64
@@ -41,15 +41,15 @@ struct RowRegister: Codable, Sendable {
     /// The last UPDATE above the floor.
     private var lastUpdate: Position?
     private var values: [String: Column] = [:]
-    /// Where a column was last named.
+    /// The last change that named a column.
     private var named: [String: Position] = [:]
-    /// Where a partial change last lacked a column.
+    /// The last partial change that lacked a column's value.
     private var lacked: [String: Position] = [:]
     private var identities: [Hash256: Position] = [:]
-    /// The events whose change did anything, in order of arrival.
+    /// The events whose change had an effect, in order of arrival.
     private(set) var changedAt: [UInt64] = []
 
-    /// Takes in one change; false where it is a repeat or too late to say anything.
+    /// Applies one change; false if it is a repeat or too old to have an effect.
     mutating func apply(_ change: RowChange, at sequence: UInt64) -> Bool {
         let position = Position(change, at: sequence)
         guard change.isPlacedByArrival || identities[change.identity] == nil,
@@ -76,8 +76,8 @@ struct RowRegister: Codable, Sendable {
         return isEffective
     }
 
-    /// Whether a row that was read is older than what is known: by the time that the remote wrote it last, or it was
-    /// written last before its deletion.
+    /// Whether a row that was read is older than the known one: its `updated_at` is earlier, or is not later than the
+    /// deletion of the row.
     private func isStale(_ change: RowChange) -> Bool {
         guard change.isReading, let updatedAt = Self.time(change.record["updated_at"]) else { return false }
         if let floor, floor.isDelete, lastUpdate == nil { return updatedAt <= floor.position.committedAt }
@@ -94,7 +94,7 @@ struct RowRegister: Codable, Sendable {
         named = named.filter { $0.value > position }
         lacked = lacked.filter { $0.value > position }
         if let update = lastUpdate, update < position { lastUpdate = nil }
-        // A repeat of what was committed earlier finds the floor above it.
+        // Repeats of earlier commits need no identity: the floor is above them.
         identities = identities.filter { $0.value.committedAt >= position.committedAt }
     }
 
@@ -119,10 +119,10 @@ struct RowRegister: Codable, Sendable {
     }
 }
 
-/// A row as it stands.
+/// The current content of a row.
 struct SettledRow: Codable, Sendable {
     var record: JSONObject
-    /// Columns that exist and whose value was never seen, sorted.
+    /// Columns that exist but whose value was never seen, sorted.
     var unknownColumns: [String]
     /// Columns whose known value may be outdated, sorted.
     var staleColumns: [String]
@@ -130,7 +130,7 @@ struct SettledRow: Codable, Sendable {
     /// Whether `deleted_at` is set.
     var isSoftDeleted: Bool { record["deleted_at"].map { !$0.isNull } ?? false }
 
-    /// The members of a row of the state document that come from the row itself.
+    /// The members that the row contributes to its row of the state document.
     var members: JSONObject {
         [
             "state": .string(isSoftDeleted ? "soft_deleted" : "live"),
@@ -146,7 +146,7 @@ struct SettledRow: Codable, Sendable {
 }
 
 extension RowRegister {
-    /// The row, or `nil` where it was deleted or never stood.
+    /// The current row; `nil` if it was deleted or never existed.
     var settled: SettledRow? {
         guard lastUpdate != nil || floor?.isDelete == false else { return nil }
         let stale = values.keys.filter { name in
@@ -162,7 +162,7 @@ extension RowRegister {
         )
     }
 
-    /// All of it, for snapshots.
+    /// The whole register, for snapshots.
     func snapshot() -> JSONValue {
         let columns = Self.sorted(values.keys).map { name in
             JSONValue.array([.string(name), values[name]?.value ?? .null, values[name]?.position.snapshot ?? .null])

@@ -1,10 +1,10 @@
 import EventLog
 
-/// What can happen to a session.
+/// A change of a session.
 enum SessionChange {
     /// An accepted status was observed.
     case observed(SessionFields)
-    /// Its file or record is gone.
+    /// The session's file or record is gone.
     case removed(EntityID)
 }
 
@@ -15,16 +15,16 @@ struct SessionFields: Codable, Hashable, Sendable {
     var status: String
     /// The time stamp's text as written.
     var timestamp: String?
-    /// What staleness counts from: the time stamp's instant, else when it was recorded.
+    /// Staleness counts from here: the time stamp's instant or, without one, the time of receipt.
     var instant: Timestamp
     var pid: Int64?
     var device: String?
 }
 
-/// What can happen to a prompt.
+/// A change of a prompt.
 enum PromptChange {
     case asked(PromptFields)
-    /// Something stands there that cannot be read.
+    /// The prompt exists but cannot be read.
     case unreadable(EntityID)
     case removed(EntityID)
 }
