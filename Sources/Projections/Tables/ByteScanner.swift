@@ -1,25 +1,25 @@
 import EventLog
 
-/// Walks over the bytes of one JSON text, as strictly as `JSONReader`, but knows only the plain forms of things and says
-/// `nil` or false for any other, be it a fault or merely unusual. Borrows the bytes.
+/// Scans the bytes of one JSON text, as strictly as `JSONReader`. It reads only the plain forms of values and returns
+/// `nil` or false for any other, malformed or merely unusual. Borrows the bytes.
 ///
-/// Two pointers: a function that takes a scanner and returns one keeps it in registers.
+/// A scanner is two pointers, so a function that takes one and returns one keeps it in registers.
 struct ByteScanner: BitwiseCopyable {
     private(set) var place: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
 
-    /// `nil` where there are no bytes.
+    /// `nil` for an empty buffer.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
         place = start.assumingMemoryBound(to: UInt8.self)
         end = place + bytes.count
     }
 
-    /// The byte at the place reached; 0, which may stand nowhere in a JSON text, at the end.
+    /// The current byte; 0 at the end, a byte that no JSON text contains.
     @inline(__always)
     var current: UInt8 { place < end ? place.pointee : 0 }
 
-    /// The byte after the one at the place reached; 0 beyond the end.
+    /// The byte after `current`; 0 beyond the end.
     @inline(__always)
     var second: UInt8 { left > 1 ? place[1] : 0 }
 
@@ -35,7 +35,7 @@ struct ByteScanner: BitwiseCopyable {
         while current == 0x20 || current == 0x0A || current == 0x0D || current == 0x09 { place += 1 }
     }
 
-    /// Passes a byte that means itself, after white space; whether it was there.
+    /// Skips white space, then passes `byte`; false if another byte follows.
     @inline(__always)
     mutating func take(_ byte: UInt8) -> Bool {
         skipSpace()
@@ -44,14 +44,14 @@ struct ByteScanner: BitwiseCopyable {
         return true
     }
 
-    /// Passes `null`; whether it was there.
+    /// Skips white space, then passes `null`; false if something else follows.
     @inline(__always)
     mutating func takeNull() -> Bool {
         skipSpace()
         return current == UInt8(ascii: "n") && takeLiteral("null")
     }
 
-    /// Passes a literal of at least one byte; whether it stood there.
+    /// Passes a literal of at least one byte; false, without moving, if something else follows.
     @inline(__always)
     mutating func takeLiteral(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
@@ -60,7 +60,9 @@ struct ByteScanner: BitwiseCopyable {
         return true
     }
 
-    /// Passes a member's name that has no escapes, its colon, and white space around it; whether it was this one.
+    /// Passes a member's name without escapes and its colon; false for another name. `current` must be the opening quote.
+    ///
+    /// Moves behind the name also if no colon follows, and returns false then.
     @inline(__always)
     mutating func takeName(_ name: StaticString) -> Bool {
         let count = name.utf8CodeUnitCount
@@ -70,7 +72,7 @@ struct ByteScanner: BitwiseCopyable {
         return take(UInt8(ascii: ":"))
     }
 
-    /// Passes a member's name of ASCII without escapes, whatever it is, and its colon; false for any other.
+    /// Passes any member's name of ASCII without escapes, and its colon; false for other names.
     mutating func passName() -> Bool {
         guard take(UInt8(ascii: "\"")) else { return false }
         skipPlain()
@@ -85,7 +87,7 @@ struct ByteScanner: BitwiseCopyable {
             index &+= 8
         }
         if index == count { return true }
-        // The last bytes once more, some of them a second time.
+        // The rest is compared in whole words, which may overlap bytes compared before.
         if count > 8 { return word(left + (count &- 8)) == word(right + (count &- 8)) }
         if count >= 4 {
             return half(left) == half(right) && half(left + (count &- 4)) == half(right + (count &- 4))
@@ -135,7 +137,7 @@ extension ByteScanner {
         }
     }
 
-    /// Passes bytes of a text that mean themselves, eight at a time; see `JSONReader`.
+    /// Passes the plain bytes of a text, eight at a time: ASCII from 0x20 on, no quote and no backslash. See `JSONReader`.
     @inline(__always)
     private mutating func skipPlain() {
         while left >= 8 {
@@ -149,7 +151,8 @@ extension ByteScanner {
         while isPlain(current) { place += 1 }
     }
 
-    /// A word in which the lowest bit that is set is the top bit of the first byte that does not mean itself.
+    /// A word whose lowest set bit is the top bit of the first byte that is not plain. Higher bits may be wrong, as borrows
+    /// run upwards. Zero if all eight bytes are plain.
     @inline(__always)
     private static func marks(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -177,7 +180,7 @@ extension ByteScanner {
         return true
     }
 
-    /// Whether a letter behind a backslash stands for one character.
+    /// Whether a backslash and this letter make an escape of two bytes.
     @inline(__always)
     private static func isEscape(_ letter: UInt8) -> Bool {
         switch letter {
@@ -221,10 +224,10 @@ extension ByteScanner {
 // MARK: - Any values
 
 extension ByteScanner {
-    /// The most levels in which a value stands that is passed: of a frame, its `d`, an object in that.
+    /// At most so many objects enclose a value that is passed: the frame, its `d`, an object in `d`.
     private static let levelsAround = 3
 
-    /// Passes one value, whatever it is; false where `JSONReader` would refuse it within the text.
+    /// Passes one value of any form; false if `JSONReader` would refuse it at this depth.
     mutating func passValue() -> Bool {
         var reader = JSONReader(UnsafeRawBufferPointer(start: place, count: left), within: Self.levelsAround)
         guard (try? reader.skip()) != nil else { return false }
@@ -232,7 +235,7 @@ extension ByteScanner {
         return true
     }
 
-    /// The bytes from the place that another scanner of this text has reached to this one's.
+    /// The bytes between `start`, an earlier scanner of the same text, and this one.
     func bytes(from start: ByteScanner) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: start.place, count: place - start.place)
     }
@@ -241,7 +244,7 @@ extension ByteScanner {
 // MARK: - Numbers and times
 
 extension ByteScanner {
-    /// Reads a whole number from 0 on without sign, below 2^63.
+    /// Reads an unsigned whole number below 2^63, without leading zeros.
     @inline(__always)
     mutating func wholeNumber() -> UInt64? {
         skipSpace()
@@ -251,7 +254,7 @@ extension ByteScanner {
         return value
     }
 
-    /// Reads an id that is a number below 2^63 without leading zeros, written as a text or as a number.
+    /// Reads an id: a number below 2^63 without leading zeros, written as a text or as a number.
     @inline(__always)
     mutating func id() -> UInt64? {
         skipSpace()
@@ -264,7 +267,7 @@ extension ByteScanner {
         return value
     }
 
-    /// Passes 1 to 19 digits whose number is below 2^63.
+    /// Reads 1 to 19 digits; `nil` from 2^63 on.
     @inline(__always)
     private mutating func digits() -> UInt64? {
         let start = place
@@ -281,8 +284,8 @@ extension ByteScanner {
         return count > 0 && count < 20 && value < 1 << 63 ? value : nil
     }
 
-    /// The number that eight ASCII digits write; `nil` where one is no digit. (Source: Daniel Lemire, "Quickly parsing
-    /// eight digits", 2018.)
+    /// The value of eight ASCII digits; `nil` if one is no digit. (Source: Daniel Lemire, "Quickly parsing eight digits",
+    /// 2018.)
     @inline(__always)
     private static func eightDigits(_ word: UInt64) -> UInt64? {
         let high: UInt64 = 0xF0F0_F0F0_F0F0_F0F0
@@ -292,7 +295,7 @@ extension ByteScanner {
         return ((fours & 0x0000_FFFF_0000_FFFF) &* 42_949_672_960_001) >> 32
     }
 
-    /// Reads a text such as `2026-01-19T08:30:00.25Z`, of a year that `PackedTime` holds.
+    /// Reads a text such as `2026-01-19T08:30:00.25Z`, in UTC, of a year that `PackedTime` holds.
     @inline(__always)
     mutating func time() -> PackedTime? {
         guard take(UInt8(ascii: "\"")), left >= 21 else { return nil }
@@ -318,7 +321,7 @@ extension ByteScanner {
         return tens < 10 && ones < 10 ? Int64(tens) * 10 + Int64(ones) : nil
     }
 
-    /// Nanoseconds after a point, zero without one; `nil` for more than nine digits or none.
+    /// Reads a point and 1 to 9 digits as nanoseconds; 0 without a point, `nil` for other counts of digits.
     @inline(__always)
     private mutating func fraction() -> Int64? {
         guard current == UInt8(ascii: ".") else { return 0 }

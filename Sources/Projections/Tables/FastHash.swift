@@ -1,9 +1,8 @@
-/// A checksum of bytes in two halves, for telling apart what differs by accident. Who wants two inputs to collide can make
-/// them: what others send is told apart by a `FrameKey`, and found by a `TableKey`.
+/// A 128-bit checksum, in two halves, against accidental differences only. An attacker can make inputs that collide, so
+/// what remotes send is compared by a `FrameKey` and looked up by a `TableKey` (I26).
 ///
-/// The same on every machine and in every run, so it may be stored. Each step folds 128-bit products into two chains of
-/// their own (the construction of wyhash, Wang Yi, public domain, with other constants). Cost: about a fifteenth of
-/// SHA-256.
+/// Equal on every machine and in every run, so it may be stored. Each step folds 128-bit products into one of two chains
+/// (the construction of wyhash, Wang Yi, public domain, with other constants). Cost: about a fifteenth of SHA-256.
 struct FastHash {
     private static let keys: (UInt64, UInt64, UInt64, UInt64) = (
         0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x27D4_EB2F_1656_67C5
@@ -30,7 +29,7 @@ struct FastHash {
         low = Self.fold(second ^ Self.keys.3, first ^ Self.keys.1) ^ first
     }
 
-    /// Mixes two words so that every bit of either decides about half of the result's.
+    /// Mixes two words; flipping one bit of either flips about half of the result's bits.
     @inline(__always)
     static func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
         fold(left ^ keys.0, right ^ keys.1) ^ fold(left ^ keys.2, keys.3)
@@ -44,13 +43,13 @@ struct FastHash {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Eight bytes as one little-endian number; they must lie within the buffer.
+    /// Eight bytes as one little-endian number. They must lie within the buffer; release builds do not check that.
     @inline(__always)
     func word(_ offset: Int) -> UInt64 {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// At most eight bytes from an offset on as one little-endian number; what lies beyond the end counts as zero.
+    /// The next eight bytes from an offset as one little-endian number; bytes beyond the end are zero.
     @inline(__always)
     func partialWord(_ offset: Int) -> UInt64 {
         if count - offset >= 8 { return word(offset) }
@@ -60,7 +59,7 @@ extension UnsafeRawBufferPointer {
         return word
     }
 
-    /// Whether another buffer holds the same bytes.
+    /// Whether another buffer contains the same bytes.
     @inline(__always)
     func isSame(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }

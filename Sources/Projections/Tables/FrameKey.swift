@@ -1,14 +1,14 @@
 import EventLog
 
-/// A hash of frames by which a repeat is known, with a key: the log's identity. Sixteen random bytes made at the log's birth,
-/// they are the same wherever the log is replayed, and unknown to the remote, which therefore cannot make up two frames
-/// that are taken for one.
+/// A keyed hash of frames, which detects repeats (I26). The key is the log's identity: sixteen random bytes made at the
+/// log's birth. It is the same wherever the log is replayed, and the remote does not know it, so the remote cannot craft
+/// two frames with one hash.
 ///
-/// Two given frames have one hash for about one key in 2^64: sums of products over stretches of 1 KiB, put together as a
-/// polynomial modulo 2^127 - 1 (the construction of VMAC; T. Krovetz and W. Dai, draft-krovetz-vmac-01). Cost: about a
-/// fifteenth of SHA-256.
+/// Two given frames collide under about one key in 2^64. The hash sums products over stretches of 1 KiB and combines the
+/// sums as a polynomial modulo 2^127 - 1 (the construction of VMAC; T. Krovetz and W. Dai, draft-krovetz-vmac-01). Cost:
+/// about a fifteenth of SHA-256.
 struct FrameKey: Sendable {
-    /// The key of states that are of no log.
+    /// The key of states without a log.
     static let none = FrameKey([])
 
     private static let stretchWords = 128
@@ -18,10 +18,10 @@ struct FrameKey: Sendable {
 
     /// The key words: `words[i]` is added to word `i` of every stretch.
     private let words: [UInt64]
-    /// Where the polynomial is evaluated; its halves are below 2^63.
+    /// The polynomial is evaluated here. The upper half is below 2^62.
     let point: UInt128
 
-    /// - Parameter identity: of the log.
+    /// - Parameter identity: the identity of the log.
     init(_ identity: [UInt8]) {
         let head = Array("eventlog frames".utf8) + identity
         let random = (0...UInt8(Self.stretchWords / 4)).flatMap { part in
@@ -45,7 +45,7 @@ struct FrameKey: Sendable {
         return hash < Self.modulus ? hash : hash - Self.modulus
     }
 
-    /// The products of neighbouring words of a stretch, each word with its part of the key; below 2^126.
+    /// The sum of the products of neighbouring words of a stretch, each word plus its key word; modulo 2^126.
     @inline(__always)
     private func sum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt128 {
         words.withUnsafeBufferPointer { words in
@@ -71,7 +71,7 @@ struct FrameKey: Sendable {
         let low = Self.product(left.low, right.low)
         let middle = Self.product(left.low, right.high) &+ Self.product(left.high, right.low)
         let high = Self.product(left.high, right.high)
-        // 2^127 is 1, so 2^128 is 2, and of what is to be shifted by 64 all from bit 63 on comes in again below.
+        // 2^127 is 1 here, so 2^128 is 2, and the bits that a shift by 64 lifts to 2^127 and above come in again below.
         let shifted = (middle & (1 << 63 - 1)) << 64
         let sum = Self.reduced(Self.reduced(low) &+ Self.reduced(shifted))
         return Self.reduced(Self.reduced(sum &+ (middle >> 63)) &+ Self.reduced(high << 1))

@@ -1,10 +1,10 @@
 import EventLog
 
-/// Members of one object as they stand in its text: up to five runs of neighbours. Borrows the text.
+/// Some members of one object, kept as up to five runs of its text. Borrows the text.
 struct MemberRuns: BitwiseCopyable {
-    /// One run: what stands between the name of its first member and the end of its last value.
+    /// Neighbouring members: the text from the first one's name to the end of the last one's value.
     private struct Run: BitwiseCopyable {
-        /// From where the first run begins.
+        /// Counted from the start of the first run.
         var offset: UInt32 = 0
         var count: UInt32 = 0
 
@@ -23,26 +23,28 @@ struct MemberRuns: BitwiseCopyable {
 
     private init() {}
 
-    /// The members of a whole object, which stand between its braces.
+    /// All members of an object.
     ///
-    /// - Parameter object: the text of an object that has a member which is not null, of fewer than 2^32 bytes.
+    /// - Parameter object: the text of an object of fewer than 2^32 bytes, braces included. One of its members must not be
+    ///   null.
     init(object: UnsafeRawBufferPointer) {
         start = object.baseAddress
         runs.0 = Run(offset: 1, count: UInt32(object.count - 2))
         (runCount, hasValue) = (1, true)
     }
 
-    /// Whether there is nothing to keep: members that are null say nothing.
+    /// True if all members are null: a null member equals an absent one.
     var isEmpty: Bool { !hasValue }
 
-    /// The bytes of an object that has these members; 0 where there is nothing to keep.
+    /// The length of the object that `appendObject` writes; 0 if `isEmpty`.
     var byteCount: Int {
         if isEmpty { return 0 }
         // Braces, and commas between the runs.
         return (0..<runCount).reduce(runCount + 1) { $0 + Int(self[$1].count) }
     }
 
-    /// Adds a member that stands behind those before, in the same text; false where there is no room for another run.
+    /// Adds a member that follows those before in the same text. False if it needs a sixth run, or if its length or its
+    /// distance to the first run reaches 16 MiB.
     mutating func add(_ member: UnsafeRawBufferPointer, isNull: Bool) -> Bool {
         guard let place = member.baseAddress, member.count < 1 << 24 else { return false }
         if !isNull { hasValue = true }
@@ -85,7 +87,7 @@ struct MemberRuns: BitwiseCopyable {
         }
     }
 
-    /// Writes an object that has these members.
+    /// Writes an object with these members; nothing if `isEmpty`.
     func appendObject(to bytes: inout [UInt8]) {
         guard let start, !isEmpty else { return }
         bytes.append(UInt8(ascii: "{"))
@@ -97,7 +99,7 @@ struct MemberRuns: BitwiseCopyable {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Whether an object that has these members equals another one: neither the order of members nor null ones count.
+    /// Whether an object with these members equals another one, apart from the order of members and null ones.
     func isSame(as object: UnsafeRawBufferPointer) -> Bool {
         if isEmpty || object.isEmpty { return isEmpty == object.isEmpty }
         var bytes: [UInt8] = []
@@ -110,7 +112,7 @@ struct MemberRuns: BitwiseCopyable {
 }
 
 extension JSONValue {
-    /// An object without the members that are null.
+    /// An object without its null members.
     fileprivate var droppingNull: JSONValue {
         guard let members = object?.members else { return self }
         return .object(JSONObject(distinct: members.filter { !$0.value.isNull }))

@@ -1,4 +1,4 @@
-/// Numbers of variable length, as many bytes as they need: LEB128, signed ones zigzag.
+/// Numbers of variable length: LEB128, signed ones in zigzag.
 extension [UInt8] {
     @inline(__always)
     mutating func appendNumber(_ value: UInt64) {
@@ -16,7 +16,8 @@ extension [UInt8] {
     }
 }
 
-/// Reads what was appended so, and other bytes between. Borrows the bytes, which may be any.
+/// Reads numbers that `appendNumber` and `appendSigned` wrote, and other bytes between them. Borrows the bytes. Accepts any
+/// bytes: `nil` means that they end early or that a number is too long.
 struct NumberReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
@@ -39,7 +40,7 @@ struct NumberReader {
         return bytes[offset]
     }
 
-    /// The next bytes, as many as are asked for.
+    /// The next `count` bytes; `nil` if fewer are left.
     @inline(__always)
     mutating func bytes(_ count: UInt64) -> UnsafeRawBufferPointer? {
         guard count <= UInt64(bytes.count - offset) else { return nil }
@@ -57,7 +58,7 @@ struct NumberReader {
         guard bytes.count - offset >= 8 else { return numberByBytes(0, 0) }
         let word = bytes.word(offset)
         let ends = ~word & 0x8080_8080_8080_8080
-        // Of longer numbers the last bytes lie beyond the word.
+        // A longer number ends beyond this word.
         guard ends != 0 else {
             offset += 8
             return numberByBytes(Self.joined(word & 0x7F7F_7F7F_7F7F_7F7F), 56)
@@ -66,7 +67,7 @@ struct NumberReader {
         return Self.joined(word & (ends ^ (ends &- 1)) & 0x7F7F_7F7F_7F7F_7F7F)
     }
 
-    /// The bits of eight groups of seven, one after another.
+    /// Joins eight groups of seven bits, one a byte, into 56 bits.
     @inline(__always)
     private static func joined(_ groups: UInt64) -> UInt64 {
         var bits = groups
@@ -75,7 +76,7 @@ struct NumberReader {
         return (bits & 0x0FFF_FFFF_0000_0000) >> 4 | bits & 0x0000_0000_0FFF_FFFF
     }
 
-    /// Goes on with a number of which the lower bits have been read.
+    /// Reads the rest of a number whose `lowerBits` lower bits are known.
     private mutating func numberByBytes(_ lower: UInt64, _ lowerBits: UInt64) -> UInt64? {
         var value = lower
         var shift = lowerBits

@@ -1,24 +1,24 @@
 import EventLog
 
-/// An instant in one word: nanoseconds since 1970 within the years 1700 to 2199, or none.
+/// An optional instant in one word: nanoseconds since 1970 (UTC), within the years 1700 to 2199.
 struct PackedTime: BitwiseCopyable, Hashable, Sendable {
-    /// The years in which every instant fits.
+    /// All instants of these years fit 64 bits.
     static let years: ClosedRange<Int64> = 1700...2199
     static let none = PackedTime(rawValue: .min)
 
-    /// `Int64.min` for none, which is least, as the absent version is.
+    /// `Int64.min` for none. That is the least value, as an absent version is the least version.
     let rawValue: Int64
 
     private init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 
-    /// The instant that `rawValue` was that of; any number is one.
+    /// The instant whose `rawValue` was saved. Any number is valid.
     init(saved rawValue: Int64) {
         self.rawValue = rawValue
     }
 
-    /// Makes an instant of a year in `years`.
+    /// Makes an instant, which must be in `years`.
     @inline(__always)
     init(seconds: Int64, nanoseconds: Int64) {
         rawValue = seconds &* 1_000_000_000 &+ nanoseconds

@@ -1,7 +1,6 @@
-/// A long row of small values without references, in pages of fixed size.
+/// A long array of small values without references, in pages of 1024 elements.
 ///
-/// A value: copies share their pages until one of them changes an element, which then costs one page. Growing moves
-/// nothing.
+/// A value: copies share their pages, and changing an element copies one page. Growing never moves an element.
 struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
     private static var shift: Int { 10 }
     private static var size: Int { 1 << shift }

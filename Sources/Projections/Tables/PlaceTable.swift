@@ -1,32 +1,33 @@
-/// Finds places by the hash of what stands there. Open addressing with linear probing; eight bytes a bucket: the hash's
-/// upper half, which also says where the bucket belongs, and the place. At most three quarters full and growing by half:
-/// of a large table 11 to 16 bytes a place.
+/// A hash table from keys to places. Open addressing with linear probing. A bucket has eight bytes: the hash's upper half,
+/// which determines the bucket's home, and the place. The table is at most three quarters full and grows by half, so a
+/// large one takes 11 to 16 bytes a place.
 ///
-/// The table does not hold the keys: whoever asks says whether a place is the one. Nothing is ever taken out, and nothing
-/// is read out in the table's own order.
+/// The table does not store the keys: the caller of `find` compares them. Entries are never removed, and never listed in
+/// the table's order (I26).
 struct PlaceTable: Sendable {
-    /// Zero: empty. Else the hash's upper half above the place + 1.
+    /// Zero for an empty bucket. Otherwise the hash's upper half, and below it the place + 1.
     private var buckets: [UInt64] = []
     private var count = 0
     private let key = TableKey.process
-    /// How many places it takes before it grows.
+    /// The table grows when `count` reaches this.
     private var limit = 0
-    /// Up to so many buckets the table doubles.
+    /// A table with fewer buckets than this doubles when it grows.
     private static let smallMax = 1 << 12
-    /// So many buckets lie in a processor's cache together.
+    /// This many buckets (64 KiB) fit a processor's cache.
     private static let stretchBuckets = 1 << 13
 
     init() {}
 
-    /// The hash under which a place is added and found: of two words that say together what lies there.
+    /// The hash for `add` and `find` of a key that is two words.
     @inline(__always)
     func hash(_ left: UInt64, _ right: UInt64) -> UInt64 { key.hash(left, right) }
 
-    /// As `hash(_:_:)`, of a word and bytes.
+    /// The hash of a key that is a word and some bytes.
     @inline(__always)
     func hash(_ word: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 { key.hash(word, bytes) }
 
-    /// How many buckets searches for all places pass over together.
+    /// The sum of the distances between all places and their homes: what searching each place once costs beyond the first
+    /// buckets. O(buckets).
     var stepCount: Int {
         buckets.indices.reduce(0) { sum, index in
             guard buckets[index] != 0 else { return sum }
@@ -35,6 +36,8 @@ struct PlaceTable: Sendable {
         }
     }
 
+    /// The place with this hash for which `isWanted` is true; `nil` if none is. `isWanted` must compare the keys, as hashes
+    /// collide.
     @inline(__always)
     func find(_ hash: UInt64, _ isWanted: (Int) -> Bool) -> Int? {
         guard !buckets.isEmpty else { return nil }
@@ -53,9 +56,8 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// Reads where the searches for some hashes begin, one right after another and nothing else between, so that they
-    /// wait for memory together: afterwards these buckets are near. The result means nothing; it is there because what
-    /// nobody asks for is not read.
+    /// Loads the buckets at which the searches for some hashes begin into the processor's cache. The reads follow one another
+    /// directly, so their waits for memory overlap. The result means nothing; without it, the compiler could drop the reads.
     @inline(__always)
     func readAhead(_ hashes: UnsafeBufferPointer<UInt64>) -> UInt64 {
         guard !buckets.isEmpty else { return 0 }
@@ -66,7 +68,7 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// Adds a place that is not there yet.
+    /// Adds a place that the table lacks.
     @inline(__always)
     mutating func add(_ hash: UInt64, place: Int) {
         if count >= limit { grow() }
@@ -83,7 +85,7 @@ struct PlaceTable: Sendable {
         buckets[index] = bucket
     }
 
-    /// The bucket that a search for a tag begins at: tags in their order are spread evenly over all buckets.
+    /// The bucket at which a search for a tag begins. Homes grow with the tags, evenly over all buckets.
     @inline(__always)
     private static func home(_ tag: UInt64, _ count: Int) -> Int {
         Int(truncatingIfNeeded: (tag &* UInt64(truncatingIfNeeded: count)) >> 32)
@@ -96,12 +98,12 @@ struct PlaceTable: Sendable {
 
     @inline(never)
     private mutating func grow() {
-        // A small table costs nothing; it does not stay small for long.
+        // Doubling wastes little memory in a small table, and saves moves.
         let more = buckets.count < Self.smallMax ? buckets.count : buckets.count / 2
         resize(to: max(64, buckets.count + more))
     }
 
-    /// Buckets stay nearly in their order, so that both rows are walked over once.
+    /// Buckets keep nearly their order, so both arrays are read and written from one end to the other.
     private mutating func resize(to bucketCount: Int) {
         let old = buckets
         buckets = [UInt64](repeating: 0, count: bucketCount)
@@ -111,9 +113,8 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// Makes the table of places of which the hashes are known, each at its place: at once, and in a fraction of the time
-    /// that adding one after another takes. They are sorted roughly first, so that buckets are filled from one end of the
-    /// table to the other.
+    /// Builds the table at once; place *i* has the hash `hashes[i]`. Takes a fraction of the time of single `add`s: the
+    /// hashes are sorted roughly first, so the buckets are filled from one end of the table to the other.
     init(hashes: [UInt64]) {
         guard !hashes.isEmpty else { return }
         count = hashes.count

@@ -1,10 +1,10 @@
-/// What tables in memory hash with: a key drawn once for the process. Who makes ids up does not know it, and so cannot make
-/// them collide.
+/// The hash key of the tables in memory, drawn once for the process. A remote does not know it, so it cannot make up ids that
+/// collide (I26).
 ///
-/// This is the one place in the module where chance comes in, and it decides nothing but where an entry lies in a table.
-/// The key is what Swift's own `Hasher` draws for its sets and dictionaries. No state, order, document or file depends on
-/// it: tables are asked for one place by its hash, the asker compares what lies there, nothing walks over a table, and
-/// saved states hold no hash; a table is built anew when its state is loaded.
+/// This is the only randomness in the module, and it decides nothing but where an entry lies in a table. It comes from
+/// Swift's `Hasher`, which draws its seed at the process's start. No state, order, document or file depends on it: a table
+/// is searched for one place by its hash, the caller compares the keys, nothing lists a table, and saved states contain no
+/// hash. A table is rebuilt when its state is loaded.
 struct TableKey: BitwiseCopyable, Sendable {
     static let process = TableKey()
 
@@ -26,7 +26,7 @@ struct TableKey: BitwiseCopyable, Sendable {
         return Self.fold(product.low ^ words.2, product.high ^ words.3)
     }
 
-    /// The hash of a word and all of some bytes.
+    /// The hash of a word and all bytes of a buffer.
     @inline(__always)
     func hash(_ word: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var state = hash(word, UInt64(bytes.count))

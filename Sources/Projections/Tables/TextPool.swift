@@ -1,5 +1,5 @@
-/// Where a text lies in a `TextPool`, in one word: the number of the page, 18 bits of offset in it, 24 bits of length,
-/// whether the text is escaped as in JSON, and whether an object goes with it.
+/// The place of a text in a `TextPool`, in one word: 20 bits of page number, 18 bits of offset in the page, 24 bits of
+/// length, a bit for escapes as in JSON, and a bit for an object behind the text.
 struct PooledText: BitwiseCopyable, Sendable {
     private static let escapedBit: UInt64 = 1
     private static let objectBit: UInt64 = 2
@@ -25,36 +25,38 @@ struct PooledText: BitwiseCopyable, Sendable {
             | (hasEscapes ? Self.escapedBit : 0) | (hasObject ? Self.objectBit : 0)
     }
 
+    /// Makes a place of saved parts; `nil` if one is out of range.
+    ///
     /// - Parameters:
-    ///   - position: as `position`.
+    ///   - position: a saved `position`.
     ///   - count: at most `TextPool.countMax`.
-    ///   - flags: as `flags`.
+    ///   - flags: a saved `flags`.
     init?(position: UInt64, count: UInt64, flags: UInt64) {
         guard position >> 18 < 1 << 20, count <= TextPool.countMax, flags < 4 else { return nil }
         bits = position << Self.offsetShift | count << Self.countShift | flags
     }
 
-    /// The page and the offset in it, in one number that grows from one text to the next.
+    /// The page and the offset in it, as one number that grows from one text to the next.
     var position: UInt64 { bits >> Self.offsetShift }
 
     fileprivate var page: Int { Int(bits >> Self.pageShift) }
     fileprivate var offset: Int { Int(bits >> Self.offsetShift) & (TextPool.pageSize - 1) }
-    /// The bytes of the text, of the object that goes with it, and of the object's length.
+    /// The length in bytes of the text, its object and the object's length together.
     var count: Int { Int(bits >> Self.countShift) & TextPool.countMax }
     var hasEscapes: Bool { bits & Self.escapedBit != 0 }
-    /// Whether the text of a JSON object stands behind it, and then its length in four bytes.
+    /// True if the text of a JSON object follows the text, and after it the object's length in four bytes.
     var hasObject: Bool { bits & Self.objectBit != 0 }
-    /// Whether it has escapes, and an object, as two bits.
+    /// `hasEscapes` and `hasObject` as two bits.
     var flags: UInt64 { bits & (Self.escapedBit | Self.objectBit) }
 }
 
-/// The bytes of texts, one after another, as they stood between their quotes: unescaping waits until somebody reads.
+/// The bytes of texts, one after another, as they stood between their quotes. Texts are unescaped only when they are read.
 ///
 /// A value that only grows; copies share all pages but the last.
 struct TextPool: Sendable {
-    /// A longer text has a page of its own.
+    /// A text longer than this has a page of its own.
     fileprivate static let pageSize = 1 << 18
-    /// The longest text that the pool takes; of no longer payload anything comes here.
+    /// The length of the longest text. The scanner of plain frames refuses longer payloads, so nothing longer comes here.
     static let countMax = 1 << 24 - 1
 
     private var pages: [[UInt8]] = []
@@ -63,7 +65,7 @@ struct TextPool: Sendable {
 
     var byteCount: Int { pages.reduce(0) { $0 + $1.count } }
 
-    /// Copies a text and the members that go with it, of at most `countMax` bytes together, four for a length included.
+    /// Copies a text and its members, together at most `countMax` bytes, including four bytes for the members' length.
     mutating func add(_ text: JSONText, _ members: MemberRuns = .none) -> PooledText {
         let bytes = text.bytes
         let objectCount = members.byteCount
@@ -101,7 +103,7 @@ struct TextPool: Sendable {
         }
     }
 
-    /// Lends the text of the object that goes with a text to a closure; no bytes where none does.
+    /// Lends the object behind a text to a closure; no bytes if the text has none.
     @inline(__always)
     func withObject<Result>(_ text: PooledText, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard text.hasObject else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
@@ -123,16 +125,16 @@ struct TextPool: Sendable {
         withText(text, \.string)
     }
 
-    /// Whether two texts say the same, however they are escaped.
+    /// Whether two texts are equal once unescaped.
     func isSame(_ left: PooledText, _ right: PooledText) -> Bool {
         withText(left) { isSame(right, $0) }
     }
 
-    /// Whether a text of the pool says the same as another.
+    /// Whether a text of the pool equals another text once both are unescaped.
     func isSame(_ left: PooledText, _ right: JSONText) -> Bool {
         withText(left) { left in
             if left.hasEscapes == right.hasEscapes, left.bytes.isSame(right.bytes) { return true }
-            // Without escapes a text stands for itself.
+            // Two texts without escapes are equal only if their bytes are.
             guard left.hasEscapes || right.hasEscapes else { return false }
             return left.saysSame(as: right)
         }
@@ -143,13 +145,13 @@ extension TextPool {
     /// How far a pool is filled.
     struct Extent: BitwiseCopyable, Equatable, Sendable {
         fileprivate(set) var pageCount = 0
-        /// How many bytes the last page holds.
+        /// The length of the last page in bytes.
         fileprivate(set) var lastCount = 0
     }
 
     var extent: Extent { Extent(pageCount: pages.count, lastCount: pages.last?.count ?? 0) }
 
-    /// Lends what was added since the pool was filled so far: page by page, from the first byte on that was not there.
+    /// Lends the bytes that were added since an extent, page by page.
     func forEachPage(
         since extent: Extent,
         _ body: (_ page: Int, _ added: UnsafeRawBufferPointer) throws -> Void
@@ -162,7 +164,7 @@ extension TextPool {
         }
     }
 
-    /// Adds bytes to the end of the last page, or as the next one; false where the page is neither.
+    /// Appends bytes to the last page, or adds them as the next page; false if `page` is neither.
     mutating func append(_ added: UnsafeRawBufferPointer, page: Int) -> Bool {
         guard page == pages.count - 1 || page == pages.count else { return false }
         if page == pages.count {
@@ -173,7 +175,7 @@ extension TextPool {
         return true
     }
 
-    /// Whether a place that was loaded lies in the pool, and what stands there has escapes as in JSON, if any.
+    /// Whether a loaded place is valid: it lies in the pool, its object is one, and its escapes are complete.
     func holds(_ text: PooledText) -> Bool {
         if text.count == 0 { return true }
         guard text.page < pages.count, text.offset + text.count <= pages[text.page].count else { return false }
@@ -190,7 +192,7 @@ extension TextPool {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are the text of one JSON object, as a packed message keeps it.
+    /// Whether the bytes are exactly one JSON object.
     var isWholeObject: Bool {
         guard first == UInt8(ascii: "{"), last == UInt8(ascii: "}"), var scanner = ByteScanner(self) else {
             return false
@@ -200,7 +202,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension JSONText {
-    /// Whether every backslash begins an escape that is there to its end.
+    /// Whether every backslash begins a complete escape. The escape's letters are not checked.
     var hasWholeEscapes: Bool {
         // An escape has at most six bytes: only one that begins among the last five can be cut short.
         if bytes.backslash(from: max(0, bytes.count - 5)) == bytes.count { return true }
@@ -214,6 +216,6 @@ extension JSONText {
         return true
     }
 
-    /// The text without bytes.
+    /// The empty text.
     static var empty: JSONText { JSONText(bytes: UnsafeRawBufferPointer(start: nil, count: 0), hasEscapes: false) }
 }
