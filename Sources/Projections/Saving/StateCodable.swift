@@ -1,16 +1,16 @@
 import EventLog
 
-/// A value that writes and reads its own bytes, past the containers of `Codable`, which cost about ten times as much.
+/// A value that writes and reads its own bytes. The containers of `Codable` cost about ten times as much.
 ///
-/// For what a large state has a million of. What is written must not depend on anything but the value, and `read` throws
-/// on bytes that stand for no value.
+/// For types of which a large state has a million values. `write` must depend on the value alone (a dictionary's entries
+/// come in any order), and `read` throws on bytes that encode no value.
 protocol StateCodable {
     func write(to encoder: StateEncoder) throws
     static func read(from decoder: StateDecoder) throws -> Self
 }
 
 extension StateDecoder {
-    /// Reads a byte that tells a case of an enum.
+    /// Reads the byte that selects a case of an enum.
     func readTag(below count: UInt8) throws -> UInt8 {
         let tag = try readNumber(UInt8.self)
         guard tag < count else { throw fault("there is no such case") }
@@ -61,14 +61,15 @@ extension Array: StateCodable where Element: StateCodable {
 
     static func read(from decoder: StateDecoder) throws -> [Element] {
         if Element.self == UInt8.self, let bytes = try decoder.readBlock() as? [Element] { return bytes }
-        // No room is made for elements before they are there.
+        // The count may be wrong, so memory is reserved only as elements are read.
         var elements: [Element] = []
         for _ in 0..<(try decoder.readNumber(UInt32.self)) { elements.append(try .read(from: decoder)) }
         return elements
     }
 }
 
-/// The standard library writes a dictionary whose keys are texts as the members of a struct that nobody declared.
+/// The standard library encodes a dictionary with `String` keys through a keyed container, whose names `StateEncoder` does
+/// not write.
 extension Dictionary: StateCodable where Key == String, Value: Codable {
     func write(to encoder: StateEncoder) throws {
         encoder.writeNumber(UInt32(clamping: count))

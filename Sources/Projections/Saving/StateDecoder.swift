@@ -1,4 +1,4 @@
-/// Reads what `StateEncoder` of the same program wrote. Any bytes may come: what does not fit is an error.
+/// Reads what `StateEncoder` of the same program wrote. Accepts any bytes, and throws on those that do not fit.
 final class StateDecoder: Decoder {
     private let bytes: [UInt8]
     private var offset = 0
@@ -9,14 +9,14 @@ final class StateDecoder: Decoder {
         self.bytes = bytes
     }
 
-    /// The value that the bytes stand for.
+    /// Decodes one value from all of the bytes.
     ///
-    /// - Throws: `DecodingError` where they are too few, too many or no such value.
+    /// - Throws: `DecodingError` if the bytes are too few, too many or no such value.
     static func value<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         try value(from: bytes) { try $0.read(type) }
     }
 
-    /// The value that a closure reads out of the bytes.
+    /// Decodes a value with a closure, which must read all of the bytes.
     static func value<Value>(from bytes: [UInt8], _ read: (StateDecoder) throws -> Value) throws -> Value {
         let decoder = StateDecoder(bytes)
         let value = try read(decoder)
@@ -36,7 +36,7 @@ final class StateDecoder: Decoder {
         SingleValue(decoder: self, isPresent: try readTruth())
     }
 
-    /// Whether everything was read.
+    /// Whether all bytes were read.
     var isAtEnd: Bool { offset == bytes.count }
 
     func fault(_ reason: String) -> DecodingError {
@@ -77,14 +77,14 @@ final class StateDecoder: Decoder {
         }
     }
 
-    /// The name of the case that comes next; it stays unread.
+    /// The next text, an enum case's name, without reading past it.
     func nextText() -> String? {
         let start = offset
         defer { offset = start }
         return try? readText()
     }
 
-    /// One value in whatever form it has.
+    /// Reads one value, by `StateCodable` where its type conforms, else by `Codable`.
     func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let own = type as? any StateCodable.Type else { return try Value(from: self) }
         guard let value = try own.read(from: self) as? Value else { throw fault("a value is of another type") }
@@ -97,7 +97,7 @@ extension StateDecoder {
         let decoder: StateDecoder
         var codingPath: [any CodingKey] { decoder.codingPath }
 
-        /// Asked for by enums only: the one case that comes next.
+        /// The next case of an enum. Only the synthesized decoding of enums reads this.
         var allKeys: [Key] { decoder.nextText().flatMap { Key(stringValue: $0) }.map { [$0] } ?? [] }
 
         func contains(_ key: Key) -> Bool { true }
@@ -105,7 +105,7 @@ extension StateDecoder {
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decoder.read(type) }
         func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decoder.readNumber(type) }
 
-        // Every type has to be named, as in `StateEncoder`.
+        // Each overload is needed, as in `StateEncoder`.
         func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try decodeOptional(type) }
         func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try decodeOptional(type) }
         func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try decodeOptional(type) }
@@ -128,7 +128,7 @@ extension StateDecoder {
             try decoder.readTruth() ? try decoder.read(type) : nil
         }
 
-        /// The case of an enum; its associated values follow.
+        /// Reads the case of an enum; its associated values follow.
         func nestedContainer<Nested: CodingKey>(
             keyedBy type: Nested.Type,
             forKey key: Key
@@ -147,7 +147,7 @@ extension StateDecoder {
 
     private struct Elements: UnkeyedDecodingContainer {
         let decoder: StateDecoder
-        /// How many elements there are said to be; `nil`, so that nobody makes room for them before they are there.
+        /// Hidden: the written count may be wrong, and nothing may reserve memory for it.
         let count: Int? = nil
         private let total: Int
         private(set) var currentIndex = 0

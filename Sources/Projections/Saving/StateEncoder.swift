@@ -1,14 +1,15 @@
-/// Writes `Encodable` values as bytes, positions instead of names: what `StateDecoder` of the same program reads.
+/// Encodes `Encodable` values by position, without names, for `StateDecoder` of the same program.
 ///
-/// Numbers are little-endian and of fixed width, texts and lists begin with a 32-bit count, optional values with a byte
-/// that says whether they are there, cases of an enum with the case's name or, of a `StateCodable` type, a byte. The form
-/// follows from the types alone, so it is good only for data that another version of the program throws away.
+/// Numbers are little-endian and of fixed width. Texts and lists begin with a 32-bit count, blocks of bytes with a 64-bit
+/// count, optional values with a byte that is 1 if they are present. Cases of an enum begin with the case's name or, in a
+/// `StateCodable` type, with a byte. The form follows from the types alone, so it suits only data that another version of
+/// the program discards.
 final class StateEncoder: Encoder {
     private(set) var bytes: [UInt8] = []
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
-    /// The bytes of one value.
+    /// Encodes one value.
     static func bytes(of value: some Encodable) throws -> [UInt8] {
         let encoder = StateEncoder()
         try encoder.write(value)
@@ -45,7 +46,7 @@ final class StateEncoder: Encoder {
         self.bytes.append(contentsOf: bytes)
     }
 
-    /// Hands out what was written, and is empty then.
+    /// Returns the bytes written so far and clears them.
     func takeBytes() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
@@ -53,7 +54,7 @@ final class StateEncoder: Encoder {
 
     func writeTruth(_ truth: Bool) { bytes.append(truth ? 1 : 0) }
 
-    /// One value in whatever form it has.
+    /// Writes one value, by `StateCodable` where its type conforms, else by `Codable`.
     func write<Value: Encodable>(_ value: Value) throws {
         if let value = value as? any StateCodable {
             try value.write(to: self)
@@ -62,7 +63,7 @@ final class StateEncoder: Encoder {
         }
     }
 
-    /// Sets a count that was written as zero before its elements were.
+    /// Overwrites a 32-bit count that was written as zero before its elements.
     func setCount(_ count: Int, at offset: Int) {
         withUnsafeBytes(of: UInt32(clamping: count).littleEndian) { count in
             bytes.replaceSubrange(offset..<offset + 4, with: count)
@@ -71,7 +72,7 @@ final class StateEncoder: Encoder {
 }
 
 extension StateEncoder {
-    /// The members of a struct, in the order in which it writes them.
+    /// The members of a struct, in the order in which the struct encodes them.
     private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
         let encoder: StateEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
@@ -80,7 +81,7 @@ extension StateEncoder {
         func encode(_ value: some Encodable, forKey key: Key) throws { try encoder.write(value) }
         func encode(_ value: UInt128, forKey key: Key) throws { encoder.writeNumber(value) }
 
-        // Every type has to be named: the standard library writes nothing at all for `nil` by itself.
+        // Each overload is needed: the standard library's default encodes nothing at all for `nil`.
         func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOptional(value) }
         func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOptional(value) }
         func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOptional(value) }
@@ -102,7 +103,7 @@ extension StateEncoder {
             if let value { try encoder.write(value) }
         }
 
-        /// The case of an enum; its associated values follow.
+        /// Writes the case of an enum; its associated values follow.
         func nestedContainer<Nested: CodingKey>(
             keyedBy keyType: Nested.Type,
             forKey key: Key
@@ -145,7 +146,7 @@ extension StateEncoder {
         func superEncoder() -> any Encoder { encoder }
     }
 
-    /// A value by itself, behind a byte that says whether it is there: lists of optional values need it.
+    /// A single value, behind a byte that is 0 for `nil`: lists of optional values need it.
     private struct SingleValue: SingleValueEncodingContainer {
         let encoder: StateEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
