@@ -65,6 +65,7 @@ final class StateEncoder: Encoder {
 
     /// Overwrites a 32-bit count that was written as zero before its elements.
     func setCount(_ count: Int, at offset: Int) {
+        assert(offset + 4 <= bytes.count, "the count was written before its elements")
         withUnsafeBytes(of: UInt32(clamping: count).littleEndian) { count in
             bytes.replaceSubrange(offset..<offset + 4, with: count)
         }

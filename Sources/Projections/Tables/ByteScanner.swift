@@ -55,6 +55,7 @@ struct ByteScanner: BitwiseCopyable {
     @inline(__always)
     mutating func takeLiteral(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
+        assert(count > 0, "a literal has at least one byte")
         guard left >= count, Self.isSame(place, literal.utf8Start, count) else { return false }
         place += count
         return true
@@ -231,13 +232,15 @@ extension ByteScanner {
     mutating func passValue() -> Bool {
         var reader = JSONReader(UnsafeRawBufferPointer(start: place, count: left), within: Self.levelsAround)
         guard (try? reader.skip()) != nil else { return false }
+        assert(reader.offset <= left, "a value ends within the text")
         place += reader.offset
         return true
     }
 
     /// The bytes between `start`, an earlier scanner of the same text, and this one.
     func bytes(from start: ByteScanner) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: start.place, count: place - start.place)
+        assert(start.place <= place && start.end == end, "both scanners walk over one text, the other one is behind")
+        return UnsafeRawBufferPointer(start: start.place, count: place - start.place)
     }
 }
 

@@ -28,6 +28,7 @@ struct FrameKey: Sendable {
             let words = Hasher256.hash(head + [part]).words
             return [words.0, words.1, words.2, words.3]
         }
+        assert(random.count >= Self.stretchWords + 2, "the key has a word for each word of a stretch, and the point")
         words = Array(random[..<Self.stretchWords])
         let (high, low) = (random[Self.stretchWords], random[Self.stretchWords + 1])
         point = UInt128(high >> 2) << 64 | UInt128(low)
@@ -67,6 +68,7 @@ struct FrameKey: Sendable {
     /// A number of at most 2^127 times the point, modulo 2^127 - 1; at most 2^127.
     @inline(__always)
     func multiplied(_ number: UInt128) -> UInt128 {
+        assert(number <= UInt128(1) << 127, "larger numbers overflow the sums below")
         let (left, right) = (Self.halves(number), Self.halves(point))
         let low = Self.product(left.low, right.low)
         let middle = Self.product(left.low, right.high) &+ Self.product(left.high, right.low)

@@ -54,6 +54,7 @@ struct MemberRuns: BitwiseCopyable {
         start = first
         if runCount > 0 {
             let last = self[runCount - 1]
+            assert(last.end <= offset, "members are added in the order of the text")
             let gap = UnsafeRawBufferPointer(start: first + last.end, count: offset - last.end)
             if gap.allSatisfy({ $0 <= 0x20 || $0 == UInt8(ascii: ",") }) {
                 self[runCount - 1].count = UInt32(offset + member.count) - last.offset

@@ -64,6 +64,7 @@ struct NumberReader {
             return numberByBytes(Self.joined(word & 0x7F7F_7F7F_7F7F_7F7F), 56)
         }
         offset += ends.trailingZeroBitCount / 8 + 1
+        assert(offset <= bytes.count, "a number of at most eight bytes ends within its word")
         return Self.joined(word & (ends ^ (ends &- 1)) & 0x7F7F_7F7F_7F7F_7F7F)
     }
 

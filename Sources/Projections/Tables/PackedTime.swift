@@ -21,6 +21,7 @@ struct PackedTime: BitwiseCopyable, Hashable, Sendable {
     /// Makes an instant, which must be in `years`.
     @inline(__always)
     init(seconds: Int64, nanoseconds: Int64) {
+        assert(nanoseconds >= 0 && nanoseconds < 1_000_000_000, "nanoseconds make less than a second")
         rawValue = seconds &* 1_000_000_000 &+ nanoseconds
     }
 

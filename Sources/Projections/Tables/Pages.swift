@@ -17,6 +17,7 @@ struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
         }
         pages[pages.count - 1].append(element)
         count += 1
+        assert(pages.count == (count + Self.size - 1) >> Self.shift, "every page but the last is full")
     }
 
     subscript(index: Int) -> Element {

@@ -72,6 +72,7 @@ struct PlaceTable: Sendable {
     @inline(__always)
     mutating func add(_ hash: UInt64, place: Int) {
         if count >= limit { grow() }
+        assert(count < limit && limit < buckets.count, "a search ends only at an empty bucket")
         buckets.withUnsafeMutableBufferPointer {
             Self.put(hash & ~0xFFFF_FFFF | UInt64(truncatingIfNeeded: place &+ 1), in: $0)
         }
@@ -131,6 +132,7 @@ struct PlaceTable: Sendable {
             sorted[ends[stretch]] = hash & ~0xFFFF_FFFF | UInt64(truncatingIfNeeded: place &+ 1)
             ends[stretch] += 1
         }
+        assert(ends[stretchCount - 1] == hashes.count, "every place of `sorted` is filled once")
         buckets.withUnsafeMutableBufferPointer { buckets in
             for bucket in sorted { Self.put(bucket, in: buckets) }
         }

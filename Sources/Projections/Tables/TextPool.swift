@@ -20,6 +20,7 @@ struct PooledText: BitwiseCopyable, Sendable {
     ///   - count: at most `TextPool.countMax`.
     @inline(__always)
     fileprivate init(page: Int, offset: Int, count: Int, hasEscapes: Bool, hasObject: Bool) {
+        assert(offset < TextPool.pageSize && count <= TextPool.countMax, "offset and count fit their bits")
         bits =
             UInt64(page) << Self.pageShift | UInt64(offset) << Self.offsetShift | UInt64(count) << Self.countShift
             | (hasEscapes ? Self.escapedBit : 0) | (hasObject ? Self.objectBit : 0)
@@ -82,6 +83,7 @@ struct TextPool: Sendable {
             members.appendObject(to: &pages[page])
             withUnsafeBytes(of: UInt32(objectCount).littleEndian) { pages[page].append(contentsOf: $0) }
         }
+        assert(pages[page].count == offset + count, "a text takes the bytes that were counted for it")
         return PooledText(
             page: page,
             offset: offset,
@@ -97,6 +99,7 @@ struct TextPool: Sendable {
         if text.count == 0 { return body(.empty) }
         return pages[text.page].withUnsafeBytes { page in
             var end = text.offset + text.count
+            assert(end <= page.count, "a text lies within its page")
             if text.hasObject { end -= Self.lengthBytes + Self.objectCount(in: page, before: end) }
             let bytes = UnsafeRawBufferPointer(rebasing: page[text.offset..<end])
             return body(JSONText(bytes: bytes, hasEscapes: text.hasEscapes))
