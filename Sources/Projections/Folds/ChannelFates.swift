@@ -1,9 +1,9 @@
 import EventLog
 
-/// Which channels are gone for ever, by their own name or with their guild, and by which event.
+/// The channels that are gone for ever, deleted by name or with their guild, and the event that deleted each.
 ///
-/// The answer does not depend on order of arrival: a channel whose guild is gone is gone too, whichever of the two was
-/// heard of first, and being deleted by name is the stronger cause.
+/// The result does not depend on order of arrival: a channel whose guild is gone is gone too, whichever of the two became
+/// known first. Deletion by name is the stronger cause.
 struct ChannelFates: Codable, Sendable {
     /// Why a channel is gone, and since which event.
     struct Fate: Codable, Hashable, Sendable {
@@ -15,11 +15,11 @@ struct ChannelFates: Codable, Sendable {
     private var guildOfChannel: [EntityID: EntityID] = [:]
     private var channelsOfGuild: [EntityID: [EntityID]] = [:]
     private var deletedGuilds: [EntityID: EventReference] = [:]
-    /// The events that put a channel into a guild when one of the two was gone already. What happened to the channel in
-    /// between happened to one that stood, so a compaction keeps these events: told at the start, it would not stand.
+    /// The events that put a channel into a guild when one of the two was already gone. Until that event the channel may
+    /// have been live, so a compaction keeps the event: as a fact, known from the start, it would hide that time.
     private var lateLinks: [EntityID: EventReference] = [:]
 
-    /// Why a channel is gone for ever; `nil` for one that is not.
+    /// Why a channel is gone for ever; `nil` if it is not.
     func fate(of channel: EntityID) -> Fate? {
         if let event = byName[channel] { return Fate(cause: .channelDeleted, event: event) }
         guard !deletedGuilds.isEmpty, let guild = guildOfChannel[channel] else { return nil }
@@ -32,7 +32,7 @@ struct ChannelFates: Codable, Sendable {
     /// The channels known to be in a guild, in the order in which that became known.
     func channels(inGuild guild: EntityID) -> [EntityID] { channelsOfGuild[guild] ?? [] }
 
-    /// Takes in one change; answers with the channels whose fate it changed.
+    /// Applies one change and returns the channels whose fate it changed.
     mutating func apply(_ change: Change, at event: EventReference) -> [EntityID] {
         switch change {
         case .channel(let change): apply(change, at: event)
@@ -47,7 +47,7 @@ struct ChannelFates: Codable, Sendable {
         case .stated(let fields): return link(fields.id, to: fields.guild, at: event)
         case .deleted(let channel, let cause, .forever):
             let before = fate(of: channel)
-            // A channel that goes with a guild nobody knew it to be in has no stronger cause than its own name.
+            // `.guildDeleted` names a channel without its guild, so it is noted by name. It must not replace a known fate.
             if cause == .guildDeleted, before != nil { return [] }
             guard byName[channel] == nil else { return [] }
             byName[channel] = event
@@ -56,7 +56,7 @@ struct ChannelFates: Codable, Sendable {
         }
     }
 
-    /// A channel stays in the guild that it was first known to be in.
+    /// Puts a channel into a guild; the first known guild stays. Returns the channel if that changed its fate.
     private mutating func link(
         _ channel: EntityID,
         to guild: EntityID?,
@@ -77,14 +77,14 @@ struct ChannelFates: Codable, Sendable {
 }
 
 extension ChannelFates {
-    /// Adds the sequences of the events that channels and guilds went with.
+    /// Adds the sequences of the events that deleted channels or guilds, and of the late links.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for event in byName.values { sequences.insert(event.sequence.rawValue) }
         for event in deletedGuilds.values { sequences.insert(event.sequence.rawValue) }
         for event in lateLinks.values { sequences.insert(event.sequence.rawValue) }
     }
 
-    /// Which channel is in which guild, where no event is kept for that.
+    /// The links from channels to guilds that no kept event contains.
     func facts(names: Names) -> JSONValue {
         Self.links(guildOfChannel.filter { lateLinks[$0.key] == nil }, names)
     }
@@ -105,7 +105,7 @@ extension ChannelFates {
         }
     }
 
-    /// All of it, in an order that depends on nothing but the ids.
+    /// The whole value, in an order that depends on the ids alone.
     func snapshot(names: Names) -> JSONValue {
         .object([
             "links": Self.links(guildOfChannel, names),
@@ -124,7 +124,7 @@ extension ChannelFates {
 }
 
 extension EventReference {
-    /// The event's sequence and time as they stand in snapshots and facts.
+    /// The event's sequence and time of receipt (microseconds since 1970), for snapshots and facts.
     var snapshot: JSONValue {
         .array([.string(sequence.description), .int(recordedAt.microseconds)])
     }

@@ -1,14 +1,14 @@
 import EventLog
 
-/// One channel, what stands of it now, and what happened to it.
+/// One channel: its fields, its standing and its history.
 struct ChannelRecord: Codable, Sendable {
-    /// Whether the channel is there, fates aside.
+    /// Whether the channel exists, apart from its fate (`ChannelFates`).
     enum Standing: Codable, Hashable, Sendable {
         case live
         case deleted
     }
 
-    /// What happened.
+    /// The kind of a history entry.
     enum Happening: Codable, Hashable, Sendable {
         case created
         case edited
@@ -16,13 +16,13 @@ struct ChannelRecord: Codable, Sendable {
         case deleted(MessageDeletion.Cause)
     }
 
-    /// One thing that happened.
+    /// One entry of the history.
     struct Entry: Codable, Sendable {
         var event: EventReference
         var happening: Happening
-        /// What was known of the channel afterwards.
+        /// The channel's fields after the event.
         var fields: ChannelFields
-        /// Whether the event only named the channel.
+        /// True if the event only named the channel.
         var isNaming: Bool
     }
 
@@ -38,8 +38,7 @@ struct ChannelRecord: Codable, Sendable {
         entries.append(Entry(event: event, happening: happening, fields: fields, isNaming: isNaming))
     }
 
-    /// Enters the end of the channel at its own place, which may lie before what became known later. Only the strongest
-    /// cause stands.
+    /// Inserts the channel's end at its event's place in the log, which may be before known entries.
     mutating func fall(_ fate: ChannelFates.Fate) {
         let entry = Entry(event: fate.event, happening: .deleted(fate.cause), fields: fields, isNaming: false)
         let place = entries.firstIndex { $0.event.sequence > fate.event.sequence } ?? entries.count
@@ -48,12 +47,12 @@ struct ChannelRecord: Codable, Sendable {
 }
 
 extension ChannelRecord {
-    /// Whether nothing but names of it was ever heard. Then a compaction condenses its history to a fact instead of
-    /// keeping an event for each of the names.
+    /// True if all events only named the channel. A compaction then condenses the history to facts instead of keeping an
+    /// event for each entry.
     var isOnlyNamed: Bool { entries.allSatisfy(\.isNaming) }
 
-    /// The entries that only named the channel, up to the last one that the kept events do not give again. Before that
-    /// one there is no other entry: as soon as there is, all are kept. So they stand before what the kept events say.
+    /// The naming entries up to the last one whose event is not kept. Facts restore them before the kept events are applied.
+    /// That gives the right order: once another entry exists, all events of the channel are kept.
     func namings(keeping kept: Set<UInt64>) -> [Entry] {
         let last = entries.lastIndex { $0.isNaming && !kept.contains($0.event.sequence.rawValue) }
         return last.map { entries[...$0].filter(\.isNaming) } ?? []
@@ -85,7 +84,7 @@ extension ChannelRecord.Entry {
         ])
     }
 
-    /// What a compaction remembers of an event that only named the channel.
+    /// The fact that a compaction stores for an event that only named the channel.
     func namingFact(names: Names) -> JSONObject {
         [
             "id": .string(names.text(fields.id)),

@@ -2,8 +2,8 @@ import EventLog
 
 /// The channels of one source, deleted ones included.
 ///
-/// A channel exists from the first change that names it, in whatever role, and is gone for ever once a gateway deleted
-/// it or its guild; a folder's channel lives again when a file is written below it.
+/// A channel exists from the first change that names it, in any role. It is gone for ever once a gateway deletes it or its
+/// guild. A folder's channel comes back when a file is written below it.
 struct Channels: Fold {
     private var records: [ChannelRecord] = []
     private var slots: [EntityID: Int] = [:]
@@ -93,7 +93,7 @@ struct Channels: Fold {
         context.touch(EntityKey(.channels, channel))
     }
 
-    /// A channel went for ever: alone or with its guild.
+    /// Records that a channel is gone for ever, alone or with its guild.
     private mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
         let slot = slots[channel] ?? insert(ChannelFields(id: channel, guild: fates.guild(of: channel)))
@@ -154,7 +154,7 @@ extension Channels {
         records.indices.sorted { names.precedes(records[$0].fields.id, records[$1].fields.id) }
     }
 
-    /// The channels that became known by being named in events that are not kept: one event each would be too much.
+    /// The channels that only dropped events named, and the links to guilds. Keeping an event for each would be too much.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
         let namings = sortedPlaces(names).lazy.flatMap { records[$0].namings(keeping: kept) }
         let named = namings.map { JSONValue.object($0.namingFact(names: names)) }
@@ -177,7 +177,7 @@ extension Channels {
 }
 
 extension MessageChange {
-    /// The channel that the change names; `nil` where it names none for the first time.
+    /// The channel that the change names; `nil` for `stands`, which concerns known messages only.
     fileprivate var channel: EntityID? {
         switch self {
         case .written(let write): write.key.channel

@@ -1,20 +1,20 @@
 import EventLog
 
 extension Community {
-    /// Nothing that stands goes; of a presence, which only ever flickers, the newest changes stay.
+    /// Drops old changes of presences, which change all the time. Current values stay.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
         for key in Array(registers.keys) where key.section == .presences {
             registers[key]?.forget(allBut: policy.messagesPerChannel)
         }
     }
 
-    /// A presence that has not changed for so long says nothing any more.
+    /// `forgetPast` drops presences that have not changed for this long (30 days).
     static let presenceSeconds: Int64 = 30 * 86_400
 
-    /// Forgets typing that has ended, and presences of users of whom nothing was heard for long.
+    /// Forgets typing that has ended, and presences that have not changed for `presenceSeconds` (I27).
     mutating func forgetPast(at clock: Timestamp) {
         let isOver = { (event: EventReference) in TypingChange.end(ofTypingAt: event.recordedAt) <= clock }
-        // Of one event and those before it, so that events which come again are told by their sequences alone.
+        // Everything up to one sequence is forgotten, so that events applied again are recognised by sequence alone.
         let lasting = typing.values.filter { !isOver($0) }.map(\.sequence.rawValue).min()
         let last = lasting.map { $0 - 1 } ?? typing.values.map(\.sequence.rawValue).max() ?? 0
         typingForgotten = max(typingForgotten, last)
@@ -68,7 +68,7 @@ extension Community {
         }
     }
 
-    /// Which channel is in which guild, and which typing is forgotten; all else is said by the events that are kept.
+    /// The links from channels to guilds, and `typingForgotten`. The kept events contain everything else.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
         .object(["links": fates.facts(names: names), "typingForgotten": .string(String(typingForgotten))])
     }

@@ -12,7 +12,7 @@ extension Community {
         }
     }
 
-    /// A role that is gone is known under the guild that it was last in.
+    /// A deleted role has the key of its last guild.
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         guard section != .typing, section != .readStates else { return keys(in: section, names: names) }
         let known = registers.compactMap { key, register in
@@ -21,7 +21,7 @@ extension Community {
         return names.sorted(known)
     }
 
-    /// The key of a register's row; `nil` where there is none.
+    /// The key of a register's row; `nil` if it has none.
     private func shown(_ key: EntityKey, _ register: Register<CommunityValue>) -> EntityKey? {
         guard let value = register.value else { return nil }
         if let channel = value.voiceChannel, fates.fate(of: channel) != nil { return nil }
@@ -60,7 +60,7 @@ extension Community {
         }
     }
 
-    /// Of typing and read states only the last word is kept.
+    /// The only history entry of typing or a read state: the last event.
     private func lastSaying(of key: EntityKey, _ context: RowContext) -> HistoryEntry? {
         if key.section == .typing { return typing[key].map { HistoryEntry(at: $0, change: "changed") } }
         guard key.section == .readStates, let event = readStates.event, let lastMessage = readStates.lastMessages[key]
@@ -88,7 +88,7 @@ extension Community {
         }
     }
 
-    /// A guild that the user has left is none that a client knows which keeps those of READY's list alone.
+    /// Clients that keep only READY's guild list hide guilds that the user has left.
     private func isShown(_ value: CommunityValue, _ context: RowContext) -> Bool {
         !context.rules.contains(.guildsLeftAreGone) || (value.guild?.isJoined ?? true)
     }

@@ -1,27 +1,27 @@
 import EventLog
 
-/// The guilds of one source and what lives in them: members, roles, bans, voice states; presences, typing and read
-/// states beside.
+/// The guilds of one source with their members, roles, bans and voice states; also presences, typing and read states.
 ///
-/// None of these carries a version, so the last event in log order wins. A guild or role that was deleted stays so,
-/// whatever arrives. What lies in a channel that is gone (voice, typing) is not shown, whenever it became known.
+/// None of these carries a version, so the last event in log order wins. A deleted guild or role stays deleted, whatever
+/// arrives. Voice states and typing in a channel that is gone are not shown, whenever they became known.
 struct Community: Fold {
-    /// By row key, roles by id alone, as a role stays the same when it turns up in another guild.
+    /// By row key; roles by id alone, because a role stays the same role if another guild names it.
     var registers: [EntityKey: Register<CommunityValue>] = [:]
     /// Guilds and roles that are deleted for ever, by their register's key.
     var ends: [EntityKey: EventReference] = [:]
     /// The guilds ever known, in the order in which they became known.
     private var guilds: [EntityID] = []
-    /// The users ever in voice.
+    /// The keys of all voice states ever set, in order of appearance.
     private var voices: [EntityKey] = []
-    /// The last frame of each typing user in each channel.
+    /// The event from which each user's typing in each channel counts.
     var typing: [EntityKey: EventReference] = [:]
-    /// Typing of events up to this one is over and forgotten, although they may come again after a compaction.
+    /// Typing up to this sequence is over and forgotten. Events up to it may be applied again after a compaction and then
+    /// start no typing.
     var typingForgotten: UInt64 = 0
     var readStates = ReadStates()
     var fates = ChannelFates()
 
-    /// What the last READY said was read.
+    /// The read states of the last READY.
     struct ReadStates: Codable, Sendable {
         var event: EventReference?
         var lastMessages: [EntityKey: EntityID?] = [:]
@@ -29,7 +29,7 @@ struct Community: Fold {
 
     init() {}
 
-    /// Whether a guild was deleted, which it then is for ever.
+    /// Whether a guild was deleted; that is for ever.
     func isDeleted(guild: EntityID) -> Bool { ends[Self.guildKey(guild)] != nil }
 
     static func guildKey(_ guild: EntityID) -> EntityKey { EntityKey(.guilds, guild) }
@@ -88,7 +88,7 @@ struct Community: Fold {
 }
 
 extension Community {
-    /// Makes a guild known; whether it is there, which a deleted one never is again.
+    /// Makes a guild known; false if it was deleted.
     @discardableResult
     private mutating func name(_ guild: EntityID, in context: inout FoldContext) -> Bool {
         change(guild: guild, in: &context) { _ in }
@@ -116,7 +116,7 @@ extension Community {
         for guild in guilds { change(guild: guild, in: &context) { $0.isJoined = joined.contains(guild) } }
     }
 
-    /// Sets what lies in a guild, and makes the guild known; nothing of it where the guild is deleted.
+    /// Sets the value of something in a guild and makes the guild known. Does nothing if the guild was deleted.
     private mutating func set(
         _ value: CommunityValue?,
         for key: EntityKey,
@@ -135,7 +135,7 @@ extension Community {
         context.touch(row(of: key, value))
     }
 
-    /// The key of the row that shows a register: a role stands under its guild.
+    /// The key of the row that shows a register. A role's row key contains its guild.
     func row(of key: EntityKey, _ value: CommunityValue?) -> EntityKey {
         guard key.section == .roles, let guild = value?.role?.guild else { return key }
         return EntityKey(.roles, guild, key.first)
@@ -158,7 +158,7 @@ extension Community {
         }
     }
 
-    /// A deleted role goes from every member, too.
+    /// Deletes a role, and takes it from every member.
     private mutating func delete(role: EntityID, in context: inout FoldContext) {
         let key = Self.roleKey(role)
         guard ends[key] == nil else { return }
@@ -209,7 +209,7 @@ extension Community {
         readStates = ReadStates(event: context.event, lastMessages: lastMessages)
     }
 
-    /// A channel is gone: whoever typed or spoke in it is not seen there any more.
+    /// Touches the typing and voice rows of a channel that is gone: they are not shown any more.
     private func touch(rowsIn channel: EntityID, in context: inout FoldContext) {
         for key in context.names.sorted(typing.keys.filter { $0.first == channel }) { context.touch(key) }
         for key in voices where registers[key]?.value?.voiceChannel == channel { context.touch(key) }

@@ -1,4 +1,4 @@
-/// What is known of one guild, member, role, ban, presence or voice state.
+/// The value of one guild, member, role, ban, presence or voice state.
 enum CommunityValue: Codable, Hashable, Sendable {
     case guild(Guild)
     case member(Member)
@@ -15,7 +15,7 @@ enum CommunityValue: Codable, Hashable, Sendable {
 
     struct Member: Codable, Hashable, Sendable {
         var nickname: ExactText?
-        /// A set: in the order of their ids' bytes, without deleted ones.
+        /// A set, in the order of the ids' UTF-8 bytes, without deleted roles.
         var roles: [EntityID]
     }
 
@@ -32,7 +32,7 @@ enum CommunityValue: Codable, Hashable, Sendable {
     var role: Role? { if case .role(let role) = self { role } else { nil } }
     var voiceChannel: EntityID? { if case .voice(let channel) = self { channel } else { nil } }
 
-    /// The members of the state document beyond the ids that a row is known by.
+    /// The members of the state document's row, without its ids.
     func members(names: Names) -> JSONObject {
         switch self {
         case .guild(let guild):

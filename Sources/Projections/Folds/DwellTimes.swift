@@ -2,10 +2,10 @@ import EventLog
 
 /// How long a session had each status.
 public enum DwellTimes {
-    /// For each entry of a session's history, how long the status lasted that it ended; `nil` for one that begins a span.
+    /// For each entry of a session's history, the duration of the status that the entry ended; `nil` if it begins a span.
     ///
-    /// By the remote's own times where both entries have one, else by those of the recorder. Below zero where a clock was
-    /// set back in between.
+    /// Uses the remote's times if both entries have one, else the times of receipt. Negative if a clock was set back in
+    /// between.
     ///
     /// - Parameter history: the entries of one session, oldest first.
     public static func of(_ history: [HistoryEntry]) -> [Duration?] {

@@ -1,21 +1,21 @@
 import EventLog
 
-/// What happened to each entity of one fold, oldest first.
+/// The histories of one fold's entities, each oldest first.
 struct EntityHistories: Codable, Sendable {
     private var entries: [EntityKey: [HistoryEntry]] = [:]
 
-    /// The history of one entity; `nil` where it was never heard of.
+    /// The history of one entity; `nil` if it was never known.
     subscript(key: EntityKey) -> [HistoryEntry]? { entries[key] }
 
-    /// Everything of a section that was ever heard of, by its ids.
+    /// The keys of all entities of a section that were ever known, by their ids.
     func keys(in section: Section, names: Names) -> [EntityKey] {
         entries.keys.filter { $0.section == section }.sorted { names.precedes($0, $1) }
     }
 
-    /// Whether nothing was ever heard of.
+    /// True if no entity was ever known.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds what an event changed.
+    /// Appends an entry to an entity's history.
     mutating func add(_ entry: HistoryEntry, to key: EntityKey) {
         entries[key, default: []].append(entry)
     }
@@ -26,7 +26,7 @@ struct EntityHistories: Codable, Sendable {
         }
     }
 
-    /// One object an entity, in the order of their ids.
+    /// Gives one object for each entity, in the order of the ids.
     func snapshot(names: Names, into take: (JSONValue) -> Void) {
         for key in entries.keys.sorted(by: { names.precedes($0, $1) }) {
             take(
@@ -42,7 +42,7 @@ struct EntityHistories: Codable, Sendable {
 }
 
 extension Names {
-    /// Whether the row of one key stands before that of another of the same section.
+    /// Whether a key precedes another one of the same section: by the ids' UTF-8 bytes.
     func precedes(_ left: EntityKey, _ right: EntityKey) -> Bool {
         left.first == right.first ? precedes(left.second, right.second) : precedes(left.first, right.first)
     }
@@ -63,6 +63,6 @@ extension HistoryEntry {
 }
 
 extension Timestamp {
-    /// The instant to the nanosecond, for snapshots and facts.
+    /// Seconds and nanoseconds as text, for snapshots. The nanoseconds are not padded.
     var snapshotValue: JSONValue { .string("\(seconds).\(nanoseconds)") }
 }

@@ -2,31 +2,30 @@ public import EventLog
 
 /// One part of the state of one source: a value that changes by `apply` alone (I10).
 ///
-/// Nothing but the change, the event and the state decides: no clock, no randomness, no locale, no order taken from a
-/// `Set` or a `Dictionary`.
+/// Only the change, the event and the state decide: no clock, no randomness, no locale, no order of a `Set` or a
+/// `Dictionary`.
 protocol Fold: StatePart {
     init()
 
-    /// Applies one change. Total: what cannot be applied becomes an issue in the context.
+    /// Applies one change. Total: a change that cannot be applied becomes an issue in the context.
     mutating func apply(_ change: Change, in context: inout FoldContext)
 
     /// The keys of this fold's rows, each section in the document's order.
     func keys(in section: Section, names: Names) -> [EntityKey]
 
-    /// The keys of this fold's rows, and of things that have a history but no row any more; as `keys` where there are
-    /// none of these.
+    /// The keys of this fold's rows and of things that have a history but no row any more. Defaults to `keys`.
     func knownKeys(in section: Section, names: Names) -> [EntityKey]
 
-    /// The row of one key, without its `source`; `nil` where the state has none.
+    /// The row of one key, without its `source`; `nil` if the state has none.
     func row(for key: EntityKey, context: RowContext) -> JSONValue?
 
-    /// What happened to one entity, oldest first; `nil` where it was never heard of.
+    /// The history of one entity, oldest first; `nil` if it was never known.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]?
 
-    /// A part of what happened to one entity, by places in `history`; empty where that has no such places.
+    /// The entries at some places of `history(of:context:)`; places beyond its ends are left out.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry>
 
-    /// Drops what the policy drops, as a compaction does (I13). Idempotent.
+    /// Drops everything that a compaction under the policy drops (I13). Idempotent.
     mutating func retain(_ policy: RetentionPolicy, names: Names)
 }
 
@@ -41,19 +40,20 @@ extension Fold {
     }
 }
 
-/// What rows are made with.
+/// The values that rows are made with.
 struct RowContext {
     /// The texts behind the handles.
     let names: Names
-    /// The instant that what passes with time is judged at.
+    /// The instant for typing, staleness and everything else that time alone changes.
     let asOf: Timestamp
-    /// How the events behind the rows were read otherwise than the remote meant them.
+    /// The client's reading rules behind these rows; empty for the canonical reading (I16).
     var rules: ReadingRules = []
 }
 
-/// What a compaction keeps.
+/// The rule for what a compaction keeps.
 public struct RetentionPolicy: Hashable, Sendable {
-    /// How many of the most recent live messages of each channel stay, and how many tombstones.
+    /// How many of the newest live messages stay in each channel, and how many of the newest tombstones. Presences keep as
+    /// many changes.
     public var messagesPerChannel: Int
 
     /// Makes a policy.
@@ -62,21 +62,21 @@ public struct RetentionPolicy: Hashable, Sendable {
     }
 }
 
-/// One event that changed what is known of an entity.
+/// One event that changed an entity.
 public struct HistoryEntry: Codable, Hashable, Sendable {
     /// The event's place in the log.
     public var sequence: SequenceNumber
-    /// When the recorder received it.
+    /// When the recorder received the event.
     public var recordedAt: Timestamp
-    /// The remote's own time of the change, where it gives one.
+    /// The remote's own time of the change; `nil` if it gives none.
     public var remoteTime: Timestamp?
-    /// What happened, such as `created`, `edited`, `deleted`.
+    /// The kind of change, such as `created`, `edited`, `deleted`.
     public var change: String
-    /// Who did it, as far as the remote says.
+    /// The author of the change; `nil` if the remote names none.
     public var by: String?
-    /// Finer words for the change, such as `retitled`; empty for entities that have none.
+    /// Finer words for the change, such as `retitled`; empty for kinds of entities without such words.
     public var kinds: [String]
-    /// What is known of the entity after it (of a delete: what was known last).
+    /// The entity's fields after the event; of a deletion, its last known fields.
     public var fields: JSONObject
 
     init(

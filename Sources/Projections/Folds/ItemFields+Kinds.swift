@@ -13,19 +13,19 @@ extension ItemFields {
         ]
     }
 
-    /// Whether both say the same, whatever the order of members beyond.
+    /// Whether both items are equal, apart from the order of the members in `extra`.
     func isSame(as other: ItemFields) -> Bool {
         id == other.id && done == other.done && Sameness.areSame(text, other.text)
             && Sameness.areSame(status, other.status) && Sameness.areSame(created, other.created)
             && JSONValue.object(extra).isSameJSON(as: .object(other.extra))
     }
 
-    /// Whether nothing that a remote sorts by, other than time, differs.
+    /// Whether both items agree in everything that remotes sort by, apart from times.
     func hasSameRank(as other: ItemFields) -> Bool {
         done == other.done && status == other.status && extra["priority"] == other.extra["priority"]
     }
 
-    /// Whether this item stands before another in a list that the remote gives no order.
+    /// Whether this item precedes another in a list without an order of the remote: by `created`, then id.
     func precedes(_ other: ItemFields, names: Names) -> Bool {
         let instants = (created.flatMap { RemoteTime.postgres($0) }, other.created.flatMap { RemoteTime.postgres($0) })
         switch instants {
@@ -36,7 +36,7 @@ extension ItemFields {
         }
     }
 
-    /// What the next version of an item changed, in a fixed order; see `Items`.
+    /// The kinds of change from this version to the next, in a fixed order; see `Items`.
     func kinds(of next: ItemFields, isBumped: Bool) -> [String] {
         if !isBumped, isSame(as: next) { return [] }
         var kinds = Sameness.areSame(text, next.text) ? [] : ["retitled"]
@@ -65,7 +65,7 @@ extension ItemFields {
         return kinds
     }
 
-    /// The members that differ: those of the older in their order, then new ones.
+    /// The names of the members that differ, by their UTF-8 bytes.
     private static func changedNames(_ old: JSONObject, _ new: JSONObject) -> [String] {
         let changed = old.members.filter { !$0.value.isSameJSON(as: new[$0.name]) }.map(\.name)
         return (changed + new.members.filter { old[$0.name] == nil }.map(\.name))

@@ -2,19 +2,19 @@ import EventLog
 
 /// One list of items.
 struct ItemList: Codable, Sendable {
-    /// The ids in the remote's order; those that the last snapshot lacked (for a line of it was lost) come last.
+    /// The ids in the remote's order. Ids that the last snapshot lacked, because a line did not decode, come last.
     private(set) var order: [EntityID] = []
     private(set) var items: [EntityID: ItemFields] = [:]
-    /// Where each id stands in `order`.
+    /// The place of each id in `order`.
     private(set) var places: [EntityID: Int] = [:]
-    /// How many at the end of `order` the last snapshot lacked.
+    /// The number of ids at the end of `order` that the last snapshot lacked.
     private var carriedCount = 0
-    /// The events that changed anything above, ascending.
+    /// The events that changed the list, ascending.
     var changedAt: [UInt64] = []
 
     private var carried: Set<EntityID> { Set(order.suffix(carriedCount)) }
 
-    /// The items that an earlier list lacks, has otherwise or at another place, in order; `nil` where nothing at all differs.
+    /// The items that are new, changed or moved since an earlier list, in order; `nil` if the lists are equal.
     func changes(since before: ItemList) -> [EntityID]? {
         let isOrdered = order == before.order
         let changed = order.filter { id in
@@ -28,7 +28,7 @@ struct ItemList: Codable, Sendable {
         return left.isSame(as: right)
     }
 
-    /// The list after a snapshot of it.
+    /// The list after a snapshot. Items that appear twice count once.
     func replaced(with incoming: [ItemFields], isWhole: Bool) -> ItemList {
         if order.count == incoming.count, zip(order, incoming).allSatisfy({ $0 == $1.id }) {
             return replaced(inPlaceBy: incoming)
@@ -56,7 +56,7 @@ struct ItemList: Codable, Sendable {
         return after
     }
 
-    /// The list with one item stated by itself, in its place by creation and id.
+    /// The list after one item was stated alone; its place is by creation, then id.
     func stating(_ item: ItemFields, names: Names) -> ItemList {
         if let known = items[item.id], known.isSame(as: item) { return self }
         var after = removing(item.id)
@@ -85,8 +85,8 @@ struct ItemList: Codable, Sendable {
         places = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($0.element, $0.offset) })
     }
 
-    /// The items that now stand before one that stood before them. Only items whose done, status and priority are the
-    /// same are looked at (others move for that reason), and only pairs that one earlier snapshot put in order.
+    /// The items that now precede an item that preceded them before. Counts only items whose done, status and priority are
+    /// unchanged, as others move for that reason, and only pairs that one earlier snapshot ordered.
     func bumped(in after: ItemList) -> Set<EntityID> {
         if order == after.order { return [] }
         let carriedBefore = carried

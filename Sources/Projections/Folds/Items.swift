@@ -1,15 +1,17 @@
 import EventLog
 
-/// The items of every list, in the order of the remote, and what happened to each.
+/// The items of every list, in the order of the remote, and their histories.
 ///
-/// Changes are derived from consecutive snapshots by id. `kinds` says what changed: `retitled`; `done`, `reopened`
-/// (whether it is done); `blocked`, `unblocked`, `started`, `resolved`, else `status` (another status with the same
-/// `done`); `reprioritised`, `described`, `triaged`, `retagged`, `assigned`, `snoozed`, `questioned`, `relinked` (members
-/// beyond), else `updated`; `bumped`, where nothing but its time of change differs and it now stands before an item that
-/// stood before it, of those whose `done`, `status` and `priority` are as they were; `touched`, where the time of change
-/// is all that differs.
+/// Changes are derived from consecutive snapshots by id. `kinds` names what changed:
+/// - the text: `retitled`;
+/// - whether it is done: `done`, `reopened`;
+/// - the status, with `done` unchanged: `blocked`, `unblocked`, `started`, `resolved`, else `status`;
+/// - other members: `reprioritised`, `described`, `triaged`, `retagged`, `assigned`, `snoozed`, `questioned`, `relinked`,
+///   else `updated`;
+/// - at most the time of change, and the item moved up (`ItemList.bumped`): `bumped`;
+/// - the time of change alone: `touched`.
 ///
-/// A list that is made of items stated one by one (rows) is ordered by their `created`, then id.
+/// A list of items that are stated one by one (rows) is ordered by their `created`, then id.
 struct Items: Fold {
     private var lists: [EntityID: ItemList] = [:]
     private var histories = EntityHistories()
@@ -53,7 +55,7 @@ struct Items: Fold {
         key.section == .items ? histories[key] : nil
     }
 
-    /// Nothing goes: what a compaction drops of item lists are the snapshots that changed nothing.
+    /// Drops nothing: of item lists, a compaction drops only snapshots that changed nothing.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
@@ -108,7 +110,7 @@ extension Items {
         settle(list, before: before, after: after, changed: after.changes(since: before) ?? [], context: &context)
     }
 
-    /// Enters what an event changed of one item into its history.
+    /// Appends to an item's history what the event changed.
     private mutating func note(
         _ item: EntityID,
         of list: EntityID,
@@ -135,7 +137,9 @@ extension Items {
         }
     }
 
-    /// - Parameter changed: What `changes(since:)` says.
+    /// Stores the list after an event and touches the rows that differ.
+    ///
+    /// - Parameter changed: the result of `after.changes(since: before)`.
     private mutating func settle(
         _ id: EntityID,
         before: ItemList,

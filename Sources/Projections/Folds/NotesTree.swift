@@ -1,8 +1,7 @@
 /// The folder tree of live notes, as the remote shows it.
 ///
-/// A note stands in the folder of its `metadata.folder`, split at `/`; a note `__folder__` is no file but keeps its
-/// folder; the scratchpad is in no folder at all. Archived notes (`metadata.archived`, or the folder `Archive` and those
-/// below it) are left out.
+/// `metadata.folder`, split at `/`, is a note's folder. A marker note `__folder__` is not shown but makes its folder exist.
+/// The tree leaves out the scratchpad and archived notes (`metadata.archived`, or in the folder `Archive` or below it).
 struct NotesTree: Hashable, Sendable {
     /// A folder's own notes and folders.
     struct Folder: Hashable, Sendable {
@@ -18,11 +17,11 @@ struct NotesTree: Hashable, Sendable {
         var isPinned: Bool
     }
 
-    /// What is not in a folder, and the folders.
+    /// The top level: notes without a folder, and the top folders.
     private(set) var root = Folder(name: "")
 
     private static let scratchpadTitle = "✏️ Scratchpad"
-    /// So that no path, however long, makes folders too deep to walk; the rest of a longer one is one name.
+    /// Limits the depth, because folders are walked recursively. The rest of a longer path is one name.
     private static let depthMax = 200
 
     /// Makes the tree of note rows by id. Rows that are soft-deleted are left out.
@@ -55,7 +54,7 @@ extension Rows {
 }
 
 extension NotesTree.Folder {
-    /// Makes the folders of a path, and puts the note into the last.
+    /// Makes the folders of a path and puts the note, if any, into the last one.
     fileprivate mutating func add(_ note: NotesTree.Note?, path: ArraySlice<String>) {
         guard let first = path.first else {
             if let note { notes.append(note) }
@@ -70,7 +69,8 @@ extension NotesTree.Folder {
         }
     }
 
-    /// By name without regard to case (Unicode's own mapping, which no locale changes), then by name or id.
+    /// Sorts by the name's lower-case form (Unicode's mapping, independent of the locale), then folders by name and notes by
+    /// id.
     fileprivate mutating func sort() {
         for index in folders.indices { folders[index].sort() }
         folders.sort { Self.precedes(($0.name, $0.name), ($1.name, $1.name)) }

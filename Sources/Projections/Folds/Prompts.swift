@@ -1,10 +1,9 @@
 import EventLog
 
-/// The questions that stand open, answered or unreadable, and what happened to each.
+/// The prompts whose files exist (pending, answered or unreadable), and the histories of all.
 ///
-/// A prompt file is a message on its way: whoever shows it takes the file away. So a prompt whose file is gone is no
-/// longer in the state, as a session is not; its past stays in the history (`asked`, `answered`, `unreadable`,
-/// `removed`). Of what cannot be read nothing but the id is known.
+/// The client that shows a prompt removes its file. So a prompt without a file is no longer in the state, like a session;
+/// its history stays (`asked`, `answered`, `unreadable`, `removed`). Of an unreadable prompt only the id is known.
 struct Prompts: Fold {
     private enum Standing: Codable, Hashable {
         case readable(PromptFields)
@@ -44,7 +43,7 @@ struct Prompts: Fold {
         key.section == .prompts ? histories[key] : nil
     }
 
-    /// Nothing goes: what a compaction drops are repeats.
+    /// Drops nothing: of prompts, a compaction drops only repeats.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     func collectNeeded(into sequences: inout Set<UInt64>) {

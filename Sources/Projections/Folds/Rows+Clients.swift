@@ -1,8 +1,8 @@
 import EventLog
 
-/// What clients make of the changes of rows.
+/// How clients read the changes of rows.
 extension Rows {
-    /// The changes that a client makes of one; none where it sees none.
+    /// The changes as which a client reads one change; empty if it ignores the change.
     mutating func seen(_ change: RowChange, in context: inout FoldContext) -> [RowChange] {
         var seen = change
         seen.isPlacedByArrival = context.rules.contains(.rowsAreTakenAsTheyArrive)
@@ -19,7 +19,7 @@ extension Rows {
         return seen.read(known, in: table, rules: context.rules) ? [seen] : []
     }
 
-    /// The id of the row that a change of a job is about: that of its file, to clients.
+    /// The id of the row that a job's change applies to: to clients, the id of the job's file. `nil` if they ignore it.
     func jobPlace(of change: RowChange, in context: inout FoldContext) -> EntityID? {
         guard context.rules.contains(.jobsAreKnownByTheirFile) else { return change.id }
         if change.operation != .delete {
@@ -35,7 +35,7 @@ extension Rows {
     }
 }
 
-/// The tables that clients treat in their own ways.
+/// The tables that clients read by rules of their own.
 enum ClientTable: String {
     case notes
     case websites
@@ -46,18 +46,18 @@ enum ClientTable: String {
 extension RowChange {
     /// The title of the note that sideBar keeps as its scratchpad.
     private static let scratchpadTitle = "\u{270F}\u{FE0F} Scratchpad"
-    /// What the web client takes of a website: each of these that a record lacks is gone.
+    /// The columns of a website that the web client reads. It loses those that a record lacks.
     private static let websiteColumns = [
         "title", "url", "domain", "metadata", "saved_at", "published_at", "reading_time", "updated_at",
         "last_opened_at",
     ]
-    /// What the web client takes of a file.
+    /// The columns of a file that the web client reads.
     private static let fileColumns = [
         "filename_original", "path", "mime_original", "sha256", "source_url", "source_metadata", "pinned",
         "pinned_order",
     ]
 
-    /// Turns an INSERT or UPDATE into what a client makes of it, which knows the row so far; false where that is nothing.
+    /// Rewrites an INSERT or UPDATE as a client reads it that knows the row as `known`; false if it ignores the change.
     fileprivate mutating func read(_ known: SettledRow?, in table: ClientTable, rules: ReadingRules) -> Bool {
         switch table {
         case .notes: return readNote(known, rules)
@@ -119,12 +119,12 @@ extension RowChange {
         if rules.contains(.filesAndJobsAreReplaced) { operation = .insert }
     }
 
-    /// Takes away what is known of columns that the record lacks.
+    /// Sets the known columns that the record lacks to null.
     private mutating func lose(_ columns: [String], of known: SettledRow?) {
         for name in columns where record[name] == nil && known?.record[name] != nil { record[name] = .null }
     }
 
-    /// Whether the record says that its row is deleted.
+    /// Whether the record sets `deleted_at`.
     var isSoftDeletion: Bool { record["deleted_at"].map { !$0.isNull } ?? false }
 
     fileprivate static func time(_ record: JSONObject) -> Timestamp? {
@@ -135,7 +135,7 @@ extension RowChange {
 extension SettledRow {
     fileprivate var updatedAt: Timestamp? { RowChange.time(record) }
 
-    /// Whether a client goes on listing the row though it is deleted.
+    /// Whether a client still lists the row although it is soft-deleted.
     func staysListed(in table: EntityID, _ context: RowContext) -> Bool {
         guard context.rules.contains(.softDeletedStaysListed) else { return false }
         let table = ClientTable(rawValue: context.names.text(table))

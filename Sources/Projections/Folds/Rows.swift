@@ -1,15 +1,14 @@
 import EventLog
 
-/// The rows of realtime tables, other than conversations and tasks, and what happened to each.
+/// The rows of realtime tables, other than conversations and tasks, and their histories.
 ///
-/// A row is what its distinct changes make of it in order of commit; see `RowRegister`. Its history has an entry for each
-/// event that changed what is known of it, in order of arrival: `added`, `changed` or `removed`. `kinds` says which:
-/// `soft_deleted`, `restored` (whether `deleted_at` is set), `opened` (`last_opened_at` alone), `retitled` (`title`),
-/// `updated` (anything else).
+/// A row is folded from its distinct changes in commit order; see `RowRegister`. Its history has an entry for each event
+/// that changed it, in order of arrival: `added`, `changed` or `removed`. `kinds` names the columns: `soft_deleted` and
+/// `restored` (`deleted_at`), `opened` (`last_opened_at` alone), `retitled` (`title`), `updated` (any other).
 struct Rows: Fold {
     private(set) var registers: [EntityKey: RowRegister] = [:]
     private var histories = EntityHistories()
-    /// What a client fetches its list of files from. Only its profile uses it.
+    /// The server's list of files, from which one client fetches. Only that client's profile uses it.
     var fileList = RowsFileList()
 
     init() {}
@@ -22,7 +21,7 @@ struct Rows: Fold {
 
     private mutating func apply(_ change: RowChange, in context: inout FoldContext) {
         let key = EntityKey(.rows, change.table, change.id)
-        // The table lets go of the register for the time of the change, so that its contents are not copied.
+        // The register leaves the table during the change: as its only owner, `register` changes without a copy.
         var register = registers.removeValue(forKey: key) ?? RowRegister()
         let before = register.settled
         let isEffective = register.apply(change, at: context.event.sequence.rawValue)
@@ -54,7 +53,7 @@ struct Rows: Fold {
         key.section == .rows ? histories[key] : nil
     }
 
-    /// Nothing goes: what a compaction drops are repeats and changes that came too late to say anything.
+    /// Drops nothing: of rows, a compaction drops only repeats and changes that came too late to have an effect.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
@@ -110,7 +109,7 @@ extension Rows {
 }
 
 extension SettledRow {
-    /// What the next state of a row changed.
+    /// The kinds of change from this state of a row to the next.
     fileprivate func kinds(of next: SettledRow) -> [String] {
         var kinds: [String] = []
         if isSoftDeleted != next.isSoftDeleted { kinds.append(next.isSoftDeleted ? "soft_deleted" : "restored") }

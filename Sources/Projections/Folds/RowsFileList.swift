@@ -1,23 +1,24 @@
 import EventLog
 
-/// The list of files that sideBar's web client knows files and their jobs from.
+/// The server's list of files and jobs, from which sideBar's web client learns of new ones.
 ///
-/// Frames change and remove what is listed; what is new comes with the list, which the client fetches half a second after
-/// a frame that tells it of something new. The list is what all frames so far make of the server's tables. A fetch that
-/// is under way counts as answered: until it is over, each frame is followed by the whole list.
+/// Frames change and remove listed files. New files come only with the list, which the client fetches half a second after
+/// a frame about something new. The list is folded from all frames so far. A running fetch counts as answered already:
+/// until it ends, the whole list follows each frame.
 struct RowsFileList: Codable, Sendable {
-    /// The rows that the server has, files and jobs.
+    /// The server's rows, files and jobs.
     private var registers: [EntityKey: RowRegister] = [:]
     /// The jobs of each file.
     private var jobs: [EntityID: Set<EntityID>] = [:]
-    /// The files that frames named since the last fetch.
+    /// The files that frames named since `takeNamed` was last called.
     private var named: Set<EntityID> = []
+    /// When the running or last fetch ends.
     private var fetchedAt: Timestamp?
 
-    /// How long after its cause the list is fetched: half a second, in nanoseconds.
+    /// The time from a fetch's cause to its end: half a second, in nanoseconds.
     private static let delay: UInt32 = 500_000_000
 
-    /// Takes in what a frame says of a row; the file that it is about.
+    /// Applies a frame's change and returns the file that it concerns.
     mutating func take(_ change: RowChange, of table: ClientTable, in context: inout FoldContext) -> EntityID? {
         let key = EntityKey(.rows, change.table, change.id)
         var register = registers.removeValue(forKey: key) ?? RowRegister()
@@ -36,10 +37,10 @@ struct RowsFileList: Codable, Sendable {
         return file
     }
 
-    /// Whether a fetch is under way at an event.
+    /// Whether a fetch is running at `now`.
     func isFetching(at now: Timestamp) -> Bool { fetchedAt.map { now < $0 } ?? false }
 
-    /// Asks for the list.
+    /// Starts a fetch, which ends half a second later.
     mutating func fetch(at now: Timestamp) {
         let carries = now.nanoseconds >= Self.delay
         fetchedAt = Timestamp(
@@ -48,19 +49,19 @@ struct RowsFileList: Codable, Sendable {
         )
     }
 
-    /// The files that may be other than at the last fetch, in the order of their ids.
+    /// Returns the files named since the last call, in the order of their ids, and forgets them.
     mutating func takeNamed(_ names: Names) -> [EntityID] {
         defer { named.removeAll() }
         return names.sorted(named)
     }
 
-    /// The row of a file that the server lists; `nil` where it lists none.
+    /// The row of a file; `nil` if the server does not list it.
     func listed(_ file: EntityID, in table: EntityID) -> SettledRow? {
         let row = registers[EntityKey(.rows, table, file)]?.settled
         return row.flatMap { $0.isSoftDeleted || $0.isInternalFile ? nil : $0 }
     }
 
-    /// The job that the server gives with a file: the one made last, then written last.
+    /// The job that the server lists with a file: the last created; of equal ones the last written.
     func job(of file: EntityID, in table: EntityID, _ names: Names) -> SettledRow? {
         let rows = names.sorted(jobs[file] ?? []).compactMap { registers[EntityKey(.rows, table, $0)]?.settled }
         return rows.max { $0.age < $1.age }
@@ -68,7 +69,7 @@ struct RowsFileList: Codable, Sendable {
 }
 
 extension Rows {
-    /// What a change of a file or job makes of the files that a client lists, and of their jobs.
+    /// The changes of listed files and their jobs that follow for a client from one change of a file or job.
     mutating func seenOfFiles(_ change: RowChange, in context: inout FoldContext) -> [RowChange] {
         guard let table = ClientTable(rawValue: context.names.text(change.table)) else { return [] }
         let file = fileList.take(change, of: table, in: &context)
@@ -81,7 +82,8 @@ extension Rows {
         return [merged(change, of: table, file: file, context: context)]
     }
 
-    /// Whether a client fetches the list on a change: a file is made, a job goes, or it has never heard of a job's file.
+    /// Whether a change makes the client fetch the list: a row is read, a file is made, a job is deleted, or the client does
+    /// not list the job's file.
     private func isNews(_ change: RowChange, of table: ClientTable, file: EntityID?, _ names: Names) -> Bool {
         if change.isReading { return true }
         if table == .files { return change.operation == .insert }
@@ -107,7 +109,7 @@ extension Rows {
         return seen
     }
 
-    /// What a fetched list makes of one file and its job.
+    /// The changes that a fetched list brings for one file and its job.
     private func fetched(_ file: EntityID, _ cause: RowChange, in context: inout FoldContext) -> [RowChange] {
         let files = context.names.id(ClientTable.files.rawValue)
         let jobs = context.names.id(ClientTable.jobs.rawValue)
@@ -118,7 +120,7 @@ extension Rows {
         }
     }
 
-    /// The change that makes a row another; `nil` where it is that already.
+    /// The change that replaces a known row by `row`, or deletes it for `nil`; `nil` if nothing differs.
     private func replacement(of key: EntityKey, by row: SettledRow?, _ cause: RowChange) -> RowChange? {
         let known = registers[key]?.settled
         if let row, let known, JSONValue.object(row.record).isSameJSON(as: .object(known.record)) { return nil }
@@ -136,13 +138,13 @@ extension Rows {
 }
 
 extension SettledRow {
-    /// Whether the server leaves a file out of its list: what it makes for itself.
+    /// Whether the server made the file for itself and leaves it out of its list.
     fileprivate var isInternalFile: Bool {
         record["source_metadata"]?["website_transcript"]?.bool == true
             || record["path"]?.string?.lowercased().hasSuffix("/ai/ai.md") ?? false
     }
 
-    /// When a job was made and last written.
+    /// When a job was created and last written; `Int64.min` seconds for unknown times.
     fileprivate var age: (Timestamp, Timestamp) {
         let times = ["created_at", "updated_at"].map { record[$0]?.string.flatMap(RemoteTime.postgres) }
         return (times[0] ?? .init(seconds: .min), times[1] ?? .init(seconds: .min))

@@ -1,17 +1,17 @@
 import EventLog
 
-/// The sessions of a source: what was last written of each, how old that is, and what happened.
+/// The sessions of a source: the last write of each, its age, and the histories.
 ///
 /// The order of observation decides, not the time stamps. A session's history has an entry for each accepted write that
-/// starts a span (`started`) or changes the status (`changed`), and one for each removal (`ended`, with what was written
-/// last); age makes none. A session is stale from 1800 s, expired from 7200 s after its last accepted write, judged at
-/// the context's `asOf`; an expired one stays in the state.
+/// starts a span (`started`) or changes the status (`changed`), and one for each removal (`ended`, with the last write's
+/// fields). Age adds no entry. At the context's `asOf`, a session is stale from 1800 s and expired from 7200 s after its
+/// last accepted write. An expired session stays in the state.
 ///
-/// A source that ever had a session has an aggregate: over no live session at all it is `not_running`.
+/// A source that ever had a session has an aggregate, which is `not_running` if no session is live.
 struct Sessions: Fold {
     private var present: [EntityID: Written] = [:]
     private var histories = EntityHistories()
-    /// The last write before each removal, which the history shows.
+    /// The sequences of the last writes before removals. The history shows them, so a compaction keeps them.
     private var lastWrites: Set<UInt64> = []
 
     private static let staleSeconds: Int64 = 1800
@@ -62,7 +62,7 @@ struct Sessions: Fold {
         key.section == .sessions ? histories[key] : nil
     }
 
-    /// Nothing goes: what a compaction drops are the writes that only renewed a session.
+    /// Drops nothing: of sessions, a compaction drops only writes that renewed a session.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
@@ -115,7 +115,7 @@ extension Sessions {
         context.touch(Self.aggregateKey)
     }
 
-    /// Any `needs_input`, else any `working`, else any `idle` of the live sessions, else `not_running`.
+    /// The first of `needs_input`, `working` and `idle` that a live session has; `not_running` if none has one.
     private func aggregate(_ context: RowContext) -> String {
         let live = present.values.filter {
             Self.age(of: $0.fields, asOf: context.asOf) < Self.lifeSeconds(of: $0.fields, context)
@@ -135,7 +135,7 @@ extension Sessions {
         return rules.contains(.sessionsLastHalfAnHour) ? staleSeconds : expiredSeconds
     }
 
-    /// Whole seconds since the last accepted write; negative where its time stamp lies ahead.
+    /// Whole seconds since the last accepted write, rounded down; negative if its time stamp is in the future. Saturates.
     private static func age(of fields: SessionFields, asOf: Timestamp) -> Int64 {
         let (seconds, overflow) = asOf.seconds.subtractingReportingOverflow(fields.instant.seconds)
         if overflow { return asOf < fields.instant ? .min : .max }
