@@ -1,4 +1,4 @@
-/// Which messages answer which: for each message that is answered the places of those that do, in order of arrival.
+/// Maps each answered message to the places of its answers, in order of arrival.
 struct AnswerTable: Sendable {
     private struct Answered: BitwiseCopyable {
         let channel: EntityID
@@ -22,7 +22,7 @@ struct AnswerTable: Sendable {
 
     func isAnswered(_ key: MessageKey) -> Bool { find(key) != nil }
 
-    /// Gives the places of all answers to `body`.
+    /// Calls `body` with the place of each answer, in order of arrival.
     @inline(__always)
     func forEachAnswer(to key: MessageKey, _ body: (Int) -> Void) {
         guard let found = find(key) else { return }
@@ -34,6 +34,7 @@ struct AnswerTable: Sendable {
         }
     }
 
+    /// Adds the message at a place as an answer to `key`, which need not be known.
     mutating func add(_ place: Int, to key: MessageKey) {
         answers.append(Answer(place: UInt32(place)))
         let newest = UInt32(answers.count)

@@ -1,4 +1,4 @@
-/// Who wrote: pairs of an id and the name that a message gave, as it was escaped, each once.
+/// The authors of messages: pairs of an id and the name that a message gave, as escaped there. `place` adds each pair once.
 struct AuthorTable: Sendable {
     fileprivate struct Author: BitwiseCopyable {
         let id: UInt64
@@ -12,14 +12,14 @@ struct AuthorTable: Sendable {
 
     init() {}
 
-    /// The place of an author, made if it is new. `name` is `nil` where the message gave none.
+    /// The place of an author, added if new. `name` is `nil` if the message gave none.
     @inline(__always)
     mutating func place(id: UInt64, name: JSONText?) -> UInt32 {
         if let known = knownPlace(id: id, name: name) { return known }
         return UInt32(truncatingIfNeeded: add(id, name, hash(id, name)))
     }
 
-    /// The place of an author that is there, where it then stays.
+    /// The place of a known author; `nil` if it is not known. Places never change.
     @inline(__always)
     func knownPlace(id: UInt64, name: JSONText?) -> UInt32? {
         let known = table.find(hash(id, name)) { place in
@@ -53,13 +53,13 @@ struct AuthorTable: Sendable {
         return author.hasName ? names.string(author.name) : nil
     }
 
-    /// Lends the name to a closure; `nil` where there is none.
+    /// Lends the name to a closure; `nil` if the author has none.
     func withName<Result>(_ place: UInt32, _ body: (JSONText?) -> Result) -> Result {
         let author = authors[Int(place)]
         return author.hasName ? names.withText(author.name) { body($0) } : body(nil)
     }
 
-    /// Whether a place means this id and name, however the name is escaped.
+    /// Whether the author at a place has this id and name, however the name is escaped.
     func isSame(_ place: UInt32, id: UInt64, name: JSONText?) -> Bool {
         let author = authors[Int(place)]
         guard author.id == id, author.hasName == (name != nil) else { return false }
@@ -70,7 +70,7 @@ struct AuthorTable: Sendable {
 extension AuthorTable {
     var count: Int { authors.count }
 
-    /// Writes the authors from a place on for `add(from:)`.
+    /// Writes the authors from a place on, for `add(from:)`.
     func write(from place: Int, to encoder: StateEncoder) {
         for author in authors[place...] {
             encoder.writeNumber(author.id)
@@ -83,7 +83,9 @@ extension AuthorTable {
         }
     }
 
-    /// Adds the authors that were written, up to the end of the bytes.
+    /// Adds the authors that `write` wrote, up to the end of the bytes.
+    ///
+    /// - Throws: `DecodingError` if the bytes end early or a name is malformed.
     mutating func add(from decoder: StateDecoder) throws {
         while !decoder.isAtEnd {
             let id = try decoder.readNumber(UInt64.self)

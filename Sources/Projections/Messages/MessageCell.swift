@@ -1,11 +1,11 @@
 import EventLog
 
-/// One version of a message in 36 bytes: what the plain frames of a gateway say.
+/// One version of a message in 36 bytes, with everything that a plain gateway frame contains.
 struct PackedVersion: BitwiseCopyable, Sendable {
     var createdAt: PackedTime
-    /// Also the version's place among the versions.
+    /// Also orders the versions.
     var editedAt: PackedTime
-    /// `EntityID.none` where it answers nothing.
+    /// `EntityID.none` if the message answers none.
     var replyTo: EntityID
     var text: PooledText
     /// A place in the table of authors.
@@ -20,7 +20,7 @@ struct PackedVersion: BitwiseCopyable, Sendable {
     )
 }
 
-/// What a packed entry is, in one word with its sequence.
+/// The sequence and kind of a packed entry, in one word.
 struct PackedHappening: BitwiseCopyable, Sendable {
     enum Word: UInt64 {
         case created, edited, linked, deleted, channelDeleted, guildDeleted
@@ -35,16 +35,18 @@ struct PackedHappening: BitwiseCopyable, Sendable {
     /// Below 2^54.
     let bits: UInt64
 
-    /// The happening that `bits` were those of; what is above them is left away.
+    /// The happening whose `bits` were saved; higher bits are ignored.
     @inline(__always)
     init(saved bits: UInt64) {
         self.bits = bits & (1 << 54 - 1)
     }
 
     /// - Parameters:
-    ///   - hasVersion: whether the event brought a version or, of a deletion, one was known then.
+    ///   - word: the kind of entry.
+    ///   - sequence: at most `sequenceMax`.
+    ///   - hasVersion: whether the event brought a version; of a deletion, whether a version was known.
     ///   - isNewRevision: as in `MessageRecord.Entry`.
-    ///   - counts: whether its version counted when it came, which it does until another one's does.
+    ///   - counts: whether the version became the current one. It stays current until a later entry with this flag.
     @inline(__always)
     init(_ word: Word, at sequence: UInt64, hasVersion: Bool, isNewRevision: Bool = false, counts: Bool = false) {
         bits =
@@ -66,24 +68,24 @@ struct PackedEntry: BitwiseCopyable, Sendable {
     /// Microseconds since 1970.
     var recordedAt: Int64
     var version: PackedVersion
-    /// The entry before, counted from 1; 0 for the one in the cell, if any.
+    /// The previous entry, counted from 1; 0 if that is the entry in the cell, or none.
     var previous: UInt32
 }
 
-/// One message in a row of cells, of 64 bytes: its key, its standing and its first entry, or the place of what does not
-/// fit.
+/// One message in 64 bytes, a line of the processor's cache: its key, its standing, its first entry if that fits, and the
+/// place of the rest.
 struct MessageCell: BitwiseCopyable, Sendable {
     enum Form: UInt8 {
-        /// All of it is in the cell and the packed entries.
+        /// The message is in the cell and the packed entries.
         case packed
-        /// All of it is a `MessageRecord`, at the place `last`.
+        /// The message is the `MessageRecord` at the place `last`.
         case record
     }
 
     enum Standing: UInt8 {
         case nowhere
         case live
-        /// By name and for ever; the deletion is among the entries.
+        /// Deleted by name and for ever; the deletion is one of the entries.
         case deleted
     }
 
@@ -95,10 +97,10 @@ struct MessageCell: BitwiseCopyable, Sendable {
     let channel: UInt32
     /// The next message of the channel, in order of arrival, counted from 1; 0 for the last.
     var next: UInt32 = 0
-    /// The newest packed entry, counted from 1; 0 where there is none but the one in the cell.
+    /// Packed: the newest packed entry, counted from 1; 0 if there is none outside the cell. Record: its place, from 0.
     var last: UInt32 = 0
     private var author: UInt32 = 0
-    /// What the first entry is, if it is here, and above it the form and the standing.
+    /// The first entry's happening (0 without one), and above it the form and the standing.
     private var bits: UInt64 = 0
     private var recordedAt: Int64 = 0
     private var createdAt = PackedTime.none
@@ -123,7 +125,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
         set { bits = bits & ~(3 << Self.standingShift) | UInt64(newValue.rawValue) << Self.standingShift }
     }
 
-    /// The message's first entry, where it has one and that is in the cell.
+    /// The message's first entry, if it is in the cell.
     @inline(__always)
     var first: PackedEntry? {
         let happening = PackedHappening(saved: bits)
@@ -138,7 +140,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
         return PackedEntry(happening: happening, recordedAt: recordedAt, version: version, previous: 0)
     }
 
-    /// Puts the first entry into the cell; false where there is no room for it, as its version has been edited.
+    /// Puts the first entry into the cell; false if its version has an `editedAt`, for which the cell has no room.
     @inline(__always)
     mutating func put(_ happening: PackedHappening, recordedAt: Int64, _ version: PackedVersion) -> Bool {
         guard version.editedAt == .none else { return false }

@@ -1,6 +1,6 @@
 import EventLog
 
-/// What decides where a message stands in its channel.
+/// The values that order a message within its channel.
 struct OrderedMessage {
     let place: Int
     let id: EntityID
@@ -11,7 +11,7 @@ struct OrderedMessage {
         (self.place, self.id, self.order, self.createdAt) = (place, id, order, createdAt)
     }
 
-    /// What decides where a record stands.
+    /// The values that order a record. `place` is 0.
     init(_ record: MessageRecord) {
         let current = record.current
         self.init(
@@ -22,10 +22,10 @@ struct OrderedMessage {
         )
     }
 
-    /// Whether one message stands before another of its channel in the remote's order.
+    /// Whether one message precedes another of its channel in the remote's order.
     ///
-    /// Messages of which only the id is known (a delete named them) stand by id. Kinds of order never mix within one
-    /// channel; should they, the kind decides first.
+    /// Messages without a version (a delete named them) are ordered by id. If kinds of order mix within a channel, the kind
+    /// decides first.
     static func precedes(_ left: OrderedMessage, _ right: OrderedMessage, _ names: Names) -> Bool {
         guard left.order.rank == right.order.rank else { return left.order.rank < right.order.rank }
         switch (left.order, right.order) {
@@ -37,18 +37,18 @@ struct OrderedMessage {
         }
     }
 
-    /// An unknown instant is before all others.
+    /// An unknown instant precedes all others.
     private static func precedes(_ left: Timestamp?, _ right: Timestamp?) -> Bool {
         guard let left else { return right != nil }
         return right.map { left < $0 } ?? false
     }
 
-    /// A text whose bytes sort as `precedes` does: the kind of order, what it goes by, the id.
+    /// A text whose bytes sort as `precedes` does: the kind of order, its value, the id.
     func text(_ names: Names) -> String {
         switch order {
         case .byID: return "0" + names.sortedAsInteger(id)
         case .byCreation:
-            // The sign is turned, so that times before 1970 come first.
+            // Inverting the sign bit puts times before 1970 first.
             guard let time = createdAt else { return "1-" + names.text(id) }
             let seconds = UInt64(bitPattern: time.seconds) ^ 1 << 63
             return "1" + Self.padded(seconds, 20) + Self.padded(UInt64(time.nanoseconds), 9) + names.text(id)
@@ -74,8 +74,7 @@ extension MessageOrder {
 }
 
 extension Names {
-    /// Whether one id stands before another: as integers of any size, and those that are none after them, by their
-    /// UTF-8 bytes.
+    /// Whether one id precedes another: as integers of any size; ids that are no integers follow, by their UTF-8 bytes.
     func precedesAsInteger(_ left: EntityID, _ right: EntityID) -> Bool {
         if let here = left.number, let there = right.number { return here < there }
         let (here, there) = (Array(text(left).utf8), Array(text(right).utf8))
@@ -88,17 +87,17 @@ extension Names {
         }
     }
 
-    /// A text whose bytes sort as `precedesAsInteger` does: the count of digits, the digits, and the id where zeros begin it.
+    /// A text whose bytes sort as `precedesAsInteger` does: the count of digits, the digits, and the id if zeros begin it.
     fileprivate func sortedAsInteger(_ id: EntityID) -> String {
         let text = text(id)
         guard let digits = Self.digits(Array(text.utf8)) else { return "~" + text }
         let count = String(digits.count)
-        // Longer counts begin with a later letter; no id begins with "~".
+        // A count of more digits begins with a later letter. "~" sorts behind every such letter.
         let start = String(Character(UnicodeScalar(UInt8(clamping: 0x60 + count.utf8.count)))) + count
         return start + String(decoding: digits, as: UTF8.self) + (digits.count < text.utf8.count ? " " + text : "~")
     }
 
-    /// The digits of a number without its leading zeros; `nil` for what is no number.
+    /// The digits of a number without leading zeros; `nil` if the text is no number.
     private static func digits(_ text: [UInt8]) -> ArraySlice<UInt8>? {
         guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.drop { $0 == 0x30 }

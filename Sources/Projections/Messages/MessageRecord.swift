@@ -1,8 +1,8 @@
 import EventLog
 
-/// One message: what is known of it, what stands of it now, and what happened to it.
+/// One message: its standing, its current version, its history and its reactions. Holds everything that a message can have.
 struct MessageRecord: Sendable {
-    /// What the message's own events say of it; a channel that is gone for ever overrules it.
+    /// The standing by the message's own events. The end of its channel overrules it (`Messages.end(of:)`).
     enum Standing: Sendable {
         /// Neither live nor deleted: only reactions are known, it has moved away, or it is no message at this tip.
         case nowhere
@@ -10,7 +10,7 @@ struct MessageRecord: Sendable {
         case deleted(End)
     }
 
-    /// How it was deleted.
+    /// How the message was deleted.
     struct End: Hashable, Sendable {
         var cause: MessageDeletion.Cause
         var permanence: Permanence
@@ -19,7 +19,7 @@ struct MessageRecord: Sendable {
         var since: EventReference
     }
 
-    /// What the last event that named a reaction said of it.
+    /// A user's reaction, by the last event that named it.
     struct Reaction: Sendable {
         var emoji: ExactText
         var user: EntityID
@@ -29,14 +29,14 @@ struct MessageRecord: Sendable {
 
     let key: MessageKey
     var standing = Standing.nowhere
-    /// The version that counts, or, of a deleted message, counted last.
+    /// The current version; of a deleted message, the last one.
     var current: MessageRevision?
     /// In log order.
     private(set) var entries: [Entry] = []
     var reactions: [Reaction] = []
     /// The last event that gave a place in the remote's own list, which may be no revision.
     var placedBy: UInt64?
-    /// The keys that it moved from or to.
+    /// The keys that the message moved from or to.
     private(set) var relatives: [MessageKey] = []
 
     init(key: MessageKey) {
@@ -51,13 +51,13 @@ struct MessageRecord: Sendable {
         self.entries = entries
     }
 
-    /// The number of versions: distinct ones, or those that said something new.
+    /// The number of revisions: distinct versions or, where arrival decides, versions with a new content.
     var revisionCount: Int { entries.count { $0.isNewRevision } }
 
-    /// Whether a version of it was ever seen.
+    /// Whether a version was ever seen.
     var wasWritten: Bool { entries.contains { $0.revision != nil } }
 
-    /// Adds an entry at its place in log order, which only the end of its channel may have before others.
+    /// Inserts an entry in log order. Only a channel's end and inherited entries can be older than the last entry.
     mutating func enter(_ entry: Entry) {
         let sequence = entry.event.sequence
         guard let last = entries.last, last.event.sequence > sequence else { return entries.append(entry) }
@@ -65,7 +65,7 @@ struct MessageRecord: Sendable {
         entries.insert(entry, at: place)
     }
 
-    /// Takes a version out of the revisions: an earlier one says the same.
+    /// Removes a version from the revisions because an earlier version with the same content arrived late.
     mutating func replace(_ version: Timestamp) {
         for index in entries.indices where entries[index].isWrite && entries[index].revision?.version == version {
             entries[index].isNewRevision = false
@@ -73,7 +73,7 @@ struct MessageRecord: Sendable {
         }
     }
 
-    /// Takes over the past of a message that moved here. An event that both know stands once.
+    /// Takes over the history of a message that moved here. An event that both know is entered once.
     mutating func inherit(_ other: MessageRecord) {
         let known = Set(entries.map(\.event.sequence))
         for entry in other.entries where !known.contains(entry.event.sequence) { enter(entry) }
@@ -87,7 +87,7 @@ struct MessageRecord: Sendable {
         if !relatives.contains(other) { relatives.append(other) }
     }
 
-    /// Notes what an event says of a reaction; whether that changed anything.
+    /// Sets a reaction by an event; false if it was so before.
     mutating func react(emoji: ExactText, user: EntityID, isPresent: Bool, sequence: UInt64) -> Bool {
         guard let index = reactions.firstIndex(where: { $0.user == user && $0.emoji == emoji }) else {
             reactions.append(Reaction(emoji: emoji, user: user, isPresent: isPresent, sequence: sequence))
@@ -106,9 +106,9 @@ struct MessageRecord: Sendable {
 }
 
 extension MessageRecord {
-    /// One event that changed what is known of the message.
+    /// One event that changed the message.
     struct Entry: Sendable {
-        /// What happened.
+        /// The kind of change.
         enum Happening: Sendable {
             case created
             case edited
@@ -120,10 +120,10 @@ extension MessageRecord {
 
         var event: EventReference
         var happening: Happening
-        /// The version that the event brought, or, of a delete or move, that was known then.
+        /// The version that the event brought; of a deletion or move, the version known then.
         var revision: MessageRevision?
         var isNewRevision = false
-        /// Whether an earlier version that says the same came late and took the place of this one.
+        /// True if an earlier version with the same content arrived late and replaced this one.
         var isReplaced = false
         var remoteTime: Timestamp?
         var by: String?

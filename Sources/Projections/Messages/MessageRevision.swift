@@ -1,6 +1,6 @@
 import EventLog
 
-/// The text of a message, behind one small type so that it can become a reference into the log.
+/// The text of a message. A type of its own, so that it can become a reference into the log.
 struct MessageText: Hashable, Sendable {
     private let text: ExactText
 
@@ -14,7 +14,7 @@ struct MessageText: Hashable, Sendable {
 
 /// One version of a message as the fold keeps it.
 struct MessageRevision: Sendable {
-    /// What a version says: two versions that say the same are repeats of one another.
+    /// The content of a version. Versions with equal content are repeats of one another.
     struct Saying: Hashable, Sendable {
         var text: MessageText
         var author: String?
@@ -59,8 +59,8 @@ struct MessageRevision: Sendable {
         )
     }
 
-    /// Whether this version wins over another: the remote's own order decides, absence is least, and of equal ones the
-    /// later in the log wins.
+    /// Whether this version, which is later in the log, wins over another. The greater `version` wins, `nil` is least, and
+    /// of equal ones this one wins.
     func wins(over other: MessageRevision) -> Bool {
         switch (version, other.version) {
         case (let mine?, let theirs?): mine >= theirs
@@ -76,7 +76,7 @@ extension MessageRevision.Saying {
         members(replyingTo: replyTo.map { .string(names.text($0)) })
     }
 
-    /// - Parameter parent: What stands for the message that this one answers.
+    /// - Parameter parent: the value of the member `replyTo`; `nil` leaves it out.
     func members(replyingTo parent: JSONValue?) -> JSONObject {
         [
             "author": .text(author),
@@ -99,7 +99,7 @@ extension MessageRevision.Saying {
 }
 
 extension MessageRevision {
-    /// All of it, times to the nanosecond.
+    /// The whole version, with times to the nanosecond.
     func snapshot(names: Names) -> JSONValue {
         var members = saying.members(names: names)
         members["version"] = version?.snapshot
@@ -112,7 +112,7 @@ extension MessageRevision {
 }
 
 extension Timestamp {
-    /// Seconds and nanoseconds, as they stand in snapshots and facts.
+    /// Seconds and nanoseconds, for snapshots and facts.
     var snapshot: JSONValue { .array([.int(seconds), .int(nanoseconds)]) }
 
     /// Reads what `snapshot` gave; `nil` for anything else.

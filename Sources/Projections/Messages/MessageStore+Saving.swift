@@ -1,6 +1,6 @@
 import EventLog
 
-/// How far a store was when it was last saved, and what of that has changed since.
+/// The extent of a store at its last saving, and the saved places that have changed since.
 struct SavedExtent: Sendable {
     fileprivate var channelCount = 0
     fileprivate var authorCount = 0
@@ -8,7 +8,7 @@ struct SavedExtent: Sendable {
     fileprivate var cellCount = 0
     fileprivate var recordCount = 0
     fileprivate var texts = TextPool.Extent()
-    /// Places of cells and of records that are no longer as they were saved; one may stand here several times.
+    /// Places of saved cells and records that have changed since. May contain duplicates.
     fileprivate var changedCells: [UInt32] = []
     fileprivate var changedRecords: [UInt32] = []
 
@@ -23,7 +23,7 @@ struct SavedExtent: Sendable {
         texts = store.texts.extent
     }
 
-    /// Notes that the cell at a place changes, other than by being followed by another one of its channel.
+    /// Notes a change of a cell, but not of its `next`, which loading restores.
     @inline(__always)
     mutating func noteCell(_ place: Int) {
         if place < cellCount { changedCells.append(UInt32(truncatingIfNeeded: place)) }
@@ -35,38 +35,38 @@ struct SavedExtent: Sendable {
     }
 }
 
-/// A store is saved piece by piece; where it was saved before, as what has come since and what has changed. Tables and
-/// lists are built anew when it is loaded.
+/// A store is saved in pieces. After its first saving, the pieces contain only additions and changes since the previous one.
+/// Loading rebuilds tables and lists.
 extension MessageStore {
-    /// What a piece holds. Pieces come in this order, and refer only to what came before.
+    /// The content of a piece. Pieces come in this order, and refer only to earlier ones.
     enum PieceKind: UInt8 {
-        /// How far the store must be for what follows.
+        /// The extent that the store must have before the following pieces.
         case start
         case channels
         case authors
-        /// The number of a page of the pool, and what was added to it.
+        /// The number of a page of the pool, and the bytes added to it.
         case texts
         case entries
         /// Places and records.
         case records
-        /// Cells that are new.
+        /// New cells.
         case cells
-        /// Cells that were there before, with their places.
+        /// Changed cells, with their places.
         case changedCells
-        /// How far the store is now.
+        /// The extent of the store after the saving.
         case end
     }
 
-    /// A piece is about so long at most, unless one record in it is longer.
+    /// A piece ends at the first entry, cell or record that brings it to this length.
     private static var pieceBytes: Int { 4 << 20 }
 
-    /// Notes that the store was saved, or loaded, as it is.
+    /// Notes that the store has just been saved or loaded.
     mutating func noteSaved() {
         saved = SavedExtent(self)
     }
 
-    /// Gives the pieces from which a `MessageStoreLoader` makes this store out of the one that was last saved or, where all
-    /// of it is wanted, out of an empty one.
+    /// Gives the pieces from which a `MessageStoreLoader` makes this store: from the last saved one or, if `whole`, from an
+    /// empty one.
     func forEachPiece(whole: Bool, _ body: (PieceKind, [UInt8]) throws -> Void) throws {
         let since = whole ? SavedExtent() : saved
         try body(.start, since.bytes)
@@ -116,7 +116,7 @@ extension MessageStore {
 }
 
 extension SavedExtent {
-    /// The counts, one after another.
+    /// The counts as bytes, for the start and end of a saving.
     var bytes: [UInt8] {
         let encoder = StateEncoder()
         for count in [channelCount, authorCount, entryCount, cellCount, recordCount] {

@@ -1,7 +1,7 @@
 import EventLog
 
 extension MessageStore {
-    /// A packed message as a record that says the same.
+    /// The record that equals a packed message.
     func unpacked(_ cell: MessageCell) -> MessageRecord {
         let key = MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
         var packed: [PackedEntry] = []
@@ -11,14 +11,14 @@ extension MessageStore {
         return MessageRecord(key: key, standing: standing(of: cell, history), current: current, entries: history)
     }
 
-    /// The version that counts at a place, or counted last.
+    /// The current version of the message at a place; of a deleted message, the last one.
     func current(at place: Int) -> MessageRevision? {
         let cell = cells[place]
         guard cell.form == .packed else { return records[Int(cell.last)].current }
         return version(of: cell).map { MessageRevision(write(of: key(at: place), $0)) }
     }
 
-    /// As `MessageRecord.revisionCount`, of the message at a place.
+    /// The `MessageRecord.revisionCount` of the message at a place.
     func revisionCount(at place: Int) -> Int {
         let cell = cells[place]
         guard cell.form == .packed else { return records[Int(cell.last)].revisionCount }
@@ -55,7 +55,7 @@ extension MessageStore {
         )
     }
 
-    /// A version as the decoder would have said it.
+    /// A version as the decoder would have returned it.
     func write(of key: MessageKey, _ version: PackedVersion) -> MessageWrite {
         let author = String(authors.id(version.author))
         let rest = texts.withObject(version.text) { PackedRest($0) }
@@ -77,7 +77,7 @@ extension MessageStore {
     }
 }
 
-// MARK: - What can be said without unpacking
+// MARK: - Reading without unpacking
 
 extension MessageStore {
     /// The newest entry of a packed message for which `isWanted` is true.
@@ -92,7 +92,7 @@ extension MessageStore {
         return cell.first.flatMap { isWanted($0) ? $0 : nil }
     }
 
-    /// Gives all entries of a packed message to a closure, the newest first.
+    /// Calls a closure with each entry of a packed message, the newest first.
     @inline(__always)
     func forEachEntry(of cell: MessageCell, _ body: (PackedEntry) -> Void) {
         _ = newestEntry(of: cell) {
@@ -101,23 +101,23 @@ extension MessageStore {
         }
     }
 
-    /// The version of a packed message that counts.
+    /// The current version of a packed message; of a deleted message, the last one.
     @inline(__always)
     func version(of cell: MessageCell) -> PackedVersion? {
         newestEntry(of: cell) { $0.happening.counts }?.version
     }
 
-    /// What the version that counts answers.
+    /// The id that the current version of the message at a place replies to.
     func replyTo(at place: Int) -> EntityID? {
         let cell = cells[place]
         if cell.form == .record { return records[Int(cell.last)].current?.saying.replyTo }
         return version(of: cell).flatMap { $0.replyTo == .none ? nil : $0.replyTo }
     }
 
-    /// Whether a version of it was ever seen.
+    /// Whether a version of the message at a place was ever seen.
     func wasWritten(at place: Int) -> Bool {
         let cell = cells[place]
-        // A packed message that was ever written has a version that counts.
+        // The first version of a packed message always becomes current.
         return cell.form == .record ? records[Int(cell.last)].wasWritten : version(of: cell) != nil
     }
 
@@ -126,7 +126,7 @@ extension MessageStore {
         return cell.form == .record ? records[Int(cell.last)].relatives : []
     }
 
-    /// How the first message of a channel that has a version is ordered.
+    /// The order of the first message in a channel that has a version; `nil` if none has one.
     func firstOrder(in channel: EntityID) -> MessageOrder? {
         var next = self.channel(channel).map { channels[$0].first } ?? 0
         while next > 0 {

@@ -1,34 +1,33 @@
 import EventLog
 
-/// Where a message is looked for in a store.
+/// A prepared search for a message in a store.
 struct MessageSpot: BitwiseCopyable, Sendable {
-    /// The place of its channel.
+    /// The place of the channel.
     let channel: Int
     let hash: UInt64
-    /// The message's place, once it was found; found places stay.
+    /// The message's place, if found in advance. Places never change.
     var place: Int?
-    /// The place of the frame's author, once it was found; so it stays, too.
+    /// The place of the frame's author, if found in advance.
     var author: UInt32?
 }
 
-/// Where the messages of one source are kept: a cell for each, in the order in which they were first heard of.
+/// The messages of one source: a cell for each, in the order in which they became known.
 ///
-/// Most messages are what plain gateway frames make of them. These are *packed*: they hold no references, cost about a
-/// hundred bytes beside their text, and change without anything being allocated. As soon as something happens to one that
-/// a packed message cannot say, it becomes a `MessageRecord`, which can say everything. Both say the same of the same
-/// message; which of the two it is shows nowhere.
+/// Most messages come from plain gateway frames alone. They stay *packed*: they contain no references, take about a hundred
+/// bytes beside their text, and change without allocating one by one. A change that a packed message cannot express turns it
+/// into a `MessageRecord`, which can express everything. Both forms give the same state (I18).
 struct MessageStore: Sendable {
-    /// One channel and the messages heard of in it.
+    /// One channel and its known messages.
     struct Channel: Sendable {
         let id: EntityID
-        /// The places of the first and the last message, counted from 1; 0 where there is none.
+        /// The places of the first and the last message, counted from 1; 0 if there is none.
         var first: UInt32 = 0
         var last: UInt32 = 0
-        /// The greatest `rawValue` of their ids: of none above it a message is there.
+        /// No message here has an id with a greater `rawValue`.
         fileprivate(set) var greatest: UInt64 = 0
-        /// The guild that was last named together with the channel, once every fold has been told.
+        /// The guild that the last frames named with the channel. Every fold knows the pair, so it is not spread again.
         var named: EntityID?
-        /// Whether the fold of channels has been told of it.
+        /// True once the fold of channels knows the channel.
         var isKnown = false
     }
 
@@ -38,7 +37,7 @@ struct MessageStore: Sendable {
     var records: [MessageRecord] = []
     var texts = TextPool()
     var authors = AuthorTable()
-    /// What has come and changed since it was saved.
+    /// The extent of the last saving, and the places changed since.
     var saved = SavedExtent()
     private var channelTable = PlaceTable()
     private var table = PlaceTable()
@@ -47,15 +46,16 @@ struct MessageStore: Sendable {
 
     var count: Int { cells.count }
 
-    /// How many buckets searches for all messages and all channels pass over together.
+    /// The sum of `PlaceTable.stepCount` of both tables.
     var stepCount: Int { table.stepCount + channelTable.stepCount }
 
-    /// The place of a channel that a message was heard of in.
+    /// The place of a known channel.
     @inline(__always)
     func channel(_ id: EntityID) -> Int? {
         channelTable.find(channelTable.hash(id.rawValue, 0)) { channels[$0].id == id }
     }
 
+    /// The place of a channel, added if new.
     @inline(__always)
     mutating func addedChannel(_ id: EntityID) -> Int {
         if let channel = channel(id) { return channel }
@@ -76,21 +76,21 @@ struct MessageStore: Sendable {
     /// The place of the message at a spot.
     @inline(__always)
     func place(of id: EntityID, at spot: MessageSpot) -> Int? {
-        // A new message has nearly always the greatest id of its channel: then there is nothing to look for.
+        // A new message nearly always has the greatest id of its channel, which needs no search.
         if id.rawValue > channels[spot.channel].greatest { return nil }
         return table.find(spot.hash) { place in cells[place].id == id && cells[place].channel == UInt32(spot.channel) }
     }
 
-    /// Where a message of a known channel is looked for.
+    /// The spot of a message; `nil` if its channel is not known.
     @inline(__always)
     func spot(of key: MessageKey) -> MessageSpot? {
         channel(key.channel).map { spot(of: key.id, channel: $0) }
     }
 
-    /// As `spot`; the channel is added if it is new.
+    /// The spot of a message. Adds the channel if it is new.
     @inline(__always)
     mutating func addedSpot(of key: MessageKey) -> MessageSpot {
-        // Not in one expression, for which the whole store would be copied: each new channel would cost O(channels).
+        // Two statements, because a single expression copies the whole store: each new channel would cost O(channels).
         let channel = addedChannel(key.channel)
         return spot(of: key.id, channel: channel)
     }
@@ -100,16 +100,16 @@ struct MessageStore: Sendable {
         MessageSpot(channel: channel, hash: hash(id, UInt32(truncatingIfNeeded: channel)))
     }
 
-    /// Brings near what tells whether the messages of these hashes are there; see `PlaceTable.readAhead`.
+    /// Loads the buckets of these messages' hashes into the processor's cache; see `PlaceTable.readAhead`.
     @inline(__always)
     func readAhead(_ hashes: UnsafeBufferPointer<UInt64>) -> UInt64 { table.readAhead(hashes) }
 
-    /// Adds the cell of a message that is not there yet.
+    /// Adds the cell of a message that the store lacks.
     mutating func add(_ cell: MessageCell) -> Int {
         add(cell, at: spot(of: cell.id, channel: Int(cell.channel)))
     }
 
-    /// Adds the cell of a message that is not there yet, at its spot.
+    /// Adds the cell of a message that the store lacks, at its spot.
     @inline(__always)
     mutating func add(_ cell: MessageCell, at spot: MessageSpot) -> Int {
         table.add(spot.hash, place: cells.count)
@@ -121,7 +121,7 @@ struct MessageStore: Sendable {
         table.hash(id.rawValue, UInt64(channel))
     }
 
-    /// Appends a cell that the table is told of.
+    /// Appends a cell and links it to its channel. The caller adds it to the table.
     @inline(__always)
     private mutating func append(_ cell: MessageCell) -> Int {
         let place = cells.count
@@ -138,19 +138,19 @@ struct MessageStore: Sendable {
         return place
     }
 
-    /// Appends a cell whose message is not to be found before `index` was called with the hash that is given back.
+    /// Appends a cell and returns its hash. The message cannot be found before `index` is called.
     @inline(__always)
     mutating func appendUnindexed(_ cell: MessageCell) -> UInt64 {
         _ = append(cell)
         return hash(cell.id, cell.channel)
     }
 
-    /// Lets all messages be found, of which these are the hashes.
+    /// Builds the lookup table; hash *i* belongs to cell *i*.
     mutating func index(_ hashes: [UInt64]) {
         table = PlaceTable(hashes: hashes)
     }
 
-    /// Adds a message of which nothing is known yet.
+    /// Adds a message, as an empty record.
     mutating func add(_ key: MessageKey) -> Int {
         var cell = MessageCell(id: key.id, channel: UInt32(addedChannel(key.channel)), form: .record)
         cell.last = UInt32(records.count)
@@ -176,13 +176,13 @@ extension MessageStore {
         return MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
     }
 
-    /// All that is known of a message. Builds it where it is packed.
+    /// The record of a message, built if the message is packed.
     func record(at place: Int) -> MessageRecord {
         let cell = cells[place]
         return cell.form == .record ? records[Int(cell.last)] : unpacked(cell)
     }
 
-    /// Changes a message as a record, which it then stays.
+    /// Changes a message as a record. A packed message becomes a record for good.
     mutating func change<Result>(at place: Int, _ body: (inout MessageRecord) -> Result) -> Result {
         let cell = cells[place]
         saved.noteCell(place)
@@ -195,7 +195,7 @@ extension MessageStore {
         return body(&records[Int(cells[place].last)])
     }
 
-    /// The messages for which `isKept` is true, in the same order, and what is known of channels.
+    /// A store of the messages for which `isKept` is true, in the same order, and of all channels.
     func kept(_ isKept: (Int) -> Bool) -> MessageStore {
         var store = MessageStore()
         for channel in channels {

@@ -1,27 +1,27 @@
-/// Puts a store together out of the pieces of one saving, or of several that followed one another.
+/// Loads a store from the pieces of one saving, or of consecutive ones.
 ///
-/// Any bytes may come: nothing in a store that was loaded points outside it or in a circle.
+/// Accepts any bytes: nothing in a loaded store points outside the store or in a circle.
 struct MessageStoreLoader {
     private struct Malformed: Error {}
 
     private var store = MessageStore()
-    /// Of each cell, what the table of the store finds it by.
+    /// The hash of each cell, for the table.
     private var hashes: [UInt64] = []
-    /// Of each cell, whether its message may answer another one.
+    /// For each cell, whether its message may answer another one.
     private var mayAnswer: [Bool] = []
-    /// Whether the saving at hand was taken in to its end.
+    /// True if the current saving was read to its end.
     private var isWhole = false
 
     init() {}
 
-    /// Begins a saving that followed those before.
+    /// Begins the next saving.
     mutating func begin() {
         isWhole = false
     }
 
-    /// Takes in the next piece.
+    /// Reads the next piece.
     ///
-    /// - Throws: where it does not fit; the loader is good for nothing then.
+    /// - Throws: if the piece does not fit. The loader must not be used then.
     mutating func take(_ kind: MessageStore.PieceKind, _ bytes: UnsafeRawBufferPointer) throws {
         switch kind {
         case .start, .end:
@@ -54,9 +54,9 @@ struct MessageStoreLoader {
         }
     }
 
-    /// Gives the store after all that was taken to a fold that has none. Which messages answer which follows from it.
+    /// Moves the loaded store into a fold without one, and finds out which messages answer which.
     ///
-    /// - Throws: where the last saving is not there to its end.
+    /// - Throws: if the last saving is incomplete.
     consuming func load(into messages: inout Messages) throws {
         guard isWhole else { throw Malformed() }
         store.index(hashes)
@@ -71,7 +71,7 @@ struct MessageStoreLoader {
     }
 
     private mutating func addEntry(_ entry: PackedEntry?) throws {
-        // Only what was entered earlier can be the one before.
+        // The previous entry must be an earlier one, so that histories contain no circle.
         guard let entry, entry.previous <= store.entries.count, holds(entry.version) else { throw Malformed() }
         store.entries.append(entry)
     }
@@ -102,14 +102,14 @@ struct MessageStoreLoader {
         return cell
     }
 
-    /// The version that stands for none has an author's place, too.
+    /// Whether a version refers only to known texts and authors. `PackedVersion.none` has author 0, which need not exist.
     private func holds(_ version: PackedVersion) -> Bool {
         store.texts.holds(version.text) && version.author < max(1, store.authors.count)
     }
 }
 
 extension MessageCell {
-    /// False where the cell alone says that the message answers none.
+    /// False if the cell alone shows that the message answers none.
     fileprivate var mayAnswer: Bool {
         form == .record || last > 0 || first.map { $0.version.replyTo != .none } ?? false
     }
@@ -118,7 +118,7 @@ extension MessageCell {
 extension Messages {
     private enum CodingKeys: CodingKey { case compacted, fates, circles }
 
-    /// All but the store, which a `MessageStoreLoader` brings.
+    /// Decodes everything but the store, which a `MessageStoreLoader` loads.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init()

@@ -1,7 +1,7 @@
 import EventLog
 
 extension Messages {
-    /// A message was deleted by name, or vanished.
+    /// Deletes a message, by name or because it vanished.
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
         guard let slot = slot(for: deletion.key) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
@@ -12,18 +12,18 @@ extension Messages {
         }
     }
 
-    /// A channel vanished for now: so do the messages in it.
+    /// Deletes the messages of a channel that vanished, until they are written again.
     mutating func empty(_ channel: EntityID, cause: MessageDeletion.Cause, in context: inout FoldContext) {
         for slot in store.places(in: channel) where state(at: slot) == .live {
             delete(MessageDeletion(key: store.key(at: slot), cause: cause, permanence: .untilWritten), in: &context)
         }
     }
 
-    /// A channel went for ever: so did the messages in it.
+    /// Records the end of the messages in a channel that is gone for ever.
     mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
         for slot in store.places(in: channel) where store.wasWritten(at: slot) {
-            // The fate already tells the state; what is left is the history and the rows.
+            // `state(at:)` already sees the fate. Only the history and the touched rows are missing.
             if !store.fallPacked(at: slot, fate) { store.change(at: slot) { $0.fall(fate) } }
             let key = store.key(at: slot)
             touch(key, in: &context)
@@ -31,7 +31,7 @@ extension Messages {
         }
     }
 
-    /// A message stands under another key: its past goes with it, and stays to be read under the old key too.
+    /// Moves a message to another key. Its history goes with it and also stays readable under the old key.
     mutating func move(
         from: MessageKey,
         to: MessageKey,
@@ -68,8 +68,8 @@ extension Messages {
 }
 
 extension MessageRecord {
-    /// Whether a deletion says something new: the first one, one for ever after one until written, and one by name after
-    /// one with the channel.
+    /// Whether a deletion has an effect: the first one does, one for ever after one until written, and one by name after one
+    /// with the channel.
     fileprivate func isEnded(by end: End) -> Bool {
         guard case .deleted(let known) = standing else { return true }
         if known.permanence == .forever, end.permanence == .untilWritten { return false }
@@ -77,8 +77,7 @@ extension MessageRecord {
         return known.cause != .deleted && end.cause == .deleted
     }
 
-    /// Enters the end that its channel gave it, at that event's place in the log. A message that was deleted by name
-    /// has its end already.
+    /// Enters the end of its channel at that event's place in the log. Does nothing if the message was deleted by name.
     mutating func fall(_ fate: ChannelFates.Fate) {
         if case .deleted(let end) = standing, end.cause == .deleted { return }
         let end = End(cause: fate.cause, permanence: .forever, since: fate.event)

@@ -1,14 +1,14 @@
 import EventLog
 
-/// The rows of packed messages as the digest sees them, written without building values. What they say is what
-/// `row(for:context:)` says, without the sequence of a deletion.
+/// The digest's rows of packed messages, written without building values. They equal the rows of `row(for:context:)`, without
+/// the sequence of a deletion.
 extension Messages {
-    /// The place of the message that a row would be about.
+    /// The place of the message that a row key names.
     func place(of key: EntityKey) -> Int? {
         store.place(of: MessageKey(channel: key.first, id: key.second))
     }
 
-    /// Whether the order of the messages in the channel of one of them is the remote's own list; see `statedOrder`.
+    /// Whether the remote's own list orders the channel of the message at a place; see `statedOrder`.
     func isInListedChannel(messageAt place: Int) -> Bool {
         let channel = store.channels[Int(store.cells[place].channel)]
         guard channel.first > 0 else { return false }
@@ -18,7 +18,7 @@ extension Messages {
         return true
     }
 
-    /// Writes the row of a packed message; false, and nothing is written, where it has none in this section.
+    /// Writes the row of a packed message; false, without writing, if it has none in this section.
     func writeDigestRow(
         of section: Section,
         packedAt place: Int,
@@ -77,7 +77,7 @@ extension Messages {
         writer.raw("}")
     }
 
-    /// What a message of the channel at a place stands for.
+    /// The state of the message with an id in the channel at a place.
     private func answeredState(_ id: EntityID, in channel: UInt32) -> State {
         let channel = Int(channel)
         if !compacted.isEmpty, compacted.contains(MessageKey(channel: store.channels[channel].id, id: id)) {
@@ -139,7 +139,7 @@ extension Messages {
 }
 
 extension MessageStore {
-    /// The number of distinct versions of a packed message.
+    /// The number of revisions of a packed message.
     fileprivate func revisionCount(of cell: MessageCell) -> UInt64 {
         var count: UInt64 = 0
         forEachEntry(of: cell) { count += $0.happening.isNewRevision ? 1 : 0 }

@@ -1,9 +1,9 @@
 import EventLog
 
-/// The short way: what `apply` does with the change that a plain frame means, on packed messages and without building
-/// anything. Both ways give the same state.
+/// The short way: does to packed messages what `apply` does with a plain frame's change, without building values. Both ways
+/// give the same state (I18).
 extension Messages {
-    /// Applies a plain frame; false, and nothing has changed, where the message or its channel needs the long way.
+    /// Applies a plain frame; false, without a change, if the message or its channel needs the long way.
     @inline(__always)
     mutating func takePlain(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) -> Bool {
         let event = context.event
@@ -72,7 +72,7 @@ extension Messages {
         }
     }
 
-    /// As `MessageRecord.writeByVersion`.
+    /// Does what `MessageRecord.writeByVersion` does.
     private mutating func write(
         _ frame: PlainFrame,
         by author: UInt32?,
@@ -97,7 +97,7 @@ extension Messages {
         if wins, cell.standing != .deleted { store.cells[place].standing = .live }
     }
 
-    /// As `delete(_:in:)`: the first deletion by name counts.
+    /// Does what `delete(_:in:)` does: the first deletion by name counts.
     private mutating func delete(_ cell: MessageCell, at place: Int, _ event: EventReference) {
         guard cell.standing != .deleted else { return }
         let current = store.version(of: cell)
@@ -108,7 +108,7 @@ extension Messages {
 }
 
 extension MessageStore {
-    /// Copies what a frame says, whose author is known to have this place.
+    /// Copies a frame's version into the store. `author` is the place of its author, if known.
     @inline(__always)
     fileprivate mutating func added(_ frame: PlainFrame, author: UInt32?) -> PackedVersion {
         let place: UInt32
@@ -139,7 +139,7 @@ extension MessageStore {
         return place
     }
 
-    /// The version of the newest entry that brought a version of this time.
+    /// The version of the newest write with this `editedAt`.
     fileprivate func newestWrite(of cell: MessageCell, editedAt: PackedTime) -> PackedVersion? {
         newestEntry(of: cell) { $0.happening.isWrite && $0.version.editedAt == editedAt }?.version
     }
@@ -156,7 +156,7 @@ extension MessageStore {
             && texts.withObject(version.text) { frame.rest.isSame(as: $0) }
     }
 
-    /// Adds an entry at the end of a packed message's history.
+    /// Appends an entry to a packed message's history.
     fileprivate mutating func enter(
         _ happening: PackedHappening,
         _ version: PackedVersion,
@@ -174,8 +174,7 @@ extension MessageStore {
         cells[place].last = UInt32(entries.count)
     }
 
-    /// Enters the end that its channel gave a packed message, as `MessageRecord.fall`; false where the message needs to
-    /// be a record for that.
+    /// Does what `MessageRecord.fall` does; false, without a change, if the message must be a record for that.
     mutating func fallPacked(at place: Int, _ fate: ChannelFates.Fate) -> Bool {
         let cell = cells[place]
         guard cell.form == .packed, fate.cause != .deleted, fate.event.isPackable else { return false }
@@ -193,10 +192,10 @@ extension MessageStore {
 }
 
 extension EventReference {
-    /// Seconds whose microseconds fit 64 bits.
+    /// The seconds whose microseconds fit 64 bits.
     private static let packableSeconds = Int64.min / 1_000_000 + 1...Int64.max / 1_000_000 - 1
 
-    /// Whether a packed entry can hold it to the last digit.
+    /// Whether a packed entry can hold the event exactly: the sequence fits, and the time is in whole microseconds.
     @inline(__always)
     var isPackable: Bool {
         sequence.rawValue <= PackedHappening.sequenceMax && recordedAt.nanoseconds.isMultiple(of: 1000)

@@ -1,8 +1,8 @@
 import EventLog
 
 extension Messages {
-    /// Keeps, of each channel, the newest live messages, the newest tombstones and the newest of those that stand
-    /// nowhere, and whatever moved from or to a kept one. The others are known by id alone from then on.
+    /// Keeps in each channel the newest live messages, the newest tombstones, the newest messages that are neither, and all
+    /// messages that moved from or to a kept one. Of the others only the keys stay.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
         var kept: Set<MessageKey> = []
         for channel in channels(names) {
@@ -16,7 +16,7 @@ extension Messages {
         findAnswers()
     }
 
-    /// Finds out anew which messages answer which, among those at the places for which `isMeant` is true.
+    /// Rebuilds `answers` from the messages at the places for which `isMeant` is true.
     mutating func findAnswers(_ isMeant: (Int) -> Bool = { _ in true }) {
         answers = AnswerTable()
         for slot in 0..<store.count where isMeant(slot) {
@@ -27,14 +27,15 @@ extension Messages {
 
     private func newest(_ count: Int, _ wanted: State, in channel: EntityID, _ names: Names) -> [MessageKey] {
         var candidates = records(in: channel, being: wanted)
-        // What only a reaction named is small, and may yet arrive: it stays. What moved away stays with its relatives.
+        // Messages that only reactions named are small and may yet arrive: they stay. Those that moved away stay with their
+        // relatives.
         let whole = wanted == .unknown ? candidates.filter(\.entries.isEmpty) : []
         if wanted == .unknown { candidates.removeAll { $0.entries.isEmpty || !$0.relatives.isEmpty } }
         let sorted = candidates.sorted { OrderedMessage.precedes(OrderedMessage($0), OrderedMessage($1), names) }
         return (whole + sorted.suffix(max(0, count))).map(\.key)
     }
 
-    /// A kept message owes a part of its history to the key that it had before.
+    /// Adds the relatives of kept messages: a part of a kept message's history came from its earlier key.
     private func keepRelatives(of kept: inout Set<MessageKey>) {
         var pending = Array(kept)
         while let key = pending.popLast() {

@@ -30,7 +30,7 @@ extension Messages {
         return record.entries.map { $0.historyEntry(names: context.names) }
     }
 
-    /// An entry is made for each place that is asked for, and for no other.
+    /// Makes only the entries at `places`.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
         guard let entries = record(for: key)?.entries else { return [] }
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
@@ -41,7 +41,7 @@ extension Messages {
         orderedLive(in: channel, names).map { store.key(at: $0.place) }
     }
 
-    /// The places of the live messages of one channel in the remote's order. No record is built to put them in order.
+    /// The live messages of one channel in the remote's order, with their places. Sorting builds no records.
     func orderedLive(in channel: EntityID, _ names: Names) -> [OrderedMessage] {
         places(in: channel, being: .live).map { orderedMessage(at: $0) }
             .sorted { OrderedMessage.precedes($0, $1, names) }
@@ -59,7 +59,7 @@ extension Messages {
         )
     }
 
-    /// A text that sorts as the messages of a channel do, by its bytes; `nil` where no such message is known.
+    /// A text whose bytes sort as the messages of a channel do; `nil` if the message is not known.
     func orderText(of key: EntityKey, names: Names) -> String? {
         store.place(of: MessageKey(channel: key.first, id: key.second)).map {
             orderedMessage(at: $0).text(names)
@@ -74,7 +74,7 @@ extension Messages {
         places(in: channel, being: wanted).map { store.record(at: $0) }
     }
 
-    /// All channels that a message was heard of in, by their ids' bytes.
+    /// All channels with a known message, by their ids' UTF-8 bytes.
     func channels(_ names: Names) -> [EntityID] {
         store.channels.filter { $0.first > 0 }.map(\.id).sorted { names.precedes($0, $1) }
     }
@@ -84,7 +84,7 @@ extension Messages {
         return place(of: key).map { store.record(at: $0) }
     }
 
-    /// Of a packed message, no record is made: its history is counted where it lies.
+    /// Builds no record of a packed message: its revisions are counted in place.
     private func liveRow(at place: Int, _ context: RowContext) -> JSONValue? {
         guard let current = store.current(at: place) else { return nil }
         let (key, names) = (store.key(at: place), context.names)
@@ -131,7 +131,7 @@ extension MessageStore {
 }
 
 extension MessageRecord {
-    /// `[{"emoji","users"}]`, sorted by emoji, users by their ids; `nil` where there is none.
+    /// `[{"emoji","users"}]`, sorted by emoji, users by their ids; `nil` without reactions.
     fileprivate func reactionRows(_ names: Names) -> JSONValue? {
         let present = reactions.filter(\.isPresent)
         guard !present.isEmpty else { return nil }
@@ -149,7 +149,7 @@ extension MessageRecord {
 }
 
 extension MessageRecord.Entry {
-    /// The entry as people and scripts see it; of a delete or move with what was known last.
+    /// The entry for people and scripts. Of a deletion or move it has the last known fields.
     func historyEntry(names: Names) -> HistoryEntry {
         var fields = revision?.saying.members(names: names) ?? JSONObject()
         switch happening {
@@ -164,7 +164,7 @@ extension MessageRecord.Entry {
 }
 
 extension MessageRecord.Entry.Happening {
-    /// The word of the command line.
+    /// The word for the change in `HistoryEntry.change`.
     var word: String {
         switch self {
         case .created: "created"

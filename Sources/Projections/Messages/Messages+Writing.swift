@@ -1,7 +1,7 @@
 import EventLog
 
 extension Messages {
-    /// A version arrived.
+    /// Applies a version that arrived.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
         guard let slot = slot(for: write.key) else { return }
         let event = context.event
@@ -16,7 +16,7 @@ extension Messages {
         }
     }
 
-    /// A reaction came or went.
+    /// Adds or removes a reaction.
     mutating func react(
         _ key: MessageKey,
         emoji: String,
@@ -32,7 +32,7 @@ extension Messages {
         if changes { touch(key, in: &context) }
     }
 
-    /// A branch's tip moved: what is known stands in another way, and nothing happened to it.
+    /// Applies the move of a branch's tip: another known standing becomes current, without a history entry.
     mutating func stand(_ key: MessageKey, _ standing: MessageStanding, in context: inout FoldContext) {
         guard let slot = slot(for: key) else { return }
         change(slot, in: &context) { record in
@@ -44,7 +44,7 @@ extension Messages {
                 record.current = last.map(MessageRevision.init) ?? record.current
                 record.standing = .deleted(MessageRecord.End(deletion, since: since))
             case .nowhere:
-                // What is last known is what was written last, whatever stood at tips in between.
+                // The last known version is the one written last, whichever versions tips selected in between.
                 record.current = record.entries.last { $0.revision != nil }?.revision
                 record.standing = .nowhere
             }
@@ -53,7 +53,7 @@ extension Messages {
 }
 
 extension MessageRecord {
-    /// Commits: the later in the log wins, and what says something new is a revision.
+    /// Commits: the later write in the log wins, and a write with a new content is a revision.
     fileprivate mutating func writeByArrival(_ write: MessageWrite, at event: EventReference) {
         let revision = MessageRevision(write)
         let saysNew = current?.saying != revision.saying
@@ -64,7 +64,7 @@ extension MessageRecord {
         take(revision, at: event)
     }
 
-    /// Gateways and rows: the greatest version wins, and revisions are the distinct versions.
+    /// Gateways and rows: the greatest version wins, and the revisions are the distinct versions.
     fileprivate mutating func writeByVersion(_ write: MessageWrite, at event: EventReference) {
         let revision = MessageRevision(write)
         if let version = write.replacesVersion { replace(version) }
@@ -78,7 +78,7 @@ extension MessageRecord {
         if wins { take(revision, at: event) }
     }
 
-    /// Whether it was deleted in a way that a write ends.
+    /// Whether the message is deleted until it is written again.
     private var isGone: Bool {
         if case .deleted(let end) = standing { return end.permanence == .untilWritten }
         return false
@@ -91,7 +91,7 @@ extension MessageRecord {
         standing = .live
     }
 
-    /// Notes a place in the remote's own list, which moves without a revision.
+    /// Notes the message's place in the remote's own list. A new place makes no revision.
     private mutating func place(_ revision: MessageRevision, at event: EventReference) {
         guard case .at = revision.order else { return }
         current?.order = revision.order

@@ -1,18 +1,17 @@
 import EventLog
 
-/// The messages of one source: live, deleted, and known only to have been compacted away, with their history.
+/// The messages of one source, with their histories: live, deleted, and compacted ones, of which only the key is known.
 ///
-/// What is live does not depend on order of arrival wherever the remote gives anything to decide by: versions have
-/// their own order, a message that a gateway deleted stays deleted, and a channel that is gone for ever takes along
-/// what is written into it later.
+/// The result does not depend on order of arrival where the remote's data decide: versions have their own order, a message
+/// that a gateway deleted stays deleted, and a message written into a channel that is gone for ever is gone too.
 struct Messages: Fold {
     var store = MessageStore()
-    /// What was dropped for good: such an id stays known, and nothing changes it any more.
+    /// The keys of messages that compactions dropped. No event changes them any more.
     var compacted: Set<MessageKey> = []
-    /// The places of the messages that answer another one. It may hold places that answer it no longer.
+    /// The places of the answers to each message. May contain places whose message no longer answers it.
     var answers = AnswerTable()
     var fates = ChannelFates()
-    /// What was said of circles of replies, by the event that closed them.
+    /// The issues of circles of replies, by the event that closed the circle.
     var circles = ReplyCircles()
 
     init() {}
@@ -42,7 +41,7 @@ struct Messages: Fold {
 }
 
 extension Messages {
-    /// What a message is to the state document.
+    /// The state of a message in the state document.
     enum State: String, Hashable, Sendable {
         case live
         case deleted
@@ -50,7 +49,7 @@ extension Messages {
         case compacted
     }
 
-    /// What a key stands for now.
+    /// The state of the message with a key.
     func state(of key: MessageKey) -> State {
         if !compacted.isEmpty, compacted.contains(key) { return .compacted }
         return store.place(of: key).map { state(at: $0) } ?? .unknown
@@ -62,7 +61,7 @@ extension Messages {
         return .unknown
     }
 
-    /// What the message at a place stands for now.
+    /// The state of the message at a place.
     func state(at place: Int) -> State {
         let cell = store.cells[place]
         guard cell.form == .packed else { return state(of: store.records[Int(cell.last)]) }
@@ -70,7 +69,7 @@ extension Messages {
         return cell.standing == .live ? .live : .unknown
     }
 
-    /// How a message was deleted, by name or with its channel; being deleted by name wins.
+    /// How a message was deleted, by name or with its channel; deletion by name wins.
     func end(of record: MessageRecord) -> MessageRecord.End? {
         if case .deleted(let end) = record.standing, end.cause == .deleted { return end }
         if record.wasWritten || record.current != nil, let fate = fates.fate(of: record.key.channel) {
@@ -80,13 +79,13 @@ extension Messages {
         return nil
     }
 
-    /// The place of a message, made if it was never heard of; `nil` for one that was compacted away.
+    /// The place of a message, added if it is new; `nil` if a compaction dropped it.
     mutating func slot(for key: MessageKey) -> Int? {
         if let place = store.place(of: key) { return place }
         return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key)
     }
 
-    /// Changes one record and says which rows that touches.
+    /// Changes one record and touches the rows that depend on it.
     mutating func change(
         _ slot: Int,
         in context: inout FoldContext,
@@ -130,7 +129,7 @@ extension Messages {
         circles.report(circle, in: &context)
     }
 
-    /// The keys of the circle of replies that goes through a message, from it on.
+    /// The circle of replies through a message, beginning with its key; `nil` if it is in none. O(length of the chain).
     private func circle(through key: MessageKey) -> [MessageKey]? {
         var path: [MessageKey] = []
         var seen: Set<MessageKey> = []
@@ -142,7 +141,7 @@ extension Messages {
         return next == key ? path : nil
     }
 
-    /// The key that a known message answers.
+    /// The key that a message answers; `nil` if it answers none or is not known.
     func parent(of key: MessageKey) -> MessageKey? {
         guard let slot = store.place(of: key), let replyTo = store.replyTo(at: slot) else { return nil }
         return MessageKey(channel: key.channel, id: replyTo)

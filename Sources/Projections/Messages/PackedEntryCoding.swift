@@ -1,7 +1,7 @@
 import EventLog
 
-/// Writes packed entries and cells, in the order in which they were made, in some 25 bytes each: numbers of variable
-/// length, most of them differences to the entry before.
+/// Writes packed entries and cells in their order, in some 25 bytes each: numbers of variable length, most of them
+/// differences to the previous entry.
 struct PackedEntryWriter {
     private(set) var bytes: [UInt8] = []
     private var last = PackedEntryPlace()
@@ -20,8 +20,8 @@ struct PackedEntryWriter {
 
     init() {}
 
-    /// An entry: a tag with the upper bits of its happening, sequence, time of receipt, author, createdAt, and as the tag
-    /// says editedAt, the id answered, the text, the entry before.
+    /// Writes an entry: a tag with the upper bits of its happening, then sequence, time of receipt, author and createdAt,
+    /// then, where the tag's bits are set, editedAt, the answered id, the text and the previous entry.
     mutating func add(_ entry: PackedEntry) {
         let version = entry.version
         let sequence = entry.happening.sequence
@@ -45,13 +45,13 @@ struct PackedEntryWriter {
         last.note(entry)
     }
 
-    /// A place and the cell there.
+    /// Writes a place and the cell there.
     mutating func add(_ cell: MessageCell, at place: Int) {
         bytes.appendNumber(UInt64(place))
         add(cell)
     }
 
-    /// A cell: a tag, id, channel, and as the tag says `last` and the first entry.
+    /// Writes a cell: a tag, id and channel, then, where the tag's bits are set, `last` and the first entry.
     mutating func add(_ cell: MessageCell) {
         let first = cell.first
         var tag = UInt64(cell.standing.rawValue) << Self.standingShift
@@ -67,8 +67,8 @@ struct PackedEntryWriter {
     }
 }
 
-/// Reads what a `PackedEntryWriter` wrote. Borrows the bytes, which may be any: what is no entry is `nil`, and what an
-/// entry or a cell points to is to be checked.
+/// Reads the bytes of a `PackedEntryWriter`. Borrows the bytes. Accepts any bytes: malformed entries are `nil`, and the
+/// caller checks the places that entries and cells refer to.
 struct PackedEntryReader {
     private var numbers: NumberReader
     private var last = PackedEntryPlace()
@@ -152,13 +152,13 @@ struct PackedEntryReader {
     }
 }
 
-/// What the entry before an entry said.
+/// The values of the previous entry or cell, from which the next one's differences count.
 private struct PackedEntryPlace {
     var id: UInt64 = 0
     var sequence: UInt64 = 0
     var recordedAt: Int64 = 0
     var createdAt: Int64 = 0
-    /// Where the next text lies if it was copied next.
+    /// The end of the last text, where the next one usually begins.
     var textEnd: UInt64 = 0
 
     @inline(__always)

@@ -1,20 +1,21 @@
 import EventLog
 
-/// Which events closed a circle of replies, and what was said of it.
+/// The events that closed a circle of replies, and the issue of each.
 ///
-/// Kept because a compaction may drop messages of the circle: the event that closed it is then said to have done so by
-/// this table and not by the messages.
+/// A compaction may drop messages of a circle. Then this table, not the messages, reports the issue when the closing event
+/// is applied again.
 struct ReplyCircles: Codable, Sendable {
     private static let namedMax = 8
 
     private var reasons: [UInt64: [String]] = [:]
-    /// What facts gave and no event has repeated yet.
+    /// The issues from facts whose event has not been applied again yet.
     private var awaited: [UInt64: [String]] = [:]
-    /// The last event seen. Up to the one that facts were made at, only they are believed.
+    /// The last event seen.
     private var last: UInt64 = 0
+    /// Up to this event only the facts report circles, as messages may be missing.
     private var believed: UInt64 = 0
 
-    /// Says at an event what is known to have been said there.
+    /// Reports again the issues that facts have for the event being applied.
     mutating func repeatKnown(in context: inout FoldContext) {
         last = max(last, context.event.sequence.rawValue)
         guard !awaited.isEmpty, let known = awaited.removeValue(forKey: context.event.sequence.rawValue) else { return }
@@ -31,7 +32,7 @@ struct ReplyCircles: Codable, Sendable {
         context.issue(reason)
     }
 
-    /// The circle in words that do not depend on where it was entered.
+    /// The issue's text. It begins with the least id, so it does not depend on where the circle was entered.
     private static func reason(_ circle: [MessageKey], _ names: Names) -> String {
         guard let channel = circle.first?.channel else { return "replies form a circle" }
         let start = circle.indices.min { names.precedes(circle[$0].id, circle[$1].id) } ?? 0
@@ -43,7 +44,7 @@ struct ReplyCircles: Codable, Sendable {
             : "messages \(listed)\(rest) in \"\(names.text(channel))\" reply to one another in a circle"
     }
 
-    /// All that was said, by sequence.
+    /// All issues, by sequence.
     var snapshot: JSONValue {
         .array(
             reasons.sorted { $0.key < $1.key }
@@ -51,7 +52,7 @@ struct ReplyCircles: Codable, Sendable {
         )
     }
 
-    /// All that was said, and up to which event.
+    /// All issues, and the last event seen.
     var facts: JSONValue {
         .object(["until": .int(last), "said": snapshot])
     }

@@ -1,18 +1,19 @@
-/// Messages and the messages that they answer, as trees; any depth costs no recursion.
+/// Messages and their replies as trees. Walks any depth without recursion.
 ///
-/// Messages are numbers in the order to print them in. A circle of replies is broken above its first member, which then
-/// stands as a root.
+/// Messages are numbers from 0, in the order to print them in. A circle of replies is broken above its first member, which
+/// becomes a root.
 public struct ReplyForest: Sendable {
-    /// The message that each one stands below; `nil` for roots.
+    /// The parent of each message; `nil` for roots.
     public private(set) var parents: [Int?]
-    /// The replies that stand below each message, in order.
+    /// The replies below each message, in order.
     public private(set) var replies: [[Int]]
     /// The circles that were broken, each as its members in the direction of the replies, from its first on.
     public private(set) var circles: [[Int]] = []
 
     /// Builds the trees in O(n).
     ///
-    /// - Parameter parents: for each message the one that it answers; `nil` where it answers none of these.
+    /// - Parameter parents: for each message the one that it answers, an index of this array; `nil` if it answers none of
+    ///   them.
     public init(parents: [Int?]) {
         self.parents = parents
         replies = [[Int]](repeating: [], count: parents.count)
@@ -22,12 +23,12 @@ public struct ReplyForest: Sendable {
         }
     }
 
-    /// The messages that stand below no other, in order.
+    /// The messages without a parent, in order.
     public var roots: [Int] {
         parents.indices.filter { parents[$0] == nil }
     }
 
-    /// All messages, each followed by its replies, with how deep it stands; a root has depth 0.
+    /// All messages with their depths, each followed by its replies; a root has depth 0. O(n).
     public var lines: [(index: Int, depth: Int)] {
         var pending = roots.reversed().map { (index: $0, depth: 0) }
         var lines: [(index: Int, depth: Int)] = []
@@ -47,7 +48,7 @@ public struct ReplyForest: Sendable {
                 here = parent
             }
             if visit[here] == nil { visit[here] = start }
-            // Walking from the earliest message on, a circle is met from one of its own members or from above it.
+            // A walk that returns to a message of its own has entered a circle there.
             if visit[here] == start, let circle = circle(from: here) { cut(circle) }
         }
     }

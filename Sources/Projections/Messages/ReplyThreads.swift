@@ -7,13 +7,13 @@ struct ReplyThreads: Sendable {
         var key: MessageKey
         /// 0 for a root.
         var depth: Int
-        /// What became of the message that this one answers; `nil` where it answers none or stands below it.
+        /// The state of the message that this one answers, if that is not live; `nil` otherwise.
         var lostParent: Messages.State?
     }
 
     /// All live messages, each followed by its replies, roots and replies in the remote's order.
     let lines: [Line]
-    /// The circles, each as its members in the direction of the replies, from the one that stands as a root.
+    /// The circles, each as its members in the direction of the replies, beginning with the one that became a root.
     let circles: [[MessageKey]]
 
     /// Builds the trees of one channel in O(n log n).
@@ -29,7 +29,7 @@ struct ReplyThreads: Sendable {
 }
 
 extension Messages {
-    /// What became of the message that this one answers, if that is not live.
+    /// The state of the message that this one answers; `nil` if it answers none or a live one.
     fileprivate func lostParent(of key: MessageKey) -> State? {
         guard let parent = parent(of: key) else { return nil }
         let state = state(of: parent)
