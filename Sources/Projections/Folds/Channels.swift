@@ -102,6 +102,7 @@ struct Channels: Fold {
     }
 
     private mutating func insert(_ fields: ChannelFields) -> Int {
+        assert(slots[fields.id] == nil, "a channel has one record")
         slots[fields.id] = records.count
         records.append(ChannelRecord(fields: fields))
         return records.count - 1

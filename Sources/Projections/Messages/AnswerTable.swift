@@ -30,6 +30,7 @@ struct AnswerTable: Sendable {
         while next > 0 {
             let answer = answers[Int(next) - 1]
             body(Int(answer.place))
+            assert(answer.next == 0 || answer.next > next, "answers are linked in order of arrival, so the walk ends")
             next = answer.next
         }
     }
@@ -39,6 +40,7 @@ struct AnswerTable: Sendable {
         answers.append(Answer(place: UInt32(place)))
         let newest = UInt32(answers.count)
         if let found = find(key) {
+            assert(answers[Int(answered[found].last) - 1].next == 0, "no answer follows the last one")
             answers[Int(answered[found].last) - 1].next = newest
             answered[found].last = newest
         } else {

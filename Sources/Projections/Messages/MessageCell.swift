@@ -49,6 +49,7 @@ struct PackedHappening: BitwiseCopyable, Sendable {
     ///   - counts: whether the version became the current one. It stays current until a later entry with this flag.
     @inline(__always)
     init(_ word: Word, at sequence: UInt64, hasVersion: Bool, isNewRevision: Bool = false, counts: Bool = false) {
+        assert(sequence <= Self.sequenceMax, "a greater sequence would run into the bits above")
         bits =
             sequence | word.rawValue << 48 | (hasVersion ? Self.versionBit : 0)
             | (isNewRevision ? Self.revisionBit : 0) | (counts ? Self.countsBit : 0)
@@ -144,6 +145,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
     @inline(__always)
     mutating func put(_ happening: PackedHappening, recordedAt: Int64, _ version: PackedVersion) -> Bool {
         guard version.editedAt == .none else { return false }
+        assert(PackedHappening(saved: bits).bits == 0, "a cell has one first entry")
         bits |= happening.bits
         self.recordedAt = recordedAt
         createdAt = version.createdAt

@@ -83,9 +83,11 @@ extension MessageStore {
     /// The newest entry of a packed message for which `isWanted` is true.
     @inline(__always)
     func newestEntry(of cell: MessageCell, where isWanted: (PackedEntry) -> Bool) -> PackedEntry? {
+        assert(cell.form == .packed, "of a record, `last` is no place of an entry")
         var last = cell.last
         while last > 0 {
             let entry = entries[Int(last) - 1]
+            assert(entry.previous < last, "each entry refers to an earlier one, so the walk ends")
             if isWanted(entry) { return entry }
             last = entry.previous
         }

@@ -112,6 +112,7 @@ struct MessageStore: Sendable {
     /// Adds the cell of a message that the store lacks, at its spot.
     @inline(__always)
     mutating func add(_ cell: MessageCell, at spot: MessageSpot) -> Int {
+        assert(spot.hash == hash(cell.id, cell.channel), "the spot is that of the cell's message")
         table.add(spot.hash, place: cells.count)
         return append(cell)
     }
@@ -128,6 +129,7 @@ struct MessageStore: Sendable {
         cells.append(cell)
         let channel = Int(cell.channel)
         let last = channels[channel].last
+        assert(last == 0 || cells[Int(last) - 1].next == 0, "nothing follows a channel's last message")
         if last == 0 {
             channels[channel].first = UInt32(place + 1)
         } else {
@@ -147,6 +149,7 @@ struct MessageStore: Sendable {
 
     /// Builds the lookup table; hash *i* belongs to cell *i*.
     mutating func index(_ hashes: [UInt64]) {
+        assert(hashes.count == cells.count, "every cell has a hash")
         table = PlaceTable(hashes: hashes)
     }
 
@@ -191,6 +194,7 @@ extension MessageStore {
             cells[place].last = UInt32(records.count)
             records.append(unpacked(cell))
         }
+        assert(cells[place].form == .record && cells[place].next == cell.next, "the message stays at its place")
         saved.noteRecord(Int(cells[place].last))
         return body(&records[Int(cells[place].last)])
     }

@@ -163,6 +163,7 @@ extension MessageStore {
         at place: Int,
         _ event: EventReference
     ) {
+        assert(newestSequence(of: cells[place]) <= happening.sequence, "a packed history is in log order")
         let entry = PackedEntry(
             happening: happening,
             recordedAt: event.recordedAt.microseconds,

@@ -25,6 +25,7 @@ struct ReplyCircles: Codable, Sendable {
     /// Reports a circle, given as its members in the direction of the replies.
     mutating func report(_ circle: [MessageKey], in context: inout FoldContext) {
         let sequence = context.event.sequence.rawValue
+        assert(!circle.isEmpty, "a circle has at least the message that answers itself")
         guard sequence > believed else { return }
         let reason = Self.reason(circle, context.names)
         guard reasons[sequence]?.contains(reason) != true else { return }

@@ -36,6 +36,7 @@ public struct ReplyForest: Sendable {
             lines.append((index, depth))
             for reply in replies[index].reversed() { pending.append((reply, depth + 1)) }
         }
+        assert(lines.count == parents.count, "without circles, each message is below one root")
         return lines
     }
 
