@@ -1,17 +1,17 @@
 import EventLog
 
-/// Knows the digest of a workspace, and from the second time on that somebody asks for it keeps it up to date.
+/// Computes the digest of a workspace, and keeps it up to date from the first call after a change on.
 ///
-/// Most states are asked once: their rows are hashed at once, and nothing is kept of it but the hash.
+/// The digest of most states is read once. So the first call hashes all rows without a trie and keeps only the hash.
 struct DigestKeeper: Sendable {
     private enum Standing {
-        /// Nobody has asked.
+        /// The digest was never read.
         case unasked
-        /// Somebody has asked, and nothing has happened since.
+        /// The digest was read, and no event came since.
         case known
-        /// Something has.
+        /// An event came after the digest was read.
         case outdated
-        /// There is a trie, here or with somebody else, which lacks what is pending.
+        /// A trie exists, in `trie` or at the caller of `startKeeping`. It lacks the changes noted in `rows`.
         case kept
     }
 
@@ -21,7 +21,7 @@ struct DigestKeeper: Sendable {
     private var rows = DigestRows()
     private var changes: [StateDigest.Change] = []
 
-    /// Whether it needs to be told which rows change.
+    /// Whether a trie exists, so that changed rows must be noted.
     var isBuilt: Bool { standing == .kept }
 
     /// Remembers rows that may have changed.
@@ -34,7 +34,7 @@ struct DigestKeeper: Sendable {
         }
     }
 
-    /// The digest of the sources, which nobody has changed without telling.
+    /// The digest of the sources. Every change since the last call must have been noted.
     mutating func digest(of sources: UnsafeMutableBufferPointer<SourceState>) -> Hash256 {
         switch standing {
         case .known: return known
@@ -51,7 +51,7 @@ struct DigestKeeper: Sendable {
         return trie.root()
     }
 
-    /// Begins to note changes, for whoever has this trie of all rows and applies to it what `takeChanges` gives.
+    /// Makes a trie of all rows and begins to note changes. The caller keeps the trie and applies what `takeChanges` gives.
     mutating func startKeeping(_ sources: UnsafeMutableBufferPointer<SourceState>) -> StateDigest {
         standing = .kept
         rows = DigestRows()
@@ -66,7 +66,7 @@ struct DigestKeeper: Sendable {
         return trie
     }
 
-    /// Adds what has changed in the trie since this was last asked.
+    /// Appends the trie's changes since the last call.
     mutating func takeChanges(
         of sources: UnsafeMutableBufferPointer<SourceState>,
         into changes: inout [StateDigest.Change]

@@ -2,16 +2,17 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// Some consecutive events with what they changed in a trie, and its digest after each of them, once that is known.
+/// Some consecutive events with their changes of a trie and, once worked off, the digest after each event.
 ///
-/// Unchecked: it is filled by one thread, then worked off by another, and then read by the first.
+/// `@unchecked Sendable` is right because only one thread at a time uses a batch: the caller fills it and hands it over, the
+/// queue's thread works it off, and the caller gets it back from `DigestQueue.next`.
 final class DigestBatch: @unchecked Sendable {
     private static let countMax = 256
 
     private(set) var events: [Envelope] = []
     fileprivate(set) var digests: [Hash256] = []
     private var changes: [StateDigest.Change] = []
-    /// Where the changes of each event end.
+    /// For each event, where its changes end in `changes`.
     private var ends: [Int] = []
 
     var isFull: Bool { events.count == Self.countMax }
@@ -32,6 +33,7 @@ final class DigestBatch: @unchecked Sendable {
         }
     }
 
+    /// Clears the batch for reuse, keeping its memory.
     func empty() {
         events.removeAll(keepingCapacity: true)
         digests.removeAll(keepingCapacity: true)
@@ -42,7 +44,8 @@ final class DigestBatch: @unchecked Sendable {
 
 /// Keeps a trie on a thread of its own.
 ///
-/// Unchecked: only blocks of the serial queue touch the trie.
+/// `@unchecked Sendable` is right because only blocks of the serial queue touch `trie`, a mutex guards `finished`, and
+/// `underWay` belongs to the one caller, which calls `work` and `next` one after another.
 final class DigestQueue: @unchecked Sendable {
     private static let batchCountMax = 4
 
@@ -50,13 +53,14 @@ final class DigestQueue: @unchecked Sendable {
     private let queue = DispatchQueue(label: "eventlog.digest")
     private let finished = Mutex<[DigestBatch]>([])
     private let isAnyFinished = DispatchSemaphore(value: 0)
-    /// How many batches were handed over and not given back.
+    /// The number of batches handed over and not returned yet.
     private var underWay = 0
 
     init(_ trie: StateDigest) {
         self.trie = trie
     }
 
+    /// Hands a batch over. The caller must not touch it until `next` returns it.
     func work(on batch: DigestBatch) {
         underWay += 1
         queue.async { [self] in
@@ -66,8 +70,8 @@ final class DigestQueue: @unchecked Sendable {
         }
     }
 
-    /// The next batch that is worked off, in the order in which they were handed over; `nil` where none is under way, or,
-    /// unless all are wanted, no more than may be.
+    /// Waits for the oldest batch that was handed over and returns it. Without waiting, returns `nil` if no batch is under
+    /// way or, unless `all` is true, if fewer than `batchCountMax` are.
     func next(all: Bool) -> DigestBatch? {
         guard underWay >= (all ? 1 : Self.batchCountMax) else { return nil }
         isAnyFinished.wait()

@@ -1,25 +1,27 @@
 import EventLog
 
-/// Which rows of a workspace may have changed since a trie was made of them, and what the trie has of messages.
+/// The rows of a workspace that may have changed since a trie was made, and which row of each message the trie contains.
 struct DigestRows: Sendable {
-    /// A row, or a message whether it lives or not, which then has the section `messages`.
+    /// A row or a message. A message, live or deleted, has the section `messages`.
     private struct Place: Hashable {
         let source: Int
         let key: EntityKey
     }
 
-    /// From how many places on it is worth to look which of them are the same.
+    /// So many places are noted before duplicates are removed.
     private static let recentCountMax = 64
 
-    /// What may have changed: the last places as they came, and all before them.
+    /// The places noted last, in order, perhaps repeated.
     private var recent: [Place] = []
+    /// All places noted before. Their order decides nothing, as equal sets of rows make equal tries.
     private var earlier: Set<Place> = []
-    /// Which row each message has in the trie, by source and place.
+    /// The row of each message in the trie, by source and place.
     private var messageRows: [[MessageRow]] = []
+    /// How many issues of each source the trie contains.
     private var issuesSeen: [Int] = []
     private var issueCounts: [Hash256: Int] = [:]
 
-    /// Remembers rows that may have changed.
+    /// Notes rows that may have changed.
     mutating func note(_ touched: [EntityKey], source: Int) {
         for key in touched {
             let place = Place(source: source, key: key.ofWholeMessage)
@@ -34,7 +36,7 @@ struct DigestRows: Sendable {
         recent.removeAll(keepingCapacity: true)
     }
 
-    /// Remembers that the trie has the rows of all messages as they are.
+    /// Notes that the trie contains the current rows of all messages.
     mutating func noteAllMessages(of source: borrowing SourceState, index: Int) {
         addRoom(for: index + 1)
         messageRows[index] = source.messageRows()
@@ -47,7 +49,7 @@ struct DigestRows: Sendable {
         }
     }
 
-    /// Adds what makes the trie that of the rows as they are, and forgets what may have changed.
+    /// Appends the changes that bring the trie up to date, and forgets the noted places.
     mutating func takeChanges(
         of sources: UnsafeMutableBufferPointer<SourceState>,
         into changes: inout [StateDigest.Change]
@@ -125,7 +127,7 @@ struct DigestRows: Sendable {
 }
 
 extension EntityKey {
-    /// The key itself, or of a deleted message the one that it had as a live one.
+    /// The key itself; of a deleted message, its key as a live one.
     var ofWholeMessage: EntityKey {
         section == .deletedMessages ? EntityKey(.messages, first, second) : self
     }

@@ -1,32 +1,35 @@
 import EventLog
 
-/// What one of two logs never received of a thing, by the ids that the remote gave it.
+/// The history entries of one thing that one of two logs never received. The remote's ids identify the thing.
 public struct IdentityDifference: Sendable {
     /// One of the two logs.
     public enum Side: Sendable {
         case first, second
     }
 
-    /// The thing, as the log that has more of it names it.
+    /// The thing, as named by the log that has the entries.
     public let entity: EntityReference
-    /// The log that lacks it.
+    /// The log that lacks the entries.
     public let lacking: Side
-    /// Whether that log never heard of the thing.
+    /// True if that log does not know the thing at all.
     public let isUnknown: Bool
-    /// What happened to the thing that the log never received, oldest first.
+    /// The missing entries, oldest first.
     public let entries: [HistoryEntry]
 }
 
-/// Compares what two logs know of one remote. Names of sources, sequences and the order of arrival play no part.
+/// Compares what two logs know of one remote. Names of sources, sequences and the order of arrival do not matter.
 ///
-/// A version of a thing is the same on both sides where it says the same; an end is the same where the cause is.
+/// Two versions of a thing are the same if their fields are equal; two ends are the same if their causes are.
 public enum IdentityDiff {
-    /// What recorders see of passing things depends on when they were connected.
+    /// The compared kinds. Left out are issues, and kinds whose recording depends on when a recorder was connected.
     private static let lasting = EntityReference.Kind.allCases.filter {
         ![.typing, .presence, .voice, .read, .issue].contains($0)
     }
 
-    /// What each side lacks, by kind, source and id of the side that has it: first what the second lacks.
+    /// The entries that each side lacks: first those of the second, then those of the first; by kind, source and id of the
+    /// side that has them.
+    ///
+    /// Cost: reads all histories of both states twice.
     public static func differences(_ first: Workspace, _ second: Workspace) -> [IdentityDifference] {
         lacking(.second, having: first, other: Known(second)) + lacking(.first, having: second, other: Known(first))
     }
@@ -58,7 +61,7 @@ public enum IdentityDiff {
         }
     }
 
-    /// What one log knows, by hashes: 40 bytes for each thing and each version of it.
+    /// The things and versions that one log knows, as hashes: 40 bytes for each thing and each version.
     private struct Known {
         private var counts: [Hash256: Int] = [:]
 
@@ -71,7 +74,7 @@ public enum IdentityDiff {
 
         func knows(_ entity: EntityReference) -> Bool { counts[Self.hash(entity, nil)] != nil }
 
-        /// Whether the version is known, as often as it is asked for.
+        /// Whether the version is known; each call uses up one occurrence.
         mutating func take(_ entity: EntityReference, _ entry: HistoryEntry) -> Bool {
             let hash = Self.hash(entity, entry)
             guard let count = counts[hash], count > 0 else { return false }

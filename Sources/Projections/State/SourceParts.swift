@@ -1,8 +1,8 @@
 import EventLog
 
-/// What the decoders of one source remember, and its folds: the live state and the saved one hold the same value.
+/// The memory of one source's decoders, and its folds. Live and saved states share this type.
 ///
-/// Another decoder or fold is a property and its line in `visit`.
+/// To add a decoder or fold, add a property and its line in `visit`.
 struct SourceParts: Codable, Sendable {
     var gateway = GatewayDecoder()
     var itemMessages = ItemsDecoder()
@@ -11,7 +11,7 @@ struct SourceParts: Codable, Sendable {
     var commits = GitCommitDecoder()
     var cloudRecords = CloudKitDecoder()
     var recorderGaps = RecorderGaps()
-    /// What clients attend to. It is no part of the state.
+    /// Decides which events clients read. It is no part of the state, so `visit` leaves it out.
     var attention = ClientAttention()
 
     var channels = Channels()
@@ -22,7 +22,7 @@ struct SourceParts: Codable, Sendable {
     var prompts = Prompts()
     var rows = Rows()
 
-    /// Shows every part to a visitor: decoders first, then folds in the order in which they take a change.
+    /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change.
     @inline(__always)
     mutating func visit<Visitor: SourcePartVisitor>(
         _ visitor: Visitor,
@@ -44,7 +44,7 @@ struct SourceParts: Codable, Sendable {
         try visitor.visit(fold: "rows", &rows, &context)
     }
 
-    /// Which fold has the rows of a section.
+    /// The fold with the rows of a section; `nil` for issues.
     func fold(for section: Section) -> (any Fold)? {
         switch section {
         case .channels: channels
@@ -59,15 +59,15 @@ struct SourceParts: Codable, Sendable {
     }
 }
 
-/// Does one thing with each part of a source. What it needs and what it finds is in the context.
+/// An operation on each part of a source. The context holds its input and result.
 protocol SourcePartVisitor {
     associatedtype Context
     associatedtype Failure: Error
 
-    /// Takes a part under its name in snapshots and facts. Of a fold, unless the visitor takes folds apart.
+    /// Visits a part. `name` is its name in snapshots and facts.
     func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ context: inout Context) throws(Failure)
 
-    /// Takes a fold under its name in snapshots and facts.
+    /// Visits a fold; by default like any other part. `name` is its name in snapshots and facts.
     func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout Context) throws(Failure)
 }
 
@@ -78,10 +78,10 @@ extension SourcePartVisitor {
     }
 }
 
-// MARK: - What is done with all parts
+// MARK: - Operations on all parts
 
 extension SourceParts {
-    /// Every part under its name.
+    /// All parts with their names.
     var all: [(name: String, part: any StatePart)] {
         var (parts, all) = (self, [(name: String, part: any StatePart)]())
         parts.visit(Listing(), &all)
@@ -94,13 +94,13 @@ extension SourceParts {
         visit(Spreading(change: change), &context)
     }
 
-    /// Drops from every fold what the policy drops.
+    /// Applies a retention policy to every fold.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
         var context: Void = ()
         visit(Retaining(policy: policy, names: names), &context)
     }
 
-    /// Takes over facts into empty parts.
+    /// Loads facts into empty parts.
     mutating func load(facts: JSONObject, names: inout Names) throws {
         try visit(Loading(facts: facts), &names)
     }

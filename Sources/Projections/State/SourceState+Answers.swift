@@ -1,8 +1,8 @@
 import EventLog
 
 extension SourceState {
-    /// Reads an answer of the gateway's REST routes, and takes away what its complete sets lack: channels and roles for
-    /// ever, as their ids are never used again; of a guild only the membership, as it can be joined again.
+    /// Reads an answer of the gateway's REST routes and removes what its complete sets lack. Channels and roles go for ever,
+    /// as their ids are never used again. Of a guild only the membership goes, as the user can join it again.
     mutating func readAnswer(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let answer = GatewayAnswer(envelope, payload: payload, context: &context)
         changes += context.rules.isEmpty ? answer.changes : parts.gateway.seen(answer, context: &context)
@@ -34,7 +34,7 @@ extension SourceState {
         }
     }
 
-    /// The guilds that were joined, or made, too lately for every list to have them.
+    /// The joined guilds that are too new for every list to contain them.
     private var newlyJoined: [EntityID] {
         known(.guilds) { $0.guild?.isJoined == true && isNew($1.first) }.map(\.first)
     }
@@ -52,9 +52,9 @@ extension SourceState {
         return context.names.sorted(keys)
     }
 
-    /// Whether an id was made within a minute of the event at hand: the answer may be older than the thing.
+    /// Whether an id was made within a minute of this event's receipt: the answer may be older than the thing.
     ///
-    /// The id is a snowflake: milliseconds since 2025 above its lowest 22 bits.
+    /// The id is a snowflake: milliseconds since 2025-01-01 (UTC) above its lowest 22 bits.
     private func isNew(_ id: EntityID) -> Bool {
         guard let number = UInt64(context.names.text(id)) else { return false }
         let made = Int64(number >> 22) / 1000 + 1_735_689_600

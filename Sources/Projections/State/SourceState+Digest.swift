@@ -2,7 +2,7 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// Which row of the state document a message has.
+/// The kind of row that a message has in the state document.
 enum MessageRow: UInt8, Sendable {
     case none
     case live
@@ -25,7 +25,8 @@ extension SourceState {
         messageSlices() + [LeafSlice(otherLeaves())]
     }
 
-    /// The leaves of all messages, hashed by as many threads as there are processors.
+    /// The leaves of all messages, hashed on all processors. The order of the slices varies, and the digest does not depend
+    /// on it.
     private func messageSlices() -> [LeafSlice] {
         let count = parts.messages.store.count
         let stride = 4096
@@ -43,7 +44,7 @@ extension SourceState {
         return slices.withLock { $0 }
     }
 
-    /// The leaves of all rows that are neither messages nor issues.
+    /// The leaves of all rows that are neither messages nor issues, and of the channels' stated orders.
     private func otherLeaves() -> [StateDigest.Leaf] {
         var writer = CanonicalWriter()
         var leaves: [StateDigest.Leaf] = []
@@ -60,14 +61,14 @@ extension SourceState {
         return leaves
     }
 
-    /// The leaves of the issues: one for each reason.
+    /// The leaves of the issues, one for each reason.
     func issueLeaves() -> [StateDigest.Leaf] {
         var counts: [Hash256: Int] = [:]
         for issue in issues.rows { counts[digestKey(ofIssue: issue.reason), default: 0] += issue.count }
         return counts.map { StateDigest.Leaf(key: $0.key, row: Self.digestRow(ofIssueCount: $0.value)) }
     }
 
-    /// Which row each message has, by place.
+    /// The kind of row of each message, by place.
     func messageRows() -> [MessageRow] {
         (0..<parts.messages.store.count).map { messageRow(at: $0) }
     }
@@ -76,7 +77,7 @@ extension SourceState {
 // MARK: - Messages
 
 extension SourceState {
-    /// Which row the message at a place has.
+    /// The kind of row of the message at a place.
     func messageRow(at place: Int) -> MessageRow {
         switch parts.messages.state(at: place) {
         case .live: .live
@@ -85,7 +86,7 @@ extension SourceState {
         }
     }
 
-    /// The leaf of the message at a place; `nil` for one that has no row.
+    /// The leaf of the message at a place; `nil` if it has no row.
     func digestLeaf(at place: Int, _ writer: inout CanonicalWriter) -> StateDigest.Leaf? {
         guard let section = messageRow(at: place).section else { return nil }
         let row: Hash256?
@@ -100,7 +101,7 @@ extension SourceState {
         return row.map { StateDigest.Leaf(key: digestKey(of: section, messageAt: place, &writer), row: $0) }
     }
 
-    /// As `digestKey(of:_:)` with the key of a message's row.
+    /// The key that `digestKey(of:_:)` gives for a message's row.
     func digestKey(of section: Section, messageAt place: Int, _ writer: inout CanonicalWriter) -> Hash256 {
         writer.reset()
         writer.raw(section == .messages ? digestKeyStarts.live : digestKeyStarts.deleted)
@@ -110,7 +111,7 @@ extension SourceState {
         return writer.hash
     }
 
-    /// Key and row of a channel's order, where that is stated; the row is `nil` where no message lives there.
+    /// Key and row of a channel's order; `nil` if the remote states none. The row is `nil` if the channel has no live message.
     func digestOrder(of channel: EntityID) -> (key: Hash256, row: Hash256?)? {
         guard let order = parts.messages.statedOrder(in: channel, context.names) else { return nil }
         let row = order.isEmpty ? nil : Hasher256.hash(JSONValue.array(order).canonicalBytes)
@@ -118,7 +119,7 @@ extension SourceState {
     }
 }
 
-/// What the keys of a source's messages begin with: section and source, each with its length in front.
+/// The common beginning of the digest keys of a source's messages: section and source, each behind its length.
 struct DigestKeyStarts: Sendable {
     let live: [UInt8]
     let deleted: [UInt8]
@@ -139,7 +140,7 @@ struct DigestKeyStarts: Sendable {
 // MARK: - Any row
 
 extension SourceState {
-    /// SHA-256 over section, source and the two ids, each with its length in front.
+    /// SHA-256 over section, source and the two ids, each behind its length.
     func digestKey(of key: EntityKey, _ writer: inout CanonicalWriter) -> Hash256 {
         writer.reset()
         writer.counted(key.section.rawValue)
@@ -160,7 +161,7 @@ extension SourceState {
         return writer.hash
     }
 
-    /// SHA-256 over the canonical text of the row as the digest sees it; `nil` where there is no such row.
+    /// SHA-256 over the canonical text of the row, without the members outside the digest; `nil` if the row does not exist.
     func digestRow(of key: EntityKey) -> Hash256? {
         let rowContext = rowContext(asOf: clock)
         guard let fold = fold(for: key.section), let row = fold.row(for: key, context: rowContext)?.object else {
@@ -171,7 +172,7 @@ extension SourceState {
         return Hasher256.hash(JSONValue.object(covered).canonicalBytes)
     }
 
-    /// The row of so many issues.
+    /// The row hash for a number of issues of one reason.
     static func digestRow(ofIssueCount count: Int) -> Hash256 {
         Hasher256.hash(Array(String(count).utf8))
     }
@@ -180,13 +181,13 @@ extension SourceState {
 extension CanonicalWriter {
     fileprivate var hash: Hash256 { withBytes { Hasher256.hash($0) } }
 
-    /// A text with its length in front.
+    /// Writes a text behind its length.
     fileprivate mutating func counted(_ text: String) {
         raw(UInt32(text.utf8.count))
         raw(text)
     }
 
-    /// An id as text, with its length in front.
+    /// Writes an id's text behind its length.
     @inline(__always)
     fileprivate mutating func counted(_ id: EntityID, _ names: Names) {
         guard let number = id.number else { return counted(names.text(id)) }
@@ -197,7 +198,7 @@ extension CanonicalWriter {
 }
 
 extension Section {
-    /// Which row of a message stands here.
+    /// The kind of message row that the section contains; `nil` for other sections.
     fileprivate var message: MessageRow? {
         switch self {
         case .messages: .live

@@ -1,10 +1,10 @@
 import EventLog
 
 extension SourceState {
-    /// Which fold has the rows of a section.
+    /// The fold with the rows of a section; `nil` for issues.
     func fold(for section: Section) -> (any Fold)? { parts.fold(for: section) }
 
-    /// Drops what the policy drops, and what is over by the source's own clock.
+    /// Applies a retention policy, and drops what has ended by the source's own clock.
     mutating func retain(_ policy: RetentionPolicy) {
         issues.retain()
         if let clock {
@@ -30,7 +30,7 @@ extension SourceState {
         }
     }
 
-    /// What no event in `kept` says of this source.
+    /// The facts of this source that no event in `kept` contains.
     func facts(keeping kept: Set<UInt64>) -> JSONValue {
         var object: JSONObject = [
             "source": .string(name.rawValue),
@@ -42,7 +42,7 @@ extension SourceState {
         return .object(object)
     }
 
-    /// A state that knows the facts and has seen no event yet.
+    /// A state made of facts, before any event.
     init(facts: JSONObject, rules: ReadingRules) throws {
         guard let text = facts["source"]?.string, let source = try? SourceName(text) else {
             throw ProjectionError.facts("a source has no name")

@@ -1,8 +1,8 @@
 import EventLog
 
 extension SourceState {
-    /// Applies one plain frame of this source: as `apply` with the envelope that it came in. Not where gateway frames are
-    /// read by rules of a client.
+    /// Applies one plain frame of this source, with the result of `apply` for its envelope (I18). Must not be used if a
+    /// client's rules apply to gateway frames.
     @inline(__always)
     mutating func applyPlain(
         _ frame: PlainFrame,
@@ -20,21 +20,22 @@ extension SourceState {
         finish(remoteTime: frame.remoteTime)
     }
 
-    /// Gives a frame to the folds that it concerns: the channels once for each channel, the messages.
+    /// Applies a frame to the folds that it concerns: the messages, and the channels once for each channel. False if the
+    /// messages need the long way.
     @inline(__always)
     private mutating func takePlain(_ frame: PlainFrame, spot: MessageSpot?) -> Bool {
-        // Not as `??`, whose closure would have the whole store copied.
+        // `??` would capture the store in a closure and so copy it.
         guard let spot else { return takePlain(frame, spot: parts.messages.store.addedSpot(of: frame.key)) }
         let channel = spot.channel
         if !parts.messages.store.channels[channel].isKnown {
-            // Whatever the fold makes of a channel's name, it makes nothing more of the same name again.
+            // Naming a channel again changes nothing, so the fold is told once.
             parts.channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
             parts.messages.store.channels[channel].isKnown = true
         }
         return parts.messages.takePlain(frame, at: spot, in: &context)
     }
 
-    /// Tells the folds which guild a channel was named with, once for as long as that stays the same.
+    /// Tells the folds a channel's guild, unless the last frames named the same one.
     private mutating func name(_ guild: EntityID, with channel: EntityID) {
         let place = parts.messages.store.addedChannel(channel)
         guard parts.messages.store.channels[place].named != guild else { return }

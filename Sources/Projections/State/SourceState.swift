@@ -1,24 +1,25 @@
 import EventLog
 
-/// The state of one source: what its decoders remember, and every fold of it.
+/// The state of one source: its decoders' memory and its folds.
 ///
-/// Sources never touch each other's state, so ids and handles are the source's own.
+/// Sources never touch each other's state, so handles of ids are valid within one source only.
 struct SourceState: Sendable {
     let name: SourceName
     let digestKeyStarts: DigestKeyStarts
     var context: FoldContext
     /// The greatest `recordedAt` of the source's remote changes so far.
     var clock: Timestamp?
-    /// The greatest time that the source's remote itself has stated of a change so far.
+    /// The greatest time that the remote itself gave for a change so far.
     var remoteClock: Timestamp?
     var issues = IssueList()
 
     var parts = SourceParts()
 
-    /// How the whole log is read; each event by those rules that are about events of its family.
+    /// The rules for the whole log. Each event is read by those for its family.
     private let rules: ReadingRules
-    /// The rules that any event of this source was read by.
+    /// All rules by which an event of this source was read.
     var rowRules: ReadingRules = []
+    /// The changes of the event being applied.
     var changes: [Change] = []
 
     init(name: SourceName, rules: ReadingRules = []) {
@@ -31,7 +32,7 @@ struct SourceState: Sendable {
         )
     }
 
-    /// Applies one event of this source. Afterwards `context.touched` names the rows that it may have changed.
+    /// Applies one event of this source. Afterwards `context.touched` contains the rows that it may have changed.
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         decode(envelope, payload: payload)
@@ -50,7 +51,7 @@ struct SourceState: Sendable {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event
         parts.gateway.connections.now = event.recordedAt
-        // Even to empty an empty array costs something, and nearly all events leave these empty.
+        // Clearing costs time even for an empty array, and nearly all events leave these empty.
         if !context.touched.isEmpty { context.touched.removeAll(keepingCapacity: true) }
         if !context.reasons.isEmpty { context.reasons.removeAll(keepingCapacity: true) }
         if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
@@ -61,13 +62,13 @@ struct SourceState: Sendable {
         finish(remoteTime: context.remoteTime ?? changes.lazy.compactMap(\.remoteTime).max())
     }
 
-    /// Takes down what the event at hand has left in the context.
+    /// Ends an event: raises `remoteClock` and moves the context's issues into `issues`.
     mutating func finish(remoteTime: Timestamp?) {
         if let remoteTime { remoteClock = max(remoteClock ?? remoteTime, remoteTime) }
         for reason in context.reasons { issues.append(reason, at: context.event.sequence) }
     }
 
-    /// Reads one event after `begin`: what it means is in `changes` then.
+    /// Decodes one event, after `begin`. Its changes are in `changes` then.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let family = EventFamily(kind: envelope.kind)
         context.rules = rules.forEvents(of: family)

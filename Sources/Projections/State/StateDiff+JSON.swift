@@ -3,8 +3,7 @@ public import EventLog
 extension StateDiff {
     /// The document of `diff --json`: `{"same", "differences": [{"entity", "change", "fields", "sequences"}]}`.
     ///
-    /// `sequences` names the events responsible, ascending; it is left out for differences that `responsible` does not
-    /// list.
+    /// `sequences` are the responsible events, in the order given. Differences without an entry in `responsible` lack it.
     public static func document(
         _ differences: [StateDifference],
         responsible: [EntityReference: [SequenceNumber]] = [:]

@@ -1,10 +1,10 @@
 import EventLog
 
 extension StateDiff {
-    /// What differs between two states, of one log or of two: what `differences` says of their documents.
+    /// The differences between two states, of one log or of two. Equals `differences` of their documents.
     ///
-    /// The digests' leaves tell which rows differ, and only these rows are made. Cost: O(rows) to hash, O(n log n) to put the
-    /// messages of a channel in order, O(differing rows) to compare; 64 bytes for each row of a source while it is compared.
+    /// The digests' leaves show which rows differ, and only these rows are made. Cost: O(rows) to hash, O(n log n) to order
+    /// the messages of a channel, O(differing rows) to compare; 64 bytes for each row of a source while it is compared.
     public static func differences(_ a: Workspace, _ b: Workspace) -> [StateDifference] {
         var touched = (TouchedRows(), TouchedRows())
         for name in Set((a.sources + b.sources).map(\.name)) {
@@ -19,7 +19,7 @@ extension StateDiff {
         return differences(touched.0.part(of: a), touched.1.part(of: b))
     }
 
-    /// The digest's keys of the rows that differ, or that one of two states of a source lacks.
+    /// The digest keys of the rows that differ, or that one of two states of a source lacks.
     private static func differingKeys(_ a: SourceState?, _ b: SourceState?) -> Set<Hash256> {
         let (left, right) = (leaves(of: a), leaves(of: b))
         var keys: Set<Hash256> = []
@@ -39,7 +39,7 @@ extension StateDiff {
         return keys
     }
 
-    /// Adds the channels whose messages stand in another order, which for some clients no row tells.
+    /// Adds the channels whose messages have another order. The rows alone may not show it.
     private static func addOrders(_ a: SourceState, _ b: SourceState, to touched: inout (TouchedRows, TouchedRows)) {
         for channel in a.parts.messages.channels(a.context.names) {
             guard let other = b.context.names.find(a.context.names.text(channel)) else { continue }
@@ -67,7 +67,7 @@ extension StateDiff {
 }
 
 extension SourceState {
-    /// Adds the rows that have one of these keys in the digest.
+    /// Adds the rows with these digest keys.
     fileprivate func addRows(to rows: inout TouchedRows, under keys: Set<Hash256>) {
         var writer = CanonicalWriter()
         for section in Section.allCases where section.isInDigest {

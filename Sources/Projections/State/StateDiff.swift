@@ -1,47 +1,47 @@
 import EventLog
 
-/// One thing that two states say different things of.
+/// One thing that differs between two states.
 public struct StateDifference: Hashable, Sendable {
-    /// How it differs.
+    /// The kind of difference.
     public enum Change: String, Hashable, Sendable {
         case added, removed, changed
-        /// A message that the first state shows live and the second among the deleted, and the other way round.
+        /// `deleted`: a message that is live in the first state and deleted in the second. `restored`: the other way round.
         case deleted, restored
     }
 
-    /// The two values of one member; `nil` where that side has none.
+    /// The two values of one member.
     public struct Field: Hashable, Sendable {
         /// The member's name.
         public let name: String
-        /// What the first state says.
+        /// The first state's value; `nil` if it has none.
         public let a: JSONValue?
-        /// What the second state says.
+        /// The second state's value; `nil` if it has none.
         public let b: JSONValue?
     }
 
-    /// What differs.
+    /// The thing that differs.
     public let entity: EntityReference
-    /// `added` where the first state does not have it at all, `removed` where the second does not.
+    /// `added` if the first state lacks the thing, `removed` if the second does.
     public let change: Change
-    /// The members that differ, in the order of the state document. Of `deleted` and `restored`, those that a deleted
-    /// message has, and `content` always: a delete shows the last text.
+    /// The members that differ, in the order of the state document. For `deleted` and `restored` only members of deleted
+    /// messages, and first `content`, even if equal: a deletion shows the last text.
     public let fields: [Field]
 }
 
 /// Compares state documents.
 public enum StateDiff {
-    /// What differs between two state documents, by section, then by the document's order.
+    /// The differences between two state documents, by kind, then in the document's order.
     ///
-    /// Empty exactly where the digests are equal: what only sequence numbers or passing time make of a state is no
-    /// difference. A message is one thing whether it stands among the live or the deleted ones.
+    /// Empty exactly if the digests are equal (I12): effects of sequence numbers or passing time alone are no difference. A
+    /// live and a deleted message with one key are the same thing.
     public static func differences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
         differences(Part(document: a, orders: MessageOrders(a)), Part(document: b, orders: MessageOrders(b)))
     }
 
-    /// A state document, or as much of it as may differ from another one.
+    /// A state document, or the part of it that may differ from another one.
     struct Part {
         let document: JSONValue
-        /// Of each channel, with all its live messages.
+        /// For each channel in the part, the order of all its live messages.
         let orders: MessageOrders
     }
 
@@ -59,7 +59,7 @@ public enum StateDiff {
         return found + issueDifferences(a.document, b.document)
     }
 
-    /// Channels whose common messages stand in another order.
+    /// The channels whose common messages have another order.
     private static func orderDifferences(_ left: MessageOrders, _ right: MessageOrders) -> [StateDifference] {
         left.channels.compactMap { channel in
             let ids = left.ids[channel] ?? []
@@ -106,7 +106,7 @@ public enum StateDiff {
     }
 }
 
-/// In which order the live messages of each channel stand in a document.
+/// The order of the live messages of each channel in a document.
 struct MessageOrders {
     /// In the document's order.
     private(set) var channels: [EntityReference] = []
@@ -180,7 +180,7 @@ private struct Table {
         }
     }
 
-    /// What a delete changed. Rows of deleted messages have fewer members; the absence of the others says nothing.
+    /// The fields of a deletion or restoration. Rows of deleted messages have fewer members, so others are not compared.
     private func ending(_ a: Row?, _ b: Row?) -> [StateDifference.Field] {
         let deleted = a?.isLive == false ? a : b
         var fields = fields(a, b).filter { $0.name != "content" && deleted?.members[$0.name] != nil }
@@ -189,7 +189,7 @@ private struct Table {
         return fields
     }
 
-    /// In the first row's order, then those that only the second has.
+    /// The first row's members in order, then those that only the second has.
     private func names(_ a: Row?, _ b: Row?) -> [String] {
         let first = a?.members.members.map(\.name) ?? []
         return first + (b?.members.members.map(\.name) ?? []).filter { a?.members[$0] == nil }
@@ -197,7 +197,7 @@ private struct Table {
 }
 
 extension Section {
-    /// The members of a row that say which thing it is about.
+    /// The members of a row that identify its thing.
     var keyMembers: [String] {
         switch self {
         case .channels, .guilds, .sessions, .prompts: ["source", "id"]

@@ -24,10 +24,10 @@ extension StateDigest {
 }
 
 extension StateDigest {
-    /// What happens to one row.
+    /// A change of one row.
     struct Change: Sendable, BitwiseCopyable {
         let key: Hash256
-        /// The hash of its leaf; `nil` where the row goes, if there is one.
+        /// The hash of the row's leaf; `nil` removes the row, if it exists.
         let hash: Hash256?
 
         init(_ leaf: Leaf) {
@@ -46,7 +46,7 @@ extension StateDigest {
     }
 }
 
-/// What a branch is hashed over, while it is put together.
+/// The bytes that a branch is hashed over, in temporary memory that `hash` lends.
 struct BranchText {
     private let room: UnsafeMutableRawBufferPointer
     private var map: UInt16 = 0
@@ -69,7 +69,7 @@ struct BranchText {
         }
     }
 
-    /// Adds a child; each slot once.
+    /// Adds a child. Slots must come in ascending order, each once.
     @inline(__always)
     mutating func add(_ hash: Hash256, _ slot: Int) {
         map |= Self.bit(slot)

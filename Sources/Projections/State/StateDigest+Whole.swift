@@ -2,10 +2,10 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// Some leaves, spread by the first byte of their keys.
+/// Some leaves, grouped by the first byte of their keys.
 struct LeafSlice: Sendable {
     let leaves: [StateDigest.Leaf]
-    /// Where the leaves of each first byte end.
+    /// For each first byte, where its leaves end.
     private let ends: [Int]
 
     /// - Parameter given: leaves in any order.
@@ -24,25 +24,25 @@ struct LeafSlice: Sendable {
             }
             count = given.count
         }
-        // Each place has moved to the end of its leaves.
+        // Filling has moved each place to the end of its leaves.
         ends = places
     }
 
     var count: Int { leaves.count }
 
-    /// The leaves whose keys begin with a byte out of a range.
+    /// The leaves whose first key byte is in a range, which must not be empty.
     fileprivate subscript(bytes: Range<Int>) -> ArraySlice<StateDigest.Leaf> {
         leaves[(bytes.lowerBound == 0 ? 0 : ends[bytes.lowerBound - 1])..<ends[bytes.upperBound - 1]]
     }
 }
 
 extension StateDigest {
-    /// From how many rows on more than one processor is worth the trouble.
+    /// With fewer rows, one processor is faster than several.
     private static let parallelCountMin = 4096
 
-    /// The digest of a whole set of rows: what it would be after setting all of them, one after another.
+    /// The digest of a set of rows. Equals `root()` after setting all of them.
     ///
-    /// Cost: O(n log n), on all processors; nothing is left of it but the hash.
+    /// Cost: O(n log n), on all processors; builds no trie.
     static func root(of slices: [LeafSlice]) -> Hash256 {
         if slices.reduce(0, { $0 + $1.count }) < parallelCountMin {
             return DigestSubtree(of: slices, bytes: 0..<256, depth: 0).hash ?? noRows
@@ -58,7 +58,7 @@ extension StateDigest {
     }
 }
 
-/// What stands at a place of the trie, and its hash.
+/// The content of a place in the trie, and its hash.
 private enum DigestSubtree: Sendable {
     case nothing
     case leaf(Hash256)
@@ -117,7 +117,7 @@ private enum DigestSubtree: Sendable {
             }
             count += 1
         }
-        // Nothing, or a leaf that is alone.
+        // No child, or one leaf, which moves up into the branch's place.
         if branchCount == 0, count < 2 {
             self = leaf
             return

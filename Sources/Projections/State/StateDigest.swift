@@ -1,28 +1,27 @@
 import EventLog
 
-/// One hash of a set of rows that is kept up to date in O(changed) and does not depend on the way there (I12).
+/// One hash of a set of rows. It is kept up to date in O(changed) and does not depend on the order of changes (I12).
 ///
-/// Rows hang in a radix trie of sixteen branches a level by the SHA-256 of their key. Leaf = SHA-256(0x00 ‖ key ‖ row),
-/// branch = SHA-256(0x01 ‖ 16-bit map of the children, big-endian ‖ their hashes in order), no rows = SHA-256(0x02). A
-/// branch stands exactly where two keys or more share a prefix, so equal sets make equal tries; two different sets with
-/// one root would be a collision of SHA-256. (A Merkle radix trie, as in Ethereum's yellow paper, appendix D; the
-/// first byte separates the cases as in RFC 6962, section 2.1.)
+/// The rows are leaves of a radix trie with sixteen children a branch, by the SHA-256 of their key. Leaf = SHA-256(0x00 ‖
+/// key ‖ row), branch = SHA-256(0x01 ‖ 16-bit map of the children, big-endian ‖ their hashes in order), no rows =
+/// SHA-256(0x02). A branch exists exactly where two keys or more share a prefix, so equal sets make equal tries; two
+/// different sets with one root would be a collision of SHA-256. (A Merkle radix trie, as in Ethereum's yellow paper,
+/// appendix D; the first byte separates the cases as in RFC 6962, section 2.1.)
 ///
-/// A value; copying is O(1) until one of the copies changes, which then costs O(n) once. A change costs O(log n), `root`
-/// re-hashes only the paths to what changed since it was last asked for. Rows that nobody is going to change are hashed
-/// at once and without a trie by `root(of:)`.
+/// A value: copying is O(1), and the first change of a copy costs O(n). A change costs O(log n). `root` re-hashes only the
+/// paths to changes since its last call. `root(of:)` hashes rows that will not change, without a trie.
 struct StateDigest: Sendable {
     /// The digest of no rows.
     static let noRows = Hasher256.hash([2])
-    /// The place above all: the first one of a branch that is none.
+    /// The root's place: the first one of branch 0, which is only a container for the root.
     private static let top = 0
 
     /// The key of leaf i.
     private var keys = Arena<Hash256>()
-    /// For branch i the children whose hashes are no longer true, as bits.
+    /// For branch i, the children whose hashes are outdated, as bits (`BranchText.bit`).
     private var stale = Arena<UInt16>()
-    /// What stands at each place, and its hash; branch i has the places 16 i ..< 16 i + 16. The hashes are beside one
-    /// another, as all of them are read whenever one has changed.
+    /// The content of each place, and its hash. Branch i has the places 16 i ..< 16 i + 16. The hashes have an array of their
+    /// own, because all hashes of a branch are read whenever one has changed.
     private var links: [Link] = []
     private var hashes: [Hash256] = []
 
@@ -31,12 +30,12 @@ struct StateDigest: Sendable {
         _ = addBranch()
     }
 
-    /// Sets or, with `nil`, takes away the row under a key.
+    /// Sets or, with `nil`, removes the row of a key.
     mutating func set(key: Hash256, row: Hash256?) {
         if let row { set(Leaf(key: key, row: row)) } else { remove(key) }
     }
 
-    /// Sets the row under a key.
+    /// Sets the row of the leaf's key.
     mutating func set(_ leaf: Leaf) {
         var place = Self.top
         var depth = 0
@@ -69,7 +68,7 @@ struct StateDigest: Sendable {
         return hashes[Self.top]
     }
 
-    /// Takes away the row under a key, if there is one.
+    /// Removes the row of a key, if it exists.
     mutating func remove(_ key: Hash256) {
         var path = [Self.top]
         var place = Self.top
@@ -83,7 +82,7 @@ struct StateDigest: Sendable {
         for place in path.reversed() where !lift(to: place) { markStale(place) }
     }
 
-    /// Puts a leaf that is alone below a branch into the branch's place; false where there is more.
+    /// Replaces a branch by its only child, if that is a leaf; false if the branch has other children.
     private mutating func lift(to place: Int) -> Bool {
         guard case .branch(let branch) = links[place].target else { return false }
         let places = Self.place(0, ofBranch: branch)..<Self.place(0, ofBranch: branch + 1)
@@ -140,7 +139,7 @@ extension StateDigest {
     }
 }
 
-/// Where a place of the trie leads.
+/// The content of a place in the trie.
 private struct Link: Equatable, Sendable {
     enum Target {
         case nothing
@@ -168,7 +167,7 @@ private struct Link: Equatable, Sendable {
     }
 }
 
-/// Slots that are used again after they were freed.
+/// An array whose freed slots are reused.
 private struct Arena<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var free: [Int] = []

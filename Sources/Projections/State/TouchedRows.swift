@@ -1,30 +1,30 @@
 import EventLog
 
-/// Rows of a state that may differ from those of another one.
+/// The rows of a state that may differ from those of another one.
 struct TouchedRows {
     private var keys: [SourceName: Set<EntityKey>] = [:]
-    /// Where a message was touched.
+    /// The channels of touched messages, whose order may differ.
     private var channels: [SourceName: Set<EntityID>] = [:]
 
-    /// Takes what the last event touched. The rows are then those of every state that this one was folded from, too: ids mean
-    /// the same in all of them, and the earlier ones lack some.
+    /// Adds the rows that the last event touched. They are also valid for every earlier state of the same fold: handles mean
+    /// the same in all of them, and earlier states only lack some.
     mutating func add(_ event: Envelope, of state: Workspace) {
         guard !event.isAct, let source = state.state(of: event.source) else { return }
         for key in source.context.touched { add(key, of: event.source) }
     }
 
-    /// Takes one row; of a message also its place among the others.
+    /// Adds one row; for a message also the order of its channel.
     mutating func add(_ key: EntityKey, of source: SourceName) {
         keys[source, default: []].insert(key)
         if key.section == .messages || key.section == .deletedMessages { add(orderOf: key.first, of: source) }
     }
 
-    /// Takes the order of a channel's messages.
+    /// Adds the order of a channel's messages.
     mutating func add(orderOf channel: EntityID, of source: SourceName) {
         channels[source, default: []].insert(channel)
     }
 
-    /// What a state says of these rows, in the document's order.
+    /// These rows of a state, in the document's order, and all issues.
     func part(of state: Workspace) -> StateDiff.Part {
         var sections: [Section: [JSONValue]] = [:]
         var orders = MessageOrders()
@@ -53,7 +53,7 @@ struct TouchedRows {
         return StateDiff.Part(document: .object(document), orders: orders)
     }
 
-    /// The keys of a section's rows, of messages those of the touched channels, in the document's order.
+    /// The keys of a section's rows in the document's order; of messages only those in touched channels.
     private func rowKeys(in section: Section, of source: SourceState) -> [EntityKey] {
         let messages = source.parts.messages
         let names = source.context.names
@@ -85,7 +85,7 @@ struct TouchedRows {
 }
 
 extension EntityKey {
-    /// The key of the same message, deleted where this is of a live one, and the other way round.
+    /// The key of the same message in the other section of messages; the key itself for other rows.
     fileprivate var ofOtherSection: EntityKey {
         switch section {
         case .messages: EntityKey(.deletedMessages, first, second)

@@ -1,36 +1,35 @@
 public import EventLog
 
-/// An event that edited, deleted, moved or restored one thing, with what was known before and after.
+/// An event that edited, deleted, moved or restored one thing, with its fields before and after.
 public struct AuditEntry: Sendable {
-    /// What a change did to a thing that was there.
+    /// The kind of change.
     public enum Class: String, CaseIterable, Sendable {
         case edit, delete, move, restore
     }
 
     /// The thing.
     public let entity: EntityReference
-    /// The event, as the thing's history has it.
+    /// The event, as in the thing's history.
     public let entry: HistoryEntry
-    /// What it did.
+    /// The kind of change.
     public let `class`: Class
-    /// What was known of the thing before; of a delete what was known last; `nil` where nothing was.
+    /// The thing's fields before the event; of a deletion, the last known ones; `nil` if none were known.
     public let before: JSONObject?
-    /// What is known of it afterwards; `nil` where it is gone.
+    /// The thing's fields after the event; `nil` if it is gone.
     public let after: JSONObject?
-    /// The event that `before` was known from, where it is another one.
+    /// The event before this one that gave fields; `nil` if none did.
     public let knownSince: SequenceNumber?
 }
 
 extension Workspace {
-    /// Lends every edit, delete, move and restore that the histories of things hold, in the order of events.
+    /// Lends every edit, deletion, move and restoration in the histories of things, in the order of events.
     ///
-    /// The entries are those of `history(of:)`. All that is kept on the way is where each of them lies: its texts are read out
-    /// of the state once it is lent.
+    /// The entries are those of `history(of:)`. Memory: the place of each entry; an entry's texts are read when it is lent.
     /// - Parameters:
-    ///   - kinds: What kinds of things are looked at.
-    ///   - isWanted: Which things are.
-    ///   - last: How many are lent at most, the last ones; all for `nil`.
-    ///   - includes: Which entries are lent.
+    ///   - kinds: the kinds of things to search.
+    ///   - isWanted: whether to search a thing.
+    ///   - last: the number of entries to lend, counted from the end; all for `nil`.
+    ///   - includes: whether to lend an entry.
     public func forEachChange(
         of kinds: [EntityReference.Kind],
         where isWanted: (EntityReference) -> Bool,
@@ -56,7 +55,7 @@ extension Workspace {
         }
     }
 
-    /// How many messages compactions have dropped, with all that happened to them.
+    /// The number of wanted messages that compactions have dropped with their histories. O(dropped messages).
     public func droppedMessageCount(where isWanted: (EntityReference) -> Bool) -> Int {
         sources.reduce(0) { count, source in
             count
@@ -74,7 +73,7 @@ extension Workspace {
                 EntityReference(kind: $0, parts: source.parts(of: place.key))
             })
         else { return nil }
-        // Nearly always the entry before says what was known before; where it says nothing, all of them are asked.
+        // The previous entry nearly always has the fields before. Only if it has none is the whole history read.
         let end = place.entry + 1
         for start in [max(place.entry - 1, 0), 0] {
             var reader = AuditReader(reference)
@@ -94,13 +93,13 @@ extension Workspace {
     }
 }
 
-/// Where an entry lies in a state.
+/// The place of an entry in a state.
 private struct AuditPlace: Comparable {
     let sequence: SequenceNumber
     let source: Int
     let key: EntityKey
     let entry: Int
-    /// The place among those of one event.
+    /// The number in which the entry was found; orders entries of one event.
     let order: Int
 
     init(_ sequence: SequenceNumber, _ source: Int, _ key: EntityKey, _ entry: Int, order: Int) {
@@ -114,7 +113,7 @@ private struct AuditPlace: Comparable {
     static func == (left: AuditPlace, right: AuditPlace) -> Bool { left.order == right.order }
 }
 
-/// Reads one history, oldest entry first, as changes from what was known to what is known.
+/// Reads one history, oldest entry first, as changes with the fields before and after.
 private struct AuditReader {
     private let entity: EntityReference
     private var known: JSONObject?
@@ -124,7 +123,7 @@ private struct AuditReader {
         self.entity = entity
     }
 
-    /// `nil` where the entry is the thing's first appearance.
+    /// The change of an entry; `nil` if the entry is the thing's first appearance.
     mutating func read(_ entry: HistoryEntry) -> AuditEntry? {
         let isEnd = ["deleted", "removed", "ended"].contains(entry.change)
         let isMove = entry.change == "moved"

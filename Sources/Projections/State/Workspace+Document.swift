@@ -1,14 +1,14 @@
 public import EventLog
 
-/// What goes into a state document.
+/// Options for a state document.
 public struct DocumentOptions: Sendable {
-    /// The instant that what passes with time is judged at; the state's clock if `nil`.
+    /// The instant for typing, staleness and everything else that time alone changes; the state's clock if `nil`.
     public var asOf: Timestamp?
     /// The arrays to include; all if `nil`.
     public var sections: Set<Section>?
-    /// Whose reading the state follows.
+    /// The profile whose reading the state follows.
     public var profile: Profile = .canonical
-    /// The name of a reading that is no profile.
+    /// The name of a reading that is no profile; it replaces the profile's name in the document.
     public var reading: String?
 
     var readingName: String { reading ?? profile.rawValue }
@@ -63,7 +63,7 @@ extension SourceState {
         }
     }
 
-    /// What the rows of this source are made with; without an instant, that of 1970.
+    /// The context for making rows of this source; without an instant, `asOf` is the start of 1970 (UTC).
     func rowContext(asOf: Timestamp?) -> RowContext {
         RowContext(names: context.names, asOf: asOf ?? Timestamp(seconds: 0), rules: rowRules)
     }

@@ -1,16 +1,16 @@
 public import EventLog
 
 extension Workspace {
-    /// The things that a reference can mean, by their full names, in the order of sources and rows.
+    /// The full names of the things that a reference can mean, in the order of sources and rows.
     ///
-    /// Things that the state shows no longer, but has a history of, are found too.
+    /// Includes things without a row that have a history. Cost: O(things of the kind).
     public func find(_ reference: EntityReference) -> [EntityReference] {
         places(of: reference).map(\.reference)
     }
 
-    /// What happened to one thing, oldest first.
+    /// The history of one thing, oldest first. The reference must be its full name.
     ///
-    /// - Throws: `ProjectionError.notFound` where the state has no history of it.
+    /// - Throws: `ProjectionError.notFound` if the state has no history of it.
     public func history(of reference: EntityReference) throws -> [HistoryEntry] {
         for place in places(of: reference) where place.reference == reference {
             let source = sources[place.source]
@@ -24,7 +24,7 @@ extension Workspace {
 
     /// Lends the history of each thing that has one, kind by kind, in the order of sources and rows.
     ///
-    /// - Parameter reference: Only what this can mean; everything for `nil`.
+    /// - Parameter reference: limits this to the things that it can mean; all things for `nil`.
     public func forEachHistory(
         of reference: EntityReference? = nil,
         _ body: (EntityReference, [HistoryEntry]) throws -> Void
@@ -50,14 +50,14 @@ extension Workspace {
         }
     }
 
-    /// The full name of what a row is about.
+    /// The full name of the thing that a row key names.
     func reference(to key: EntityKey, source: Int) -> EntityReference? {
         guard let kind = EntityReference.Kind(section: key.section) else { return nil }
         let state = sources[source]
         return EntityReference(kind: kind, parts: state.parts(of: key))
     }
 
-    /// What the last event may have changed, each thing once, in order of first touch.
+    /// The things that the last event may have changed, each once, in order of first touch.
     public func touched(by envelope: Envelope) -> [EntityReference] {
         guard let index = indexes[envelope.source] else { return [] }
         var seen: Set<EntityReference> = []
@@ -65,7 +65,7 @@ extension Workspace {
             .filter { seen.insert($0).inserted }
     }
 
-    /// A thing, and where its row lies.
+    /// A thing, with the index of its source and its key there.
     struct Place {
         let source: Int
         let key: EntityKey
@@ -82,7 +82,7 @@ extension Workspace {
         return found
     }
 
-    /// Lends what there is and was of one kind, in the order of sources and rows.
+    /// Lends the things of one kind, present and past, in the order of sources and rows.
     func forEachPlace(of kind: EntityReference.Kind, _ body: (Place) throws -> Void) rethrows {
         for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
             for section in kind.sections {
@@ -96,7 +96,7 @@ extension Workspace {
 }
 
 extension SourceState {
-    /// Source and ids of what a row is about.
+    /// The source and the ids of the thing that a row key names.
     func parts(of key: EntityKey) -> [String] {
         let second = key.second == .none ? [] : [context.names.text(key.second)]
         return [name.rawValue, context.names.text(key.first)] + second

@@ -1,15 +1,15 @@
 public import EventLog
 
 extension Workspace {
-    /// The times in which changes may be missing, as the recorders and the frames tell it: by source, then in the order in
-    /// which they began.
+    /// The times in which changes may be missing, by recorders and by frames; ordered by source, then by their beginnings
+    /// (I29).
     public var gaps: [(source: SourceName, gap: Gap)] {
         sources.sorted { $0.name < $1.name }.flatMap { source in source.gaps.map { (source.name, $0) } }
     }
 }
 
 extension SourceState {
-    /// What the recorder tells, and what only the frames tell: of one outage both may speak.
+    /// The recorder's gaps, and those that only frames show. Both may report one outage, which is then listed once.
     fileprivate var gaps: [Gap] {
         let missing = parts.gateway.connections.holes.gaps
         let told = parts.recorderGaps.gaps.map { $0.naming(missing) }
@@ -26,7 +26,7 @@ extension SourceState {
 }
 
 extension Gap {
-    /// The gap with the numbers of the holes that it is about.
+    /// The gap, with the numbers of the holes that it covers.
     fileprivate func naming(_ holes: [Gap]) -> Gap {
         guard reason == SequenceHoles.reason else { return self }
         var gap = self

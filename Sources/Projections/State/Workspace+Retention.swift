@@ -1,21 +1,21 @@
 public import EventLog
 
 extension Workspace {
-    /// What a compaction under the policy leaves of this state (I13). Idempotent.
+    /// The state that a compaction under the policy leaves (I13). Idempotent.
     public func retained(by policy: RetentionPolicy) -> Workspace {
         var workspace = self
         workspace.retain(policy)
         return workspace
     }
 
-    /// Becomes what a compaction under the policy leaves.
+    /// Reduces the state to what a compaction under the policy leaves.
     mutating func retain(_ policy: RetentionPolicy) {
         condensesIssues = false
         for index in sources.indices { sources[index].retain(policy) }
         digestKeeper = DigestKeeper()
     }
 
-    /// The sequences of the events that hold something this state says; acts not counted.
+    /// The sequences of the events that a compaction must keep for this state; no acts.
     public var neededSequences: Set<UInt64> {
         var sequences: Set<UInt64> = []
         for source in sources {
@@ -26,8 +26,8 @@ extension Workspace {
 
     /// The SHA-256 of the whole state, hidden parts included: two states behave alike for ever if these are equal.
     ///
-    /// Over lines of canonical JSON, made one at a time. It tells states of one run apart, and is not for files: what a
-    /// line says may change with the program.
+    /// Hashes lines of canonical JSON, made one at a time. It compares states within one run and is not for files, as the
+    /// lines' content may change with the program.
     public var snapshotHash: Hash256 {
         var hasher = Hasher256()
         var line: [UInt8] = []
@@ -42,7 +42,7 @@ extension Workspace {
         return hasher.finalize()
     }
 
-    /// What this state says and no event in `kept` says, as canonical JSON.
+    /// The facts of this state that no event in `kept` contains, as canonical JSON.
     public func facts(keeping kept: Set<UInt64>) -> [UInt8] {
         let states = sources.sorted { $0.name < $1.name }.map { $0.facts(keeping: kept) }
         return JSONValue.object([
@@ -52,9 +52,9 @@ extension Workspace {
         ]).canonicalBytes
     }
 
-    /// A state that knows the facts of a compaction and has seen no event yet; the empty state for `nil`.
+    /// A state made of a compaction's facts, before any event; the empty state for `nil`.
     ///
-    /// Facts are those of the canonical reading, whatever the rules that later events are read by.
+    /// Facts come from the canonical reading, whatever rules later events are read by.
     /// - Throws: `ProjectionError.damagedFacts`.
     public init(facts bytes: [UInt8]?, rules: ReadingRules = []) throws {
         self.init(rules: rules)

@@ -1,8 +1,8 @@
-/// How many messages a state holds, and how much text.
+/// The number of messages in a state, and the size of their texts.
 public struct MessageStatistics: Hashable, Sendable {
-    /// The messages that are live.
+    /// The number of live messages.
     public var live = 0
-    /// The bytes of the texts of all versions that are kept packed, as they stood in their frames.
+    /// The bytes of the packed versions' texts as they stood in their frames, with the members kept beside them.
     public var textBytes = 0
 }
 

@@ -6,15 +6,15 @@ public struct ThreadLine: Hashable, Sendable {
     public let message: JSONObject
     /// 0 for a root, 1 for a reply to a root, ….
     public let depth: Int
-    /// What became of the message that a root answers: `deleted`, `compacted` or `unknown`; `nil` where it answers none,
-    /// or a live one in a circle of replies.
+    /// The state of the message that a root answers: `deleted`, `compacted` or `unknown`. `nil` if it answers none, or a live
+    /// one in a circle of replies.
     public let lostParent: String?
 }
 
 extension Workspace {
     /// The live messages of one channel, each followed by its replies, in the remote's order.
     ///
-    /// Circles of replies are broken at their first message, which then stands as a root. Cost: O(n log n).
+    /// Circles of replies are broken at their first message, which becomes a root. Cost: O(n log n).
     public func threads(source: SourceName, channel: String) -> [ThreadLine] {
         guard let state = state(of: source), let id = state.context.names.find(channel) else { return [] }
         let rowContext = state.rowContext(asOf: clock)

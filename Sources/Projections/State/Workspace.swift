@@ -1,9 +1,8 @@
 public import EventLog
 
-/// The state of one log at one sequence: every source's folds together.
+/// The state of one log at one sequence: the states of all its sources.
 ///
-/// A value: copies are independent, and equal events give equal states, whatever process, machine or order of sources
-/// they were folded in (I10).
+/// A value: copies are independent, and equal events give equal states in every process and on every machine (I10).
 public struct Workspace: Sendable {
     /// The last event that the state has seen, acts included.
     public internal(set) var sequence: SequenceNumber = .zero
@@ -13,7 +12,7 @@ public struct Workspace: Sendable {
     var sources: [SourceState] = []
     var indexes: [SourceName: Int] = [:]
     var digestKeeper = DigestKeeper()
-    /// Whether it is to be known afterwards which rows each event may have changed.
+    /// Whether each event notes the rows that it may have changed.
     var notesTouched = true {
         didSet { for index in sources.indices { sources[index].context.notesTouched = notesTouched } }
     }
@@ -23,28 +22,28 @@ public struct Workspace: Sendable {
         didSet { for index in sources.indices { sources[index].issues.condenses = condensesIssues } }
     }
 
-    /// How events are read otherwise than the remotes meant them.
+    /// The client's reading rules; empty for the canonical reading (I16).
     let rules: ReadingRules
-    /// Of the log that is folded.
+    /// The key of the log that is folded.
     private var frameKey = FrameKey.none
 
     /// The state before the first event.
     ///
-    /// - Parameter rules: How a client reads the events; none for what the remotes meant.
+    /// - Parameter rules: a client's reading rules; none for the canonical reading.
     public init(rules: ReadingRules = []) {
         self.rules = rules
     }
 
-    /// The name under which a compaction stores what no kept event says.
+    /// The name under which a compaction stores the facts.
     static let factName = "projections/1"
 
-    /// The state before the first event that a log holds: it knows what a compaction has stored.
+    /// The state before the first event of a log, with the facts that a compaction has stored.
     init(before session: borrowing ReadSession, rules: ReadingRules = []) throws {
         try self.init(facts: session.fact(Self.factName), rules: rules)
         try begin(session)
     }
 
-    /// Says which log is folded, before the next of its events is.
+    /// Sets the log that is folded. Must be called before its next event is applied.
     mutating func begin(_ session: borrowing ReadSession) throws {
         frameKey = FrameKey(try session.identity())
         for index in sources.indices { sources[index].parts.gateway.connections.key = frameKey }
@@ -67,7 +66,7 @@ public struct Workspace: Sendable {
         applyPlain(frame, event, source: index, connection: envelope.attributes["connection"])
     }
 
-    /// Applies one event that is known to be no plain frame.
+    /// Applies one event on the long way, which reads every kind.
     mutating func applyLong(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         sequence = envelope.sequence
         guard !envelope.isAct else { return }
@@ -77,7 +76,7 @@ public struct Workspace: Sendable {
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 
-    /// Applies one plain frame: as `apply`, without an envelope. `spot` is that of its message, where it is known.
+    /// Applies one plain frame with the result of `apply`, without an envelope. `spot` is its message's spot, if known.
     @inline(__always)
     mutating func applyPlain(
         _ frame: PlainFrame,
@@ -97,7 +96,7 @@ public struct Workspace: Sendable {
         event.payload.withUnsafeBytes { apply(event.envelope, payload: $0) }
     }
 
-    /// What could not be made sense of, by sequence, then source.
+    /// The issues, by sequence, then source.
     public var issues: [(source: SourceName, issue: Issue)] {
         sources.flatMap { source in source.issues.rows.map { (source.name, $0) } }
             .sorted { ($0.1.sequence, $0.0) < ($1.1.sequence, $1.0) }
