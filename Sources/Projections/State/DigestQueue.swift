@@ -19,12 +19,15 @@ final class DigestBatch: @unchecked Sendable {
 
     /// Adds an event; the batch must not be full.
     func add(_ event: Envelope, _ fill: (inout [StateDigest.Change]) -> Void) {
+        assert(!isFull, "a full batch is handed over")
         events.append(event)
         fill(&changes)
         ends.append(changes.count)
     }
 
     fileprivate func apply(to trie: inout StateDigest) {
+        assert(digests.isEmpty, "a batch is worked off once")
+        assert(ends.count == events.count, "each event has its changes")
         var next = 0
         for end in ends {
             for change in changes[next..<end] { trie.apply(change) }
@@ -63,6 +66,7 @@ final class DigestQueue: @unchecked Sendable {
     /// Hands a batch over. The caller must not touch it until `next` returns it.
     func work(on batch: DigestBatch) {
         underWay += 1
+        assert(underWay <= Self.batchCountMax, "the caller takes a batch back before it hands over one more")
         queue.async { [self] in
             batch.apply(to: &trie)
             finished.withLock { $0.append(batch) }

@@ -72,6 +72,8 @@ struct BranchText {
     /// Adds a child. Slots must come in ascending order, each once.
     @inline(__always)
     mutating func add(_ hash: Hash256, _ slot: Int) {
+        assert(map & (Self.bit(slot) &* 2 &- 1) == 0, "children come in the order of their slots, each once")
+        precondition(end &+ 32 <= room.count, "a branch has at most sixteen children")
         map |= Self.bit(slot)
         hash.store(to: room, at: end)
         end &+= 32

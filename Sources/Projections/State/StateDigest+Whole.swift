@@ -24,6 +24,7 @@ struct LeafSlice: Sendable {
             }
             count = given.count
         }
+        assert(places[255] == given.count, "the leaves of the last byte end the list")
         // Filling has moved each place to the end of its leaves.
         ends = places
     }
@@ -90,6 +91,7 @@ private enum DigestSubtree: Sendable {
             self = .leaf(last.hash)
             return
         }
+        assert(depth < 64 && first.key.words < last.key.words, "sorted keys that differ have a digit left to differ in")
         let hash = BranchText.hash { text in
             var start = 0
             while start < leaves.count {
@@ -106,6 +108,7 @@ private enum DigestSubtree: Sendable {
 
     /// The subtree of sixteen children.
     init(children: ArraySlice<DigestSubtree>) {
+        assert(children.count == 16, "a branch has a child or nothing for each digit")
         var branchCount = 0
         var leaf = DigestSubtree.nothing
         var count = 0

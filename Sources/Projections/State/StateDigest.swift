@@ -50,6 +50,7 @@ struct StateDigest: Sendable {
                 put(links[place], hashes[place], at: Self.place(keys[index].nibble(depth), ofBranch: branch))
                 links[place] = .branch(branch)
             case .branch(let index):
+                assert(depth < 64, "two keys differ in one of their 64 digits")
                 markStale(place)
                 place = Self.place(leaf.key.nibble(depth), ofBranch: index)
                 depth += 1
@@ -111,6 +112,7 @@ extension StateDigest {
             links.append(contentsOf: repeatElement(.none, count: missing))
             hashes.append(contentsOf: repeatElement(Self.noRows, count: missing))
         }
+        assert(links.count == hashes.count, "every place has a link and a hash")
         return index
     }
 
