@@ -26,6 +26,15 @@ import Testing
         #expect(first.digest() == second.digest())
     }
 
+    /// A replay that fails never hands over the batch that it was filling.
+    @Test(arguments: 1...4)
+    func aQueueEndsWithBatchesThatWereNeverHandedOver(count: Int) {
+        let queue = FoldingQueue(Workspace())
+        for _ in 0..<count { #expect(!queue.freeBatch().isFull) }
+        queue.wait()
+        #expect(queue.workspace.sequence == .zero)
+    }
+
     @Test func theDigestOfEveryEventEndsInThatOfTheWhole() throws {
         let folder = try TemporaryDirectory()
         let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))

@@ -11,11 +11,14 @@ final class FoldingQueue: @unchecked Sendable {
 
     private var state: ReplayedWorkspace
     private let queue = DispatchQueue(label: "eventlog.fold")
-    private let room = DispatchSemaphore(value: batchCountMax)
+    /// Begins at 0 and is signalled up to `batchCountMax`: Dispatch ends a process that lets go of a semaphore below the value
+    /// it was made with, and a replay that fails keeps the batch that it was filling.
+    private let room = DispatchSemaphore(value: 0)
     private let free = Mutex<[ReplayBatch]>([])
 
     init(_ workspace: Workspace) {
         state = ReplayedWorkspace(workspace)
+        for _ in 0..<Self.batchCountMax { room.signal() }
     }
 
     /// An empty batch to fill, which must be handed to `fold`; waits while `batchCountMax` batches are in use.
