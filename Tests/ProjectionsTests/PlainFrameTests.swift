@@ -77,6 +77,8 @@ import Testing
         #"{"op":0,"d":{"id":"1","channel_id":"2","new":01},"s":4,"t":"MESSAGE_DELETE"}"#,
         #"{"op":0,"d":{"id":"1","channel_id":"2","new":{"a":1]},"s":4,"t":"MESSAGE_DELETE"}"#,
         #"{"op":0,"d":{"id":"1","channel_id":"2","new":"\x"},"s":4,"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d"xs":5,"d":{"id":"1","channel_id":"2"},"t":"MESSAGE_DELETE"}"#,
+        #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"a","created_at":"2026-02-01T12:00:00Z","message_reference":{"message_id" "x":1}},"t":"MESSAGE_UPDATE"}"#,
         "",
     ])
     func whatIsUnusualGoesTheLongWay(_ text: String) {

@@ -61,16 +61,18 @@ struct ByteScanner: BitwiseCopyable {
         return true
     }
 
-    /// Passes a member's name without escapes and its colon; false for another name. `current` must be the opening quote.
-    ///
-    /// Moves behind the name also if no colon follows, and returns false then.
+    /// Passes a member's name without escapes and its colon; false, without moving, if something else follows. `current` must
+    /// be the opening quote.
     @inline(__always)
     mutating func takeName(_ name: StaticString) -> Bool {
         let count = name.utf8CodeUnitCount
         guard left > count + 1, Self.isSame(place + 1, name.utf8Start, count), place[count + 1] == UInt8(ascii: "\"")
         else { return false }
+        let start = place
         place += count + 2
-        return take(UInt8(ascii: ":"))
+        if take(UInt8(ascii: ":")) { return true }
+        place = start
+        return false
     }
 
     /// Passes any member's name of ASCII without escapes, and its colon; false for other names.
