@@ -8,6 +8,9 @@ struct GitObjectReader {
 
     let output: PipeReader
 
+    /// No object that is wanted is larger; a repository must not choose how much memory is used.
+    private static let sizeMax = 64 << 20
+
     /// The header of the next object; `nil` if the object is missing or the output ends.
     func header() throws(IngestError) -> Header? {
         guard let line = try output.read(upTo: 0x0A) else { return nil }
@@ -18,7 +21,9 @@ struct GitObjectReader {
 
     /// The bytes after a header; `nil` if the output ends before.
     func bytes(_ header: Header) throws(IngestError) -> [UInt8]? {
-        guard let bytes = try output.read(count: header.size), try output.skip(count: 1) else { return nil }
+        guard header.size <= Self.sizeMax, let bytes = try output.read(count: header.size),
+            try output.skip(count: 1)
+        else { return nil }
         return bytes
     }
 

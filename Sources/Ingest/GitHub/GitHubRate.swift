@@ -12,11 +12,15 @@ struct GitHubRate: Equatable {
     /// When the hour ends, in seconds since 1970.
     let reset: Int64
 
-    /// Reads the header fields of an answer; `nil` if one is missing or malformed.
+    /// A server may state any number; with these bounds no sum or product of them overflows.
+    private static let limitMax = 1 << 40
+    private static let resetMax: Int64 = 1 << 40
+
+    /// Reads the header fields of an answer; `nil` if one is missing or malformed, or out of all proportion.
     init?(_ headers: HTTPAccess.Headers) {
-        guard let limit = headers["x-ratelimit-limit"].flatMap({ Int($0) }), limit > 0,
+        guard let limit = headers["x-ratelimit-limit"].flatMap({ Int($0) }), (1...Self.limitMax).contains(limit),
             let remaining = headers["x-ratelimit-remaining"].flatMap({ Int($0) }),
-            let reset = headers["x-ratelimit-reset"].flatMap({ Int64($0) })
+            let reset = headers["x-ratelimit-reset"].flatMap({ Int64($0) }), (0...Self.resetMax).contains(reset)
         else { return nil }
         self.limit = limit
         self.remaining = min(max(0, remaining), limit)

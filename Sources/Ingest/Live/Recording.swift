@@ -30,7 +30,7 @@ public struct Recording: Sendable {
         self.queue = queue
     }
 
-    /// Takes events in order, to be appended within 50 ms, and returns once there is room for more.
+    /// Takes events in order, to be appended within 20 ms, and returns once there is room for more.
     ///
     /// The events are taken even if the task is cancelled meanwhile.
     ///

@@ -190,17 +190,16 @@ extension StatusDirectory {
         defer { closedir(directory) }
         var names: [[UInt8]] = []
         while let entry = readdir(directory) {
+            // An entry ends with its name, and may be shorter than its type.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: UInt8.self, capacity: Self.nameBytesMax) { bytes in
-                    Array(UnsafeBufferPointer(start: bytes, count: Self.nameBytesMax).prefix { $0 != 0 })
+                pointer.withMemoryRebound(to: CChar.self, capacity: 1) { text in
+                    Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
                 }
             }
             if matches(name) { names.append(name) }
         }
         return names
     }
-
-    private static let nameBytesMax = 256
 
     /// The mark of an open file; `nil` if it is not a regular file.
     private static func mark(_ descriptor: Int32) -> Mark? {

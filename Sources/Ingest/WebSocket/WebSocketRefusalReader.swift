@@ -16,9 +16,15 @@ final class WebSocketRefusalReader: ChannelInboundHandler {
         func refusal() async -> WebSocketRefusal {
             guard let head = try? await head.get() else { return .unreachable("no answer to the upgrade") }
             let wait = head.headers.first(name: "retry-after").flatMap { Int($0) }
-            return .status(Int(head.status.code), retryAfterSeconds: wait.flatMap { $0 >= 0 ? $0 : nil })
+            return .status(
+                Int(head.status.code),
+                retryAfterSeconds: wait.flatMap { $0 >= 0 ? min($0, WebSocketRefusalReader.waitSecondsMax) : nil }
+            )
         }
     }
+
+    /// The longest wait that a server may ask for: it must not keep a recorder away for good.
+    private static let waitSecondsMax = 3_600
 
     private let promise: EventLoopPromise<HTTPResponseHead>
 

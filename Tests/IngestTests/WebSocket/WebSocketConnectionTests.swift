@@ -166,11 +166,12 @@ import Testing
         await server.stop()
     }
 
-    @Test func aRefusalTellsStatusAndWait() async throws {
+    @Test(arguments: [("7", 7), ("9223372036854775807", 3_600), ("-1", nil)] as [(String, Int?)])
+    func aRefusalTellsStatusAndWait(stated: String, wait: Int?) async throws {
         let server = try await RawServer.start { _ in
-            ByteBuffer(string: "HTTP/1.1 429 Too Many\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n")
+            ByteBuffer(string: "HTTP/1.1 429 Too Many\r\nRetry-After: \(stated)\r\nContent-Length: 0\r\n\r\n")
         }
-        await #expect(throws: WebSocketRefusal.status(429, retryAfterSeconds: 7)) {
+        await #expect(throws: WebSocketRefusal.status(429, retryAfterSeconds: wait)) {
             _ = try await open("ws://127.0.0.1:\(server.port)/")
         }
         await server.stop()
