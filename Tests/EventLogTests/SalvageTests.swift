@@ -1,7 +1,8 @@
-import EventLog
 import Foundation
 import TestSupport
 import Testing
+
+@testable import EventLog
 
 /// What is saved of a damaged log is right, and what is lost is said.
 @Suite struct SalvageTests {
@@ -29,6 +30,25 @@ import Testing
         #expect(report.lost.isEmpty && report.keepsIdentity && report.held == 900)
         #expect(store.identity == log.store.identity)
         #expect(try root(of: store) == root(of: log.store))
+    }
+
+    /// Checksums have no key, so anybody can make this value.
+    @Test func aForgedGapChoosesNoMemory() throws {
+        let generation = log.store.core.current
+        let transaction = try generation.environment.beginWrite()
+        let run = GapRun(first: 1 << 47 + 1, level: 47, rewrite: 1, clock: 0, hashes: [.zero])
+        let key = withUnsafeBytes(of: run.first.bigEndian) { Array($0) }
+        try transaction.putSealed(run.bytes, at: key, in: generation.tables.gaps)
+        try transaction.commit()
+        let target = log.directory.path("saved")
+        let error = #expect(throws: EventLogError.self) {
+            try EventStore.salvage(log.path, to: target, now: Timestamp(seconds: 1))
+        }
+        #expect(
+            error?.code == .damaged && error?.reason.contains("at 281474976710656") == true,
+            "\(String(describing: error))"
+        )
+        #expect(!FileManager.default.fileExists(atPath: target))
     }
 
     @Test func aCompactedLogIsTheSameLog() throws {

@@ -239,7 +239,7 @@ extension DerivedStore {
 extension LogDirectory {
     /// Removes what processes left behind that ended while they made derived data (`birth-cache-PID-N`) or removed it
     /// (`gone-cache-N-PID`). What cannot be removed stays, and is no error.
-    fileprivate func removeRemainsOfCaches() {
+    func removeRemainsOfCaches() {
         for name in (try? folder.names()) ?? [] {
             let parts = name.split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 4, parts[1] == "cache", parts[0] == "birth" || parts[0] == "gone",

@@ -4,6 +4,10 @@ extension ReadSession {
     /// May include sources and kinds whose events were all dropped.
     public func kindsBySource() throws -> [SourceName: Set<EventKind>] {
         try reader.lanes.load(from: reader)
-        return reader.lanes.known.reduce(into: [:]) { $0[$1.source, default: []].insert($1.kind) }
+        // Other sessions of the process may have seen later lanes (I6).
+        let count = try reader.view.count(of: reader.tables.lanes)
+        return reader.lanes.known.prefix(Int(clamping: count)).reduce(into: [:]) {
+            $0[$1.source, default: []].insert($1.kind)
+        }
     }
 }

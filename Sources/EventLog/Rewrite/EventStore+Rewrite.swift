@@ -244,7 +244,10 @@ extension LogDirectory {
             try removeCache(name)
         }
         for name in try folder.names() where name.hasPrefix("gone-") || name.hasPrefix("birth-") {
+            // Processes that only read make derived data meanwhile, without the lock; what they left is removed by process.
+            if name.hasPrefix("birth-cache-") || name.hasPrefix("gone-cache-") { continue }
             try folder.removeFolder(name)
         }
+        removeRemainsOfCaches()
     }
 }

@@ -39,6 +39,7 @@ extension EventStore {
                 (number, folder) = (next, found)
                 parts = try SalvagedParts(DataFile(in: folder), progress: progress)
             }
+            try checkHead(parts.head, in: folder)
             let format = try? directory.format()
             let identity = parts.meta[MetaName.identity] ?? format?.identity ?? systemRandomBytes(16)
             var salvage = Salvage(parts, identity: identity, now: now)
@@ -55,6 +56,24 @@ extension EventStore {
             return salvage.report
         }
     }
+
+    /// A salvage holds a hash for each sequence, and checksums have no key: one forged value must not choose how many.
+    private static func checkHead(_ head: UInt64, in folder: Folder) throws {
+        let byteCount = try DataFile(in: folder).byteCount()
+        guard head > max(sequenceMax, byteCount / leastEventBytes) else { return }
+        throw EventLogError(
+            .damaged,
+            operation: "salvage",
+            object: folder.path,
+            reason: "an event or gap is at \(head), more than a data file of \(byteCount) bytes can hold",
+            advice: "salvage a copy of the file in which that page is overwritten with zeros"
+        )
+    }
+
+    /// So many events are salvaged from a file of any size, for one hash may stand for many dropped ones.
+    private static let sequenceMax: UInt64 = 1 << 26
+    /// No event takes less in a data file.
+    private static let leastEventBytes: UInt64 = 16
 
     /// Writes the new log. Even if no event is lost, facts or keys may be. Then they do not fit the existing acts, the
     /// import refuses them, and the log is written again with an act of the salvage.
