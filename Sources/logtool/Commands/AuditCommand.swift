@@ -81,7 +81,9 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         _ session: borrowing ReadSession,
         with printer: some AuditPrinter
     ) throws -> AuditSummary {
-        var summary = AuditSummary(size: session.head.rawValue, root: try session.root(size: session.head.rawValue))
+        // The log may have grown since the state was made.
+        let size = state.sequence.rawValue
+        var summary = AuditSummary(size: size, root: try session.root(size: size))
         if selection.kinds.contains(.message) {
             summary.droppedMessages = state.droppedMessageCount(where: chosen.includes)
         }

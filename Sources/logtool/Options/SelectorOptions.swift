@@ -29,7 +29,22 @@ struct SelectorOptions: ParsableArguments {
     )
     var kind: String?
 
-    @OptionGroup var range: RangeOptions
+    // Groups within groups take a debug build as long to check as all else that it does at its start.
+    @Option(
+        name: [.long, .customLong("since")],
+        parsing: .unconditional,
+        help: ArgumentHelp("The first event: 4711, head~10, a time, remote:TIME.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var from: Point?
+
+    @Option(
+        name: [.long, .customLong("until")],
+        parsing: .unconditional,
+        help: ArgumentHelp("The last event.", valueName: "point"),
+        transform: PointArgument.parse
+    )
+    var to: Point?
 
     @Option(
         name: [.customShort("n"), .customLong("max-count")],
@@ -42,6 +57,9 @@ struct SelectorOptions: ParsableArguments {
         if channel != nil && entity != nil { throw ValidationError("--channel and --entity exclude each other") }
     }
 
+    /// The run of sequences.
+    var range: PointRange { PointRange(from: from, to: to) }
+
     /// The names of the given options, as on a command line.
     var given: [String] { asked.map(\.name) }
 
@@ -50,7 +68,7 @@ struct SelectorOptions: ParsableArguments {
         let all: [(name: String, value: String?)] = [
             ("--source", source?.rawValue), ("--channel", channel?.description), ("--entity", entity?.description),
             ("--kind", kind),
-            ("--from", range.from.map(PointArgument.text)), ("--to", range.to.map(PointArgument.text)),
+            ("--from", from.map(PointArgument.text)), ("--to", to.map(PointArgument.text)),
             ("-n", count.map(String.init)),
         ]
         return all.compactMap { name, value in value.map { (name, $0) } }

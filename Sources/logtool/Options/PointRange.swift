@@ -1,24 +1,10 @@
-import ArgumentParser
 import EventLog
 import Projections
 
 /// A run of sequences, both ends included.
-struct RangeOptions: ParsableArguments {
-    @Option(
-        name: [.long, .customLong("since")],
-        parsing: .unconditional,
-        help: ArgumentHelp("The first event: 4711, head~10, a time, remote:TIME.", valueName: "point"),
-        transform: PointArgument.parse
-    )
-    var from: Point?
-
-    @Option(
-        name: [.long, .customLong("until")],
-        parsing: .unconditional,
-        help: ArgumentHelp("The last event.", valueName: "point"),
-        transform: PointArgument.parse
-    )
-    var to: Point?
+struct PointRange {
+    let from: Point?
+    let to: Point?
 
     /// Whether one of the two is given.
     var isGiven: Bool { from != nil || to != nil }
