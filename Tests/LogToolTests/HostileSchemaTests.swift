@@ -82,6 +82,14 @@ import Testing
             "CREATE VIEW m AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id FROM n"
         )
         #expect(try diff().errors.contains("is no plain table"))
+        // SQLite reads this text as that of a virtual table, which it would not store so.
+        for text in ["create  virtual table m using fts5(id)", "CREATE/**/VIRTUAL TABLE m USING fts5(id)"] {
+            try make(
+                "CREATE VIRTUAL TABLE m USING fts5(id); PRAGMA writable_schema = ON; "
+                    + "UPDATE sqlite_master SET sql = '\(text)' WHERE name = 'm'"
+            )
+            #expect(try diff().errors.contains("is no plain table"), "\(text)")
+        }
         try make("CREATE TABLE m (id TEXT PRIMARY KEY, a AS (randomblob(1000000000)))")
         let generated = try diff("tables: {m: {from: messages, key: [id], columns: {id: id, a: content}}}")
         #expect(generated.exitCode == 2, "\(generated.output)")

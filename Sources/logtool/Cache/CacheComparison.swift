@@ -212,7 +212,7 @@ extension SQLiteConnection {
         guard let kind = kinds.first else {
             throw map.failure("\"\(path)\" has no table \"\(table.name)\"", line: table.line)
         }
-        guard case (.text("table")?, .text(let sql)?) = (kind.first, kind.last), !sql.isVirtualTable else {
+        guard case (.text("table")?, .text(let sql)?) = (kind.first, kind.last), sql.isPlainTable else {
             throw map.failure("\"\(table.name)\" in \"\(path)\" is no plain table; name a table", line: table.line)
         }
         let columns = try columns(of: table.name)
@@ -229,6 +229,7 @@ extension SQLiteConnection {
 }
 
 extension String {
-    /// Whether the table's stored SQL declares a virtual table.
-    fileprivate var isVirtualTable: Bool { prefix(20).uppercased().hasPrefix("CREATE VIRTUAL") }
+    /// Whether the table's stored SQL declares a plain table. SQLite stores it with this beginning, however it was typed; any other
+    /// text, which SQLite would still read, was put there by hand.
+    fileprivate var isPlainTable: Bool { utf8.starts(with: "CREATE TABLE ".utf8) }
 }

@@ -57,7 +57,9 @@ struct Pager {
         guard child > 0 else { return }
         // Redirected, not closed: another thread could open a file under a closed number and have output written to it.
         let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        for descriptor: Int32 in [1, 2] { dup2(nothing, descriptor) }
+        // No array: a signal handler must not allocate.
+        dup2(nothing, 1)
+        dup2(nothing, 2)
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
     }

@@ -337,7 +337,7 @@ extension SocketPlay {
                 play.report.note(recorded: "one connection", client: "opened another beside it")
                 old.drop()
             }
-            pending.clear()
+            forgetPending()
             wire = new
             play.report.change { $0.isConnected = true }
             dialect.wireOpened()
@@ -372,8 +372,14 @@ extension SocketPlay {
 
     private func forget(_ wire: PlayWire) {
         self.wire = nil
-        pending.clear()
+        forgetPending()
         play.report.change { $0.isConnected = false }
+    }
+
+    /// What was never sent was not given.
+    private func forgetPending() {
+        pending.clear()
+        givenInPending = 0
     }
 
     private func append(_ bytes: [UInt8]) {
