@@ -82,7 +82,8 @@ enum Help {
         !argument.hasPrefix("-") && argument != "help"
     }
 
-    private static func command(named name: String) -> (any ParsableCommand.Type)? {
+    /// The command of a name; `nil` if there is none.
+    static func command(named name: String) -> (any ParsableCommand.Type)? {
         LogTool.configuration.subcommands.first { $0._commandName == name }
     }
 
