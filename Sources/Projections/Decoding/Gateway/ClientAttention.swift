@@ -1,17 +1,18 @@
 import EventLog
 
-/// Which of the recorded events a client would have received. Only profiles use it.
+/// Decides which recorded events a client would have received. Only profiles use it.
 struct ClientAttention: Codable, Sendable {
-    /// The first connection of the source, on which a client fetches what it begins with.
+    /// The source's first connection: a client fetches its initial state there.
     private var firstConnection: String?
     /// Whether an event stream is open.
     private var hasStream = false
-    /// Whether an answer came and no event of the stream behind it.
+    /// Whether an answer came after the stream's last event.
     private var hasAnswer = false
     /// How often a connection of the source opened.
     private var openCount = 0
 
-    /// The app connects when it starts and when it comes to the front; the next one is the delayed reconnect of the first.
+    /// The app connects at its start and when it comes to the front. A third connection is the first one's late
+    /// reconnect.
     private static let wantedConnections = 2
 
     /// Whether a client reads an event.
@@ -30,7 +31,7 @@ struct ClientAttention: Codable, Sendable {
         }
     }
 
-    /// The web client asks for its guilds on each READY.
+    /// Whether the event is the list of guilds, which the web client requests on each READY.
     private func isGuildList(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
         rules.contains(.guildsLeftAreGone) && envelope.attributes["path"]?.hasSuffix("/users/@me/guilds") == true
     }

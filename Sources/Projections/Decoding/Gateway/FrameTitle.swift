@@ -1,13 +1,13 @@
 public import EventLog
 
-/// What a frame calls itself, in a few words: `MESSAGE_DELETE`, `INSERT notes`, the subject of a commit.
+/// A frame's own name in a few words: `MESSAGE_DELETE`, `INSERT notes`, the subject of a commit.
 ///
-/// For lists that people read; nothing is decided by it.
+/// For lists that people read; no decision depends on it.
 public enum FrameTitle {
-    /// Larger payloads get no title: it would have to be searched for.
+    /// Larger payloads get no title: to find one costs a read of the whole payload.
     private static let payloadBytesMax = 1 << 20
 
-    /// The title of an event; `nil` where its kind has none, or the payload has another form.
+    /// The title of an event; `nil` if its kind has no titles or the payload is malformed.
     public static func title(of kind: EventKind, payload: UnsafeRawBufferPointer) -> String? {
         guard payload.count <= payloadBytesMax else { return nil }
         switch kind.rawValue {
@@ -27,7 +27,7 @@ public enum FrameTitle {
         try? JSONValue.parse(payload)
     }
 
-    /// The name of a dispatch, else that of the opcode (Discord's gateway, "Opcodes and Status Codes").
+    /// The name of a dispatch, else of the opcode (Discord's gateway, "Opcodes and Status Codes").
     private static func gateway(_ frame: JSONValue) -> String? {
         if let name = frame["t"]?.string { return name }
         switch frame["op"]?.number?.int64 {
@@ -45,7 +45,7 @@ public enum FrameTitle {
         }
     }
 
-    /// The change and its table, else the event's name; a frame is an object or, since Phoenix 1.3, an array of five.
+    /// The change and its table, else the event's name. A frame is an object or, since Phoenix 1.3, an array of five.
     private static func realtime(_ frame: JSONValue) -> String? {
         let array = frame.array.flatMap { $0.count == 5 ? $0 : nil }
         let name = (array?[3] ?? frame["event"])?.string

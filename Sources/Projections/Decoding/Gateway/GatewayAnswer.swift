@@ -2,13 +2,13 @@ import EventLog
 
 /// One answer of a gateway's REST routes: `gateway.rest/1`, attributes `path` and `status`.
 ///
-/// What it holds adds and updates as frames do. What a complete set lacks is gone; what a page of messages lacks is not.
-/// A list of members is a complete set only where it fits one page, since the pages of a longer one are read one after
-/// another. Answers without success, and routes that say nothing of the state, change nothing.
+/// Its objects add and update as frames do. A thing missing from a complete set is gone; a message missing from a page
+/// is not. A list of members or bans is a complete set only if it fits one page: the pages of a longer list arrive one
+/// after another. Answers with a status other than 2xx, and routes that concern no state, change nothing.
 ///
 /// Source of the routes and bodies: the upstream server's `internal/api`.
 struct GatewayAnswer {
-    /// A complete set: whatever is known beside its ids is gone.
+    /// A complete set: everything known whose id it lacks is gone.
     enum WholeSet {
         case guilds([EntityID])
         case channels(guild: EntityID, Set<EntityID>)
@@ -19,17 +19,17 @@ struct GatewayAnswer {
         case voices(channel: EntityID, Set<EntityID>)
     }
 
-    /// Messages of one channel, or of many, as a list of them is asked for.
+    /// Which request a list of messages answers.
     enum Page {
-        /// The newest ones of a channel.
+        /// The newest messages of a channel.
         case first(EntityID)
-        /// Ones before, behind or around another.
+        /// The messages of a channel before, after or around another.
         case older(EntityID)
-        /// What a search found.
+        /// The results of a search.
         case found
     }
 
-    /// What the messages are, where the answer is a list of them.
+    /// The page, if the answer is a list of messages.
     private(set) var page: Page?
     /// The messages of the answer, in its order.
     var writes: [MessageWrite] {
@@ -38,7 +38,7 @@ struct GatewayAnswer {
 
     private(set) var changes: [Change] = []
     private(set) var wholeSets: [WholeSet] = []
-    /// Whether every element so far could be read; a set with a fault lacks nobody for certain.
+    /// Whether every element so far was readable. A set with a fault proves no absence.
     private var isReadable = true
 
     init(_ envelope: Envelope, payload: UnsafeRawBufferPointer, context: inout FoldContext) {
@@ -104,7 +104,7 @@ extension GatewayAnswer {
         }
     }
 
-    /// Reads one element of a list; the id that it stands under in a complete set.
+    /// Reads one element of a list and returns its id in a complete set.
     private mutating func read(
         _ element: JSONValue,
         of route: GatewayRoute,
@@ -171,7 +171,7 @@ extension GatewayAnswer {
         }
     }
 
-    /// Reads a part that may have a fault, which is an issue and takes nothing back of the other parts.
+    /// Reads one part. A fault becomes an issue and drops this part's changes only (I11).
     private mutating func attempt(
         _ place: String,
         context: inout FoldContext,

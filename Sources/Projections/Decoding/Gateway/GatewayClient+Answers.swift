@@ -1,8 +1,8 @@
 import EventLog
 
-/// What Retrocast's clients make of answers: a page of messages or a list of channels takes the place of what they have.
+/// How Retrocast's clients apply answers: a page of messages or a list of channels replaces their own list.
 extension GatewayClient {
-    /// The changes of an answer as a client sees them.
+    /// Returns the changes of an answer as a client sees them.
     mutating func seen(_ answer: GatewayAnswer, context: inout FoldContext) -> [Change] {
         let rules = context.rules
         var changes = answer.changes.flatMap { change -> [Change] in
@@ -24,7 +24,7 @@ extension GatewayClient {
         return changes
     }
 
-    /// Whether a client keeps what an answer says of a guild.
+    /// Whether a client applies an answer's change to a guild.
     private func community(_ change: CommunityChange, _ rules: ReadingRules) -> Bool {
         switch change {
         case .ban: !rules.contains(.bansAreIgnored)
@@ -35,7 +35,7 @@ extension GatewayClient {
         }
     }
 
-    /// A member with the roles that JavaScript's numbers name.
+    /// Rounds a member's role ids as JavaScript rounds numbers.
     private func rounded(_ change: CommunityChange, _ context: inout FoldContext) -> Change {
         guard case .memberStated(let guild, let user, let nickname, let roles) = change,
             context.rules.contains(.numbersAreRounded)
@@ -44,17 +44,17 @@ extension GatewayClient {
         return .community(.memberStated(guild: guild, user: user, nickname: nickname, roles: seen))
     }
 
-    /// A message that was asked for alone, or that an answer to a request of the client's own states.
+    /// Applies a message that is the whole answer, or an update of a listed one.
     private mutating func update(_ write: MessageWrite, context: inout FoldContext) -> [Change] {
         written(write, isCreated: false, context: &context)
     }
 
-    /// A message of a page that leaves the list as it is: an update of one that is listed, else the last one.
+    /// Applies one message of a page that extends the list: updates a listed message, else appends it.
     private mutating func add(_ write: MessageWrite, context: inout FoldContext) -> [Change] {
         has(write.key) ? update(write, context: &context) : put(write, inFront: false, context: &context)
     }
 
-    /// The first page is all that a client has of a channel then; copies and older messages are gone from its list.
+    /// Replaces a channel's list by the first page; its copies and older messages leave the list.
     private mutating func replacement(
         of channel: EntityID,
         by writes: [MessageWrite],
@@ -69,7 +69,7 @@ extension GatewayClient {
         return gone + writes.reversed().flatMap { put($0, inFront: false, context: &context) }
     }
 
-    /// Adds a message of a page: at the end of the list, or before all that a client has of the channel.
+    /// Adds a message of a page at the end of the channel's list, or at its front.
     private mutating func put(_ write: MessageWrite, inFront: Bool, context: inout FoldContext) -> [Change] {
         var seen = write
         let place = inFront ? takeFront(of: write.key.channel) : takeEnd(of: write.key.channel)

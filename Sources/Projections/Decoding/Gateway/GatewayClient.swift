@@ -1,24 +1,24 @@
 import EventLog
 
-/// What Retrocast's clients make of the dispatches of a gateway.
+/// How Retrocast's clients apply the dispatches of a gateway. Only profiles use it.
 ///
-/// Their stores know no versions and no tombstones: a list of messages per channel that is added to, replaced in and
-/// taken from as dispatches arrive.
+/// Their stores have no versions and no tombstones. Each channel has a list of messages; dispatches add to it, replace
+/// in it and remove from it.
 struct GatewayClient: Codable, Sendable {
-    /// The messages that a client has, each with the places of its copies in its channel.
+    /// The listed messages, each with the places of its copies in its channel.
     private var messages: [MessageKey: [Int]] = [:]
-    /// How many messages a channel ever got at the end of its list.
+    /// How many messages were ever appended to a channel's list.
     private var counts: [EntityID: Int] = [:]
-    /// The place of the first message of a channel, at most 0.
+    /// The place of a channel's first message, at most 0.
     private var fronts: [EntityID: Int] = [:]
     /// The frames of each typing user whose timers still run, the oldest first.
     private var typing: [EntityKey: [EventReference]] = [:]
-    /// The channels that a client lists, and how often.
+    /// The listed channels and their copies.
     var channels = GatewayClientChannels()
 
     init() {}
 
-    /// The changes of a dispatch as a client sees them; canonically the changes themselves.
+    /// Returns the changes of a dispatch as a client sees them; unchanged under the canonical profile.
     mutating func seen(
         _ changes: [Change],
         of event: GatewayEventName,
@@ -45,7 +45,7 @@ struct GatewayClient: Codable, Sendable {
 }
 
 extension GatewayClient {
-    /// Whether a client does anything with a dispatch. What it fails to decode it drops without a word.
+    /// Whether a client applies a dispatch. It silently drops one that it cannot decode.
     private static func reads(_ event: GatewayEventName, _ data: JSONObject, _ rules: ReadingRules) -> Bool {
         let isDirect = data["recipients"] != nil
         switch event {
@@ -70,7 +70,7 @@ extension GatewayClient {
         !rules.contains(.deletionNeedsTheWholeObject) || data[member] != nil
     }
 
-    /// Whether an id finds what is stored under a text.
+    /// Whether an id matches a stored text: for some clients a number does not.
     private static func finds(_ id: JSONValue?, _ rules: ReadingRules) -> Bool {
         !rules.contains(.numbersNameNothing) || id?.number == nil
     }
@@ -85,7 +85,7 @@ extension GatewayClient {
             _ = add(write.key, at: takeEnd(of: write.key.channel))
             places = messages[write.key] ?? []
         }
-        // An update reaches every copy, a creation makes the last.
+        // An update changes every copy; a creation is the last copy.
         let copies = isCreated ? places.count - 1..<places.count : 0..<places.count
         return copies.map { copy in
             var seen = write
@@ -107,7 +107,7 @@ extension GatewayClient {
         }
     }
 
-    /// The id that a copy stands under: `ID`, `ID#2`, `ID#3`.
+    /// The id of a copy, counted from 0: `ID`, `ID#2`, `ID#3`.
     static func id(_ id: EntityID, copy: Int, context: inout FoldContext) -> EntityID {
         copy == 0 ? id : context.names.id("\(context.names.text(id))#\(copy + 1)")
     }
@@ -137,7 +137,7 @@ extension GatewayClient {
         }
     }
 
-    /// Starts a timer of somebody's typing; the oldest of the timers that run then, which ends it.
+    /// Starts a typing timer and returns the oldest one still running: the first to expire ends the typing.
     private mutating func startTimer(_ key: EntityKey, _ event: EventReference) -> EventReference {
         let now = event.recordedAt
         let running = (typing[key] ?? []).filter {
@@ -147,7 +147,7 @@ extension GatewayClient {
         return running.first ?? event
     }
 
-    /// What a client does on a dispatch beside what it says.
+    /// The changes that a client makes on a dispatch beyond the dispatch's own.
     private static func consequences(
         of event: GatewayEventName,
         _ data: JSONObject,
@@ -166,7 +166,7 @@ extension GatewayClient {
         }
     }
 
-    /// An id as JavaScript has it: a number's text is that of the nearest floating-point number.
+    /// An id as JavaScript has it: a number becomes the text of the nearest floating-point number.
     private static func roundedID(_ value: JSONValue, _ names: inout Names) -> EntityID? {
         if let text = value.string { return names.id(text) }
         guard let number = value.number, number.uint64 != nil else { return nil }
@@ -175,7 +175,7 @@ extension GatewayClient {
 }
 
 extension GatewayClient {
-    /// Adds a copy of a message at a place; which copy it is, from 0.
+    /// Adds a copy of a message at a place and returns the copy's number, from 0.
     mutating func add(_ key: MessageKey, at place: Int) -> Int {
         messages[key, default: []].append(place)
         return (messages[key]?.count ?? 1) - 1
@@ -184,19 +184,19 @@ extension GatewayClient {
     /// Whether a message is listed.
     func has(_ key: MessageKey) -> Bool { messages[key] != nil }
 
-    /// The place behind all messages of a channel.
+    /// Takes the next place after all messages of a channel.
     mutating func takeEnd(of channel: EntityID) -> Int {
         defer { counts[channel, default: 0] += 1 }
         return counts[channel] ?? 0
     }
 
-    /// The place before all messages of a channel.
+    /// Takes the next place before all messages of a channel.
     mutating func takeFront(of channel: EntityID) -> Int {
         fronts[channel, default: 0] -= 1
         return fronts[channel] ?? 0
     }
 
-    /// Forgets the messages of a channel; what they were, in the order of their ids, and their copies.
+    /// Removes the messages of a channel and returns them, ordered by id, with their copies.
     mutating func takeAll(of channel: EntityID, _ names: Names) -> [(key: MessageKey, copies: Range<Int>)] {
         let keys = messages.keys.filter { $0.channel == channel }
         let byID = Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) })

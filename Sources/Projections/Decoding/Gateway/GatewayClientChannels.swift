@@ -1,11 +1,11 @@
-/// The channels that one of Retrocast's clients lists: a list per guild that is added to, replaced in and taken from.
+/// The channels that one of Retrocast's clients lists, a list per guild. Only profiles use it.
 ///
-/// Those of direct messages are in a guild of their own, `undefined` to the web client.
+/// Channels of direct messages have no guild; the web client files them under the guild `undefined`.
 struct GatewayClientChannels: Codable, Sendable {
-    /// How many copies of a channel a guild's list has.
+    /// How many copies of a channel a guild's list contains.
     private var copies: [EntityKey: Int] = [:]
 
-    /// A channel that a client is told of: another copy where it was created, else the new values of every copy.
+    /// Applies a channel's fields: a creation may add a copy, an update changes every copy.
     mutating func stated(_ fields: ChannelFields, isCreated: Bool, context: inout FoldContext) -> [ChannelChange] {
         var seen = fields
         if fields.recipients != nil, context.rules.contains(.directChannelsAreOfNoKnownGuild) {
@@ -23,7 +23,7 @@ struct GatewayClientChannels: Codable, Sendable {
         }
     }
 
-    /// A channel that is deleted: every copy leaves the list, and may be created again; its messages stay.
+    /// Deletes a channel: every copy leaves the list. It can be created again, and its messages stay.
     mutating func deleted(
         _ channel: EntityID,
         _ data: JSONObject,
@@ -40,7 +40,7 @@ struct GatewayClientChannels: Codable, Sendable {
         return hidden(key, from: 0, context: &context)
     }
 
-    /// A channel on a list that a client asked for: one copy, whatever was listed before.
+    /// Applies a channel of a list that the client requested: exactly one copy remains.
     mutating func listed(_ fields: ChannelFields, context: inout FoldContext) -> [Change] {
         let key = Self.key(fields.id, in: fields.guild)
         let others = hidden(key, from: 1, context: &context)
@@ -48,7 +48,7 @@ struct GatewayClientChannels: Codable, Sendable {
         return others + [.channel(.stated(fields))]
     }
 
-    /// What goes with a list that has these channels of a guild, or of none, and no others.
+    /// Hides every listed channel of a guild that is not in `ids`; a `nil` guild means direct messages.
     mutating func keep(_ ids: Set<EntityID>, in guild: EntityID?, context: inout FoldContext) -> [Change] {
         let keys = copies.keys.filter { $0.first == guild ?? .none && !ids.contains($0.second) }
         return context.names.sorted(keys).flatMap { key in

@@ -1,11 +1,11 @@
 import EventLog
 
-/// Which dispatches were seen on which connection, so that a repeat of one is known.
+/// The dispatches seen on each connection; recognises a dispatch that repeats an earlier one.
 ///
-/// `s` counts within one connection only. Connections are told apart by the name that a recorder gives them; frames
-/// without such a name are of the connection that started last in log order.
+/// `s` counts within one connection only. The recorder's name identifies a connection; frames without a name belong to
+/// the last unnamed connection in log order.
 struct GatewayConnections: Codable, Sendable {
-    /// What makes two dispatches of one connection the same: `s`, and the hash of the bytes by the log's `FrameKey`.
+    /// Identifies a dispatch within its connection: `s`, and the hash of its bytes under the log's `FrameKey` (I26).
     struct Mark: Hashable, Sendable, BitwiseCopyable {
         let s: Int64
         let high: UInt64
@@ -20,7 +20,7 @@ struct GatewayConnections: Codable, Sendable {
         var hash: UInt128 { UInt128(high) << 64 | UInt128(low) }
     }
 
-    /// A dispatch and the sequence of the first event with it.
+    /// A dispatch and the sequence of the first event that carried it.
     struct Dispatch: BitwiseCopyable, Sendable {
         let mark: Mark
         let sequence: UInt64
@@ -35,8 +35,7 @@ struct GatewayConnections: Codable, Sendable {
         var lastAt = Timestamp(seconds: 0)
         /// In log order.
         fileprivate(set) var dispatches: [Dispatch] = []
-        /// The first sequence of each mark; `nil` as long as each `s` was greater than the one before, and its place in
-        /// the row is found by halving.
+        /// The first sequence of each mark. `nil` while `s` only grows: then a binary search in `dispatches` finds it.
         fileprivate var sequences: [Mark: UInt64]?
 
         init(name: String?, start: UInt64) {
@@ -44,7 +43,7 @@ struct GatewayConnections: Codable, Sendable {
             self.start = start
         }
 
-        /// The first event with a mark.
+        /// The sequence of the first event with this mark; `nil` if the mark is new.
         @inline(__always)
         func sequence(of mark: Mark) -> UInt64? {
             guard let last = dispatches.last else { return nil }
@@ -89,33 +88,32 @@ struct GatewayConnections: Codable, Sendable {
         }
     }
 
-    /// How many of a connection's dispatches are remembered at least, twice as many at most: a repeat comes soon after
-    /// its original, and what a compaction stores of a connection that lasts for weeks stays small.
+    /// A connection remembers at least this many of its last dispatches, and fewer than twice as many. A repeat follows
+    /// its original soon, and a connection that lasts for weeks must not grow the facts of a compaction (I27).
     static let markCountMax = 65_536
 
-    /// A recorder runs one connection, and for a moment a second one; more are remembered only so that a late frame of a
-    /// connection that is gone is still recognised.
+    /// A recorder runs one connection, briefly two. The others are kept to recognise late frames of closed connections.
     private static let connectionCountMax = 8
 
-    /// A frame that comes later than this after the last one of its connection is no repeat that anybody sends.
+    /// No server repeats a frame this long after the connection's last frame.
     private static let secondsAfterEnd: Int64 = 86_400
 
-    /// In the order in which they started, the newest last.
+    /// In order of their start, the newest last.
     private var connections: [Connection] = []
-    /// The last event that was noted. Events up to it are told again after a compaction; they are noted already.
+    /// The last event noted. A compacted log replays kept events up to here again; they must not be noted twice.
     private var settled: UInt64 = 0
-    /// The numbers that never came.
+    /// The numbers `s` that never arrived.
     private(set) var holes = SequenceHoles()
-    /// Whether no dispatch is held for a repeat, and none noted: it is only given what is known to be none.
+    /// Turns duplicate detection off, for input without duplicates.
     var takesAll = false
-    /// When the event at hand was recorded.
+    /// When the current event was recorded.
     var now = Timestamp(seconds: 0)
-    /// Of the log; no part of what is saved.
+    /// The log's key for frame hashes. Not saved: the owner sets it.
     var key = FrameKey.none
 
     init() {}
 
-    /// A connection started: what was seen under its name before is another connection's.
+    /// Starts a connection. An earlier connection with the same name is forgotten.
     mutating func start(_ name: String?, at sequence: SequenceNumber) {
         guard sequence.rawValue > settled else { return }
         connections.removeAll { $0.name == name }
@@ -123,7 +121,7 @@ struct GatewayConnections: Codable, Sendable {
         settled = sequence.rawValue
     }
 
-    /// Notes the dispatch with a number and its bytes; whether it repeats an earlier one.
+    /// Notes a dispatch and returns whether it repeats an earlier one of its connection.
     @inline(__always)
     mutating func isRepeat(
         _ s: Int64,
@@ -143,7 +141,7 @@ struct GatewayConnections: Codable, Sendable {
         return false
     }
 
-    /// Sees whether numbers are left out, or one comes late.
+    /// Opens a hole where numbers are missing before `s`; fills one where `s` comes late.
     @inline(__always)
     private mutating func watch(_ s: Int64, on place: Int) {
         let greatest = connections[place].greatest
@@ -159,7 +157,7 @@ struct GatewayConnections: Codable, Sendable {
         connections[place].lastAt = now
     }
 
-    /// Forgets the dispatches of connections that are over: another one came after them, and no dispatch for a day.
+    /// Forgets the dispatches of every connection that has a successor and was silent for a day.
     mutating func forgetEnded(at clock: Timestamp) {
         for place in connections.indices.dropLast() {
             let end = connections[place].lastAt.seconds.addingReportingOverflow(Self.secondsAfterEnd)
@@ -176,7 +174,8 @@ struct GatewayConnections: Codable, Sendable {
 }
 
 extension GatewayConnections {
-    /// All of it: `{"settled":"…","connections":[{"name","frames":[[s,"hash","sequence"]]}]}`, marks in order.
+    /// Everything: `{"settled":"…","holes":[…],"connections":[{"name","start","greatest","last","frames":[[s,"hash",
+    /// "sequence"]]}]}`, dispatches in log order.
     var facts: JSONValue {
         .object([
             "settled": .string(String(settled)),
@@ -191,7 +190,7 @@ extension GatewayConnections {
         ])
     }
 
-    /// All of it, in small values.
+    /// Everything, one small value at a time.
     func snapshot(into take: (JSONValue) -> Void) {
         take(.array([.string(String(settled)), holes.facts]))
         for connection in connections {
@@ -204,8 +203,8 @@ extension GatewayConnections {
         .array([.int(mark.s), .string(String(mark.hash, radix: 16)), .string(String(sequence))])
     }
 
-    /// Reads what `facts` gave. Frames that an earlier program noted, under `seen`, are passed over: anybody could make up
-    /// others with their hashes.
+    /// Reads what `facts` wrote. Ignores the member `seen` of an earlier program: its hashes had no key, so a remote
+    /// could make up frames that match them.
     init(facts: JSONValue) throws {
         guard let settled = facts["settled"]?.string.flatMap({ UInt64($0) }), let list = facts["connections"]?.array
         else { throw ProjectionError.facts("the connections of a gateway have another form") }
@@ -236,7 +235,7 @@ extension GatewayConnections {
 }
 
 extension GatewayConnections.Connection {
-    /// All members but the dispatches.
+    /// Every member except the dispatches.
     fileprivate var members: JSONObject {
         [
             "name": .text(name),
@@ -251,7 +250,7 @@ extension GatewayConnections {
     private enum CodingKeys: CodingKey { case connections, settled, holes }
 }
 
-/// A connection is saved in some 20 bytes a dispatch: there may be a hundred thousand.
+/// Saves about 20 bytes a dispatch, as differences from the one before: a connection may have a hundred thousand.
 extension GatewayConnections.Connection: Codable {
     private enum CodingKeys: CodingKey { case name, start, greatest, lastAt, isOutOfOrder, dispatches }
 

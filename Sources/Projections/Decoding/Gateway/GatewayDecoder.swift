@@ -1,20 +1,20 @@
 import EventLog
 
-/// Reads the frames of a Discord-like gateway: `gateway.frame/1`, and `recorder.link/1` for where connections begin.
+/// Reads the frames of a Discord-like gateway (`gateway.frame/1`) and the starts of connections (`recorder.link/1`).
 ///
-/// An inbound op 10 or a link `open` starts a connection. A dispatch that repeats an earlier one of its connection (same
-/// `s`, same bytes) is passed over; what the recorder sent and the control frames change nothing. Ids may be written as
-/// texts or as numbers; numbers are read as 64-bit integers.
+/// An inbound op 10 or a link `open` starts a connection. A dispatch that repeats an earlier one of its connection
+/// (same `s`, same bytes) is skipped. Frames that the recorder sent, and control frames, change nothing. An id may be a
+/// text or a number; numbers are 64-bit integers.
 ///
-/// Source of the wire's rules: the upstream server's `internal/gateway/events.go` and `internal/models`.
+/// Source of the protocol: the upstream server's `internal/gateway/events.go` and `internal/models`.
 struct GatewayDecoder: EventDecoder {
     static let frameKind = "gateway.frame/1"
     static let linkKind = "recorder.link/1"
 
     var connections = GatewayConnections()
-    /// The user whose connection is recorded, as READY says; more than one over the life of a log.
+    /// The user whose connection is recorded, from READY. It may change in the life of a log.
     private var recordingUser = Register<EntityID>()
-    /// What a client remembers beside the state. Only its profile uses it.
+    /// A client's memory beside the state. Only profiles use it.
     private var client = GatewayClient()
 
     init() {}
@@ -37,12 +37,12 @@ struct GatewayDecoder: EventDecoder {
         }
     }
 
-    /// The changes of an answer as a client sees them.
+    /// Returns the changes of an answer as a client sees them.
     mutating func seen(_ answer: GatewayAnswer, context: inout FoldContext) -> [Change] {
         client.seen(answer, context: &context)
     }
 
-    /// What goes with a list of channels that a client asked for.
+    /// Hides the channels that a client listed in `guild` and that are not in `ids`, the answer to its request.
     mutating func seen(
         channels ids: Set<EntityID>,
         in guild: EntityID?,
@@ -51,7 +51,7 @@ struct GatewayDecoder: EventDecoder {
         client.channels.keep(ids, in: guild, context: &context)
     }
 
-    /// Notes an inbound dispatch that was read on the short way; whether it repeats an earlier one of its connection.
+    /// Notes an inbound dispatch that the short way read; returns whether it repeats an earlier one of its connection.
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, on connection: String?, at sequence: SequenceNumber) -> Bool {
         guard let counter = frame.counter else { return false }
@@ -67,7 +67,7 @@ struct GatewayDecoder: EventDecoder {
         take(recordingUser.snapshot { .string(names.text($0)) })
     }
 
-    /// The frames already seen: no event is kept for them. The recording user follows from the events that are.
+    /// The dispatches seen: no event is kept for their sake. The kept events give the recording user.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { connections.facts }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
@@ -128,7 +128,7 @@ extension GatewayDecoder {
         }
     }
 
-    /// A name is said only if it looks like one: an issue carries none of the event's own text.
+    /// Quotes a name only if it looks like one: an issue contains no text of its event.
     private static func unknownEvent(_ name: String) -> GatewayFault {
         let isName =
             (1...64).contains(name.utf8.count)
@@ -147,7 +147,7 @@ extension GatewayDecoder {
             recordingUser.set(try ready.id("user_id", names: &context.names), at: context.event)
             return changes
         }
-        // The server sends `null` where the member vanished before it was read again.
+        // The server sends `null` if the member left before the server read it again.
         if event == .guildMemberUpdate, frame.object["d"]?.isNull == true { return [] }
         let data = try frame.members("d")
         return try data.changes(of: event, recordingUser: recordingUser.value, names: &context.names)

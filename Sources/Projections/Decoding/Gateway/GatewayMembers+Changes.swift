@@ -1,8 +1,8 @@
-/// What each dispatch says, from its `d`.
+/// The changes that a dispatch makes, read from its `d`.
 extension GatewayMembers {
-    /// The changes of one dispatch.
+    /// Returns the changes of one dispatch.
     ///
-    /// - Parameter recordingUser: the user whose joining and leaving is the recording user's own.
+    /// - Parameter recordingUser: the user whose own joins and leaves change the list of guilds.
     func changes(
         of event: GatewayEventName,
         recordingUser: EntityID?,
@@ -33,10 +33,10 @@ extension GatewayMembers {
         }
     }
 
-    /// READY: membership, the read states, and the channels that these name.
+    /// Reads READY: the guilds joined, the read states, and the channels that they name.
     func readyChanges(names: inout Names) throws(GatewayFault) -> [Change] {
         _ = try id("user_id", names: &names)
-        // Without the list nothing is said of membership; an empty one would say that every guild was left.
+        // A missing list is a fault: to read it as empty would leave every guild.
         guard object["guilds"] != nil else { throw fault("guilds", "is missing") }
         let guilds = try ids("guilds", names: &names)
         var changes: [Change] = [.community(.membership(guilds))]
@@ -84,7 +84,7 @@ extension GatewayMembers {
         return named + [.channel(deletion)]
     }
 
-    /// A role belongs to its own guild; the outer one is that of the request, and may be another.
+    /// The role's own `guild_id` decides. The outer one is the guild of the request and may differ.
     private func outerRole(names: inout Names) throws(GatewayFault) -> [Change] {
         let outer = try id("guild_id", names: &names)
         return [.community(.guildNamed(outer)), try members("role").role(in: outer, names: &names)]
@@ -103,7 +103,7 @@ extension GatewayMembers {
         ]
     }
 
-    /// `channel_id` null: the user left.
+    /// A `channel_id` of null means that the user left.
     private func voice(names: inout Names) throws(GatewayFault) -> [Change] {
         let guild = try id("guild_id", names: &names)
         let user = try id("user_id", names: &names)
@@ -114,7 +114,7 @@ extension GatewayMembers {
         return try naming(&names) + [.community(.voice(guild: guild, user: user, channel: channel))]
     }
 
-    /// What `guild_id` and `channel_id` together name, where both are given.
+    /// The guild and channel named by `guild_id` and `channel_id`; empty without `guild_id`.
     private func naming(_ names: inout Names) throws(GatewayFault) -> [Change] {
         guard let guild = try optionalID("guild_id", names: &names) else { return [] }
         let channel = try id("channel_id", names: &names)

@@ -1,8 +1,8 @@
 import EventLog
 
-/// The objects that frames and REST answers share.
+/// Objects that occur in both frames and REST answers.
 extension GatewayMembers {
-    /// A message, whole. The members by which Discord's gateway says the same are understood too.
+    /// Reads a whole message. Accepts the member names of Discord's gateway too.
     func message(names: inout Names) throws(GatewayFault) -> MessageWrite {
         let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("id", names: &names))
         let author = try author(names: &names)
@@ -56,7 +56,7 @@ extension GatewayMembers {
         )
     }
 
-    /// A channel of a guild, or one of direct messages, which has `recipients`.
+    /// Reads a channel. One with `recipients` is for direct messages; any other belongs to a guild.
     func channel(names: inout Names) throws(GatewayFault) -> [Change] {
         if object["recipients"] != nil { return [.channel(.stated(try directChannel(names: &names)))] }
         let guild = try id("guild_id", names: &names)
@@ -95,7 +95,7 @@ extension GatewayMembers {
         return kind
     }
 
-    /// A member; `roles` null is the empty set.
+    /// Reads a member; null `roles` are the empty set.
     func member(names: inout Names) throws(GatewayFault) -> Change {
         .community(
             .memberStated(
@@ -107,7 +107,7 @@ extension GatewayMembers {
         )
     }
 
-    /// A role, which belongs to the guild that it names itself, else to the one that surrounds it.
+    /// Reads a role. It belongs to the guild that it names, else to `outer`.
     func role(in outer: EntityID, names: inout Names) throws(GatewayFault) -> Change {
         .community(
             .roleStated(
@@ -121,7 +121,7 @@ extension GatewayMembers {
         )
     }
 
-    /// A decimal text, or a number; 64 bits do not survive as a floating-point number.
+    /// Permission bits as a decimal text. A number is read as 64 bits, which a floating-point number would not hold.
     private func permissions() throws(GatewayFault) -> String? {
         if !isChecked { return try optionalText("permissions") }
         if let number = object["permissions"]?.number {

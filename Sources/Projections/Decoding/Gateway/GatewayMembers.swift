@@ -1,6 +1,6 @@
 import EventLog
 
-/// Why a frame cannot be read: lower case, no text of the frame but names.
+/// Why a frame is unreadable: lower case; of the frame's own text only names.
 struct GatewayFault: Error {
     let reason: String
 
@@ -11,12 +11,12 @@ struct GatewayFault: Error {
 
 /// The members of one object of a frame, read by name and type.
 ///
-/// What is missing, null where a value is needed, or of another type is a fault that names the member from the frame's
-/// root, such as `"d.id" is missing`. Clients that check nothing have no faults but those of ids: any other member that
-/// cannot be what it should is absent (`isChecked`).
+/// A member that is missing, null or of the wrong type is a fault. The fault names the path from the frame's root, such
+/// as `"d.id" is missing`. Without `isChecked`, for clients that check nothing, only ids are checked; any other member
+/// of the wrong type counts as absent.
 struct GatewayMembers {
     let object: JSONObject
-    /// Whether members are checked; ids always are.
+    /// Whether a member of the wrong type is a fault. Ids are always checked.
     let isChecked: Bool
     private let path: String
 
@@ -46,7 +46,7 @@ struct GatewayMembers {
         return isChecked ? try id(name, names: &names) : Self.id(value, names: &names)
     }
 
-    /// The ids of an array; none where it is null or missing.
+    /// The ids of an array; empty if it is null or missing.
     func ids(_ name: String, names: inout Names) throws(GatewayFault) -> [EntityID] {
         var ids: [EntityID] = []
         for element in try array(name) {
@@ -59,7 +59,7 @@ struct GatewayMembers {
         return ids
     }
 
-    /// The objects of an array; none where it is null or missing.
+    /// The objects of an array; empty if it is null or missing.
     func list(_ name: String) throws(GatewayFault) -> [GatewayMembers] {
         var list: [GatewayMembers] = []
         for (index, element) in try array(name).enumerated() {
@@ -72,7 +72,7 @@ struct GatewayMembers {
         return list
     }
 
-    /// The elements of an array; none where it is null or missing.
+    /// The elements of an array; empty if it is null or missing.
     func array(_ name: String) throws(GatewayFault) -> [JSONValue] {
         guard let value = optionalValue(name) else { return [] }
         guard let elements = value.array else {
@@ -92,22 +92,22 @@ struct GatewayMembers {
         return isChecked ? try text(name) : value.string ?? value.number?.canonicalText
     }
 
-    /// A text that the remote always states; `nil` where nobody checks that.
+    /// A text that the remote always sends; `nil` only without `isChecked`.
     func statedText(_ name: String) throws(GatewayFault) -> String? {
         isChecked ? try text(name) : try optionalText(name)
     }
 
-    /// A whole number that the remote always states; `nil` where nobody checks that.
+    /// A whole number that the remote always sends; `nil` only without `isChecked`.
     func statedInteger(_ name: String) throws(GatewayFault) -> Int64? {
         isChecked ? try integer(name) : object[name]?.number?.int64
     }
 
-    /// An id that the remote always states; `nil` where nobody checks that.
+    /// An id that the remote always sends; `nil` only without `isChecked`.
     func statedID(_ name: String, names: inout Names) throws(GatewayFault) -> EntityID? {
         isChecked ? try id(name, names: &names) : try optionalID(name, names: &names)
     }
 
-    /// A time that the remote always states; `nil` where nobody checks that.
+    /// A time that the remote always sends; `nil` only without `isChecked`.
     func statedTime(_ name: String) throws(GatewayFault) -> Timestamp? {
         isChecked ? try time(name) : try optionalTime(name)
     }
@@ -131,12 +131,12 @@ struct GatewayMembers {
         return isChecked ? try time(name) : value.string.flatMap { Timestamp(rfc3339: $0) }
     }
 
-    /// Of two names for the same, the one that is there; the first one where neither is.
+    /// The one of two synonymous names that has a value; the first if both or neither have one.
     func name(_ first: String, or second: String) -> String {
         optionalValue(first) == nil && optionalValue(second) != nil ? second : first
     }
 
-    /// The value of a member, or `nil` where it is null or missing.
+    /// The value of a member; `nil` if it is null or missing.
     func optionalValue(_ name: String) -> JSONValue? {
         guard let value = object[name], !value.isNull else { return nil }
         return value
@@ -154,7 +154,7 @@ struct GatewayMembers {
 
     private func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-    /// A text that is not empty, or a whole number from 0 on.
+    /// The handle of a non-empty text or of a whole number from 0 on; `nil` for anything else.
     private static func id(_ value: JSONValue, names: inout Names) -> EntityID? {
         switch value {
         case .string(let text): text.isEmpty ? nil : names.id(text)

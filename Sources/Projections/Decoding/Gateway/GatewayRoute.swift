@@ -1,4 +1,4 @@
-/// What a path of a gateway's REST interface asks for, whatever stands before `users`, `guilds` or `channels`.
+/// A path of a gateway's REST interface. Anything before `users`, `guilds` or `channels` is ignored.
 struct GatewayRoute {
     enum Subject {
         case guilds, directChannels, readStates
@@ -10,18 +10,18 @@ struct GatewayRoute {
     let subject: Subject
     /// The id of the guild or channel that the path names.
     let place: String?
-    /// Whether messages of a whole guild were searched.
+    /// Whether the path searches the messages of a whole guild.
     let isSearch: Bool
     private let query: Substring
 
-    /// Whether a page was asked for by its distance from something.
+    /// Whether the query selects a page relative to a message: `before`, `after` or `around`.
     var hasCursor: Bool {
         query.split(separator: "&").contains { pair in
             ["before", "after", "around"].contains { pair.hasPrefix($0 + "=") }
         }
     }
 
-    /// `nil` where the route says nothing of the state, or is not known.
+    /// `nil` for a route that is unknown or concerns no state.
     init?(_ path: String) {
         let halves = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         query = halves.count > 1 ? halves[1] : ""
@@ -56,7 +56,7 @@ struct GatewayRoute {
         }
     }
 
-    /// Whether an answer with this many elements is the first page and the last one.
+    /// Whether an answer with `count` elements is both the first and the last page.
     func isOnePage(_ count: Int, default limit: Int) -> Bool {
         var limit = limit
         for pair in query.split(separator: "&") {
@@ -71,7 +71,7 @@ struct GatewayRoute {
         return count < limit
     }
 
-    /// An element with the ids that the path says and it may leave out.
+    /// Adds the ids that an element leaves out, from the path and from its `user`.
     func completed(_ object: JSONObject) -> JSONObject {
         var object = object
         switch subject {

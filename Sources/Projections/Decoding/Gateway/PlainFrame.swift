@@ -1,8 +1,8 @@
 import EventLog
 
-/// What a gateway's frame about one message says, where it is written as the server writes them: nothing in it that a
-/// packed message could not hold. What stands in it beside the members that are known is kept as it stands. Borrows the
-/// frame's bytes.
+/// A gateway's frame about one message, in the server's usual form: a packed message can hold all of it.
+///
+/// Unknown members are kept verbatim. Borrows the frame's bytes: valid only as long as the payload it was read from.
 struct PlainFrame: BitwiseCopyable {
     enum Happening: BitwiseCopyable {
         case written
@@ -10,13 +10,13 @@ struct PlainFrame: BitwiseCopyable {
     }
 
     var happening = Happening.written
-    /// The frame's `s`; `nil` for a frame that is not counted.
+    /// The frame's `s`; `nil` if the frame has none.
     var counter: Int64?
-    /// All of a counted frame.
+    /// The whole frame, if it has a counter; else empty.
     var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     var channel = EntityID.none
     var id = EntityID.none
-    /// `EntityID.none` where the frame names no guild.
+    /// `EntityID.none` if the frame names no guild.
     var guild = EntityID.none
     var author: UInt64 = 0
     var authorName: JSONText?
@@ -24,14 +24,14 @@ struct PlainFrame: BitwiseCopyable {
     var createdAt = PackedTime.none
     var editedAt = PackedTime.none
     var replyTo = EntityID.none
-    /// The attachments, if there are any, and the members that no decoder knows.
+    /// The attachments, if any, and the members that no decoder knows.
     var rest = MemberRuns.none
 
     var key: MessageKey { MessageKey(channel: channel, id: id) }
 }
 
 extension PlainFrame {
-    /// The frame of an event; `nil` where the event is no inbound gateway frame, or no plain one.
+    /// The frame of an event; `nil` if the event is no inbound gateway frame or the frame is not plain.
     init?(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         guard envelope.kind.rawValue == GatewayDecoder.frameKind, envelope.attributes["dir"] != "out", !envelope.isAct,
             let frame = PlainFrameScanner.frame(payload)
@@ -39,13 +39,13 @@ extension PlainFrame {
         self = frame
     }
 
-    /// When the remote says that the change was made; `nil` for a deletion.
+    /// The remote's time of the change; `nil` for a deletion.
     var remoteTime: Timestamp? {
         guard happening == .written else { return nil }
         return editedAt.timestamp ?? createdAt.timestamp
     }
 
-    /// The change that the decoder reads out of such a frame.
+    /// The message change that `GatewayDecoder` reads from the same frame (I18).
     var change: Change {
         guard happening == .written else {
             return .message(.deleted(MessageDeletion(key: key, permanence: .forever)))
@@ -73,16 +73,16 @@ extension PlainFrame {
     }
 }
 
-/// What a packed message keeps as it stood in its frame: attachments, and the members that no decoder knows.
+/// The members that a packed message keeps verbatim: attachments, and those that no decoder knows.
 struct PackedRest {
-    /// The member of the gateway's messages that has a place of its own in the state.
+    /// The one verbatim member that has its own field in the state.
     static let attachmentsName = "attachments"
 
-    /// `nil` for none.
+    /// `nil` if the message has none.
     let attachments: [JSONValue]?
     let extra: JSONObject
 
-    /// - Parameter object: the text of an object; of any other text nothing is read.
+    /// - Parameter object: the text of a JSON object; any other text reads as empty.
     init(_ object: UnsafeRawBufferPointer) {
         let members = object.isEmpty ? [] : (try? JSONValue.parse(object))?.object?.members ?? []
         attachments = members.first { $0.name == Self.attachmentsName }?.value.array

@@ -1,14 +1,13 @@
 import EventLog
 
-/// Finds out whether a gateway's frame is a plain one: MESSAGE_CREATE, MESSAGE_UPDATE or MESSAGE_DELETE as the server
-/// writes them.
+/// Reads a plain frame of a gateway: MESSAGE_CREATE, MESSAGE_UPDATE or MESSAGE_DELETE in the server's usual form.
 ///
-/// Says no of every other frame, also of one that is no JSON text: the decoder reads those. What it does say is what the
-/// decoder would say; nothing in the frame is left unchecked. No member that it knows may stand twice. Members that no
-/// decoder knows, such as the ones of the server's next release, may stand anywhere; those of a message are noted.
+/// Refuses every other frame, malformed JSON included; `GatewayDecoder` reads those. A plain frame gives exactly what
+/// the decoder would give (I18), so every byte is checked and no known member may occur twice. Unknown members, such as
+/// those of the server's next release, may occur anywhere; a message's unknown members are kept.
 ///
-/// Each step takes a scanner and returns it behind what it read, `nil` where that was not plain: so the place reached stays
-/// in registers, where a scanner that is changed in place would be in memory.
+/// Each step takes a scanner and returns it after the bytes read, or `nil` if they are not plain. The position then
+/// stays in registers; an `inout` scanner would live in memory.
 enum PlainFrameScanner {
     fileprivate typealias Room = UnsafeMutablePointer<PlainFrame>
 
@@ -36,7 +35,7 @@ enum PlainFrameScanner {
         static let ofDeletion: Members = [.id, .channel]
         static let ofWrite: Members = [.id, .channel, .author, .content, .createdAt]
 
-        /// Notes a member; false where it stood there before.
+        /// Notes a member; false if it occurred before.
         @inline(__always)
         mutating func note(_ member: Members) -> Bool {
             defer { formUnion(member) }
@@ -49,7 +48,7 @@ enum PlainFrameScanner {
         return scan(bytes, into: &frame) ? frame : nil
     }
 
-    /// Reads a frame into room that is there; whether it is a plain one. What the room holds otherwise means nothing.
+    /// Reads a frame into initialized memory; false if it is not plain, and then `room` is meaningless.
     static func scan(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutablePointer<PlainFrame>) -> Bool {
         guard bytes.count <= TextPool.countMax, var scanner = ByteScanner(bytes) else { return false }
         room.pointee = PlainFrame()
@@ -156,7 +155,7 @@ enum PlainFrameScanner {
         return unknown(start, room)
     }
 
-    /// A member that no decoder knows. The names by which Discord's gateway says what the known members say are known.
+    /// Keeps a member that no decoder knows. Refuses Discord's synonyms of known members, which the decoder reads.
     @inline(never)
     private static func unknown(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
         var scanner = start
@@ -201,7 +200,7 @@ extension PlainFrameScanner {
         return scanner
     }
 
-    /// - Parameter isShown: whether it is the name that is shown, which goes before the other one wherever they stand.
+    /// - Parameter isShown: whether this is the display name, which wins over the user name in either order.
     @inline(never)
     private static func name(_ start: ByteScanner, isShown: Bool, into room: inout JSONText?) -> ByteScanner? {
         var scanner = start
@@ -232,7 +231,7 @@ extension PlainFrameScanner {
         return scanner
     }
 
-    /// Attachments are kept as they stand.
+    /// Keeps attachments verbatim; null and `[]` count as none.
     private static func attachments(_ start: ByteScanner, of member: ByteScanner, _ room: Room) -> ByteScanner? {
         var scanner = start
         if scanner.takeNull() { return scanner }
@@ -243,7 +242,7 @@ extension PlainFrameScanner {
         return scanner
     }
 
-    /// The message that is answered; what else is said of it decides nothing.
+    /// Reads the id of the message replied to; other members of the reference are ignored.
     @inline(never)
     private static func reference(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
         var scanner = start
