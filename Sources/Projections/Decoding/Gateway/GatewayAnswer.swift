@@ -181,6 +181,7 @@ extension GatewayAnswer {
         do throws(GatewayFault) {
             try body(&self, &context.names)
         } catch {
+            assert(changes.count >= count, "a part only adds changes")
             changes.removeSubrange(count...)
             isReadable = false
             context.issue("\(place): \(error.reason)")

@@ -85,6 +85,7 @@ extension GatewayClient {
             _ = add(write.key, at: takeEnd(of: write.key.channel))
             places = messages[write.key] ?? []
         }
+        assert(!places.isEmpty, "a listed message has a place")
         // An update changes every copy; a creation is the last copy.
         let copies = isCreated ? places.count - 1..<places.count : 0..<places.count
         return copies.map { copy in

@@ -17,6 +17,7 @@ struct GatewayClientChannels: Codable, Sendable {
         let adds = count == 0 || (isCreated && context.rules.contains(.createAlwaysAdds))
         if adds { copies[key] = count + 1 }
         let places = isCreated ? (adds ? count : count - 1)..<(adds ? count + 1 : count) : 0..<max(count, 1)
+        assert(!places.isEmpty, "a channel with new fields has at least one copy")
         return places.map { copy in
             seen.id = GatewayClient.id(fields.id, copy: copy, context: &context)
             return .stated(seen)

@@ -52,11 +52,13 @@ struct GatewayConnections: Codable, Sendable {
         }
 
         private func search(_ mark: Mark) -> UInt64? {
+            assert(sequences == nil, "numbers that came out of order are found by the table")
             var (low, high) = (0, dispatches.count)
             while low < high {
                 let middle = (low + high) / 2
                 if dispatches[middle].mark.s < mark.s { low = middle + 1 } else { high = middle }
             }
+            assert(low == 0 || dispatches[low - 1].mark.s < mark.s, "the search ends after all smaller numbers")
             return low < dispatches.count && dispatches[low].mark == mark ? dispatches[low].sequence : nil
         }
 
@@ -83,6 +85,7 @@ struct GatewayConnections: Codable, Sendable {
         }
 
         private mutating func forget() {
+            assert(dispatches.count >= 2 * markCountMax, "the last dispatches stay: only the older half is forgotten")
             for dispatch in dispatches.prefix(markCountMax) { sequences?[dispatch.mark] = nil }
             dispatches.removeFirst(markCountMax)
         }
@@ -154,6 +157,7 @@ struct GatewayConnections: Codable, Sendable {
             }
             connections[place].greatest = s
         }
+        assert(connections[place].greatest ?? .min >= s, "no number of a connection is above its greatest")
         connections[place].lastAt = now
     }
 

@@ -80,7 +80,10 @@ enum PlainFrameScanner {
         guard scanner.take(UInt8(ascii: "}")) else { return false }
         scanner.skipSpace()
         guard scanner.isAtEnd, seen.isSuperset(of: .ofFrame) else { return false }
-        if let counter { (room.pointee.counter, room.pointee.bytes) = (Int64(counter), bytes) }
+        if let counter {
+            assert(counter < 1 << 63, "wholeNumber() gives numbers below 2^63 only")
+            (room.pointee.counter, room.pointee.bytes) = (Int64(counter), bytes)
+        }
         return seen.isSuperset(of: room.pointee.happening == .deleted ? .ofDeletion : .ofWrite)
     }
 
