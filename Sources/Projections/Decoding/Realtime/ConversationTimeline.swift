@@ -1,20 +1,20 @@
 import EventLog
 
-/// What each message of one conversation said, from which row on, in order of commit.
+/// The versions of each message of one conversation, in order of commit.
 ///
-/// Each row that states `messages`, and each end of the row, is an entry. Of each message only the entries stand at which
-/// it became another than at the entry before (a run); so a row that arrives late can be put in its place, and what it
-/// changes there can be told.
+/// An entry is a row that states `messages`, or the end of the row. A run is a message's content from one entry until
+/// the next run; entries that leave the content alone add no run. So a row that arrives late can be inserted in its
+/// place, and the changes that it makes there are known.
 struct ConversationTimeline: Codable, Sendable {
-    /// What one change says of the messages.
+    /// The messages of one change of the row.
     struct Statement: Codable {
-        /// Whether the messages are gone because the row is.
+        /// Whether the messages are gone because their row is gone.
         var isRowGone = false
-        /// In the order of the array.
+        /// In the order of the array; each id once.
         private(set) var ids: [EntityID] = []
         private(set) var elements: [EntityID: JSONObject] = [:]
 
-        /// Adds the next message; false where its id stands already.
+        /// Adds the next message; false if its id occurred before.
         mutating func add(_ element: JSONObject, id: EntityID) -> Bool {
             guard elements[id] == nil else { return false }
             elements[id] = element
@@ -28,10 +28,10 @@ struct ConversationTimeline: Codable, Sendable {
         var isRowGone: Bool
     }
 
-    /// A message from one entry on, until the next run.
+    /// A message's content from one entry until the next run.
     struct Run: Codable, Sendable {
         var start: Entry
-        /// What it says; `nil` where it is not there.
+        /// The content; `nil` while the message is absent.
         var element: JSONObject?
 
         func saysSame(as other: JSONObject?) -> Bool {
@@ -40,14 +40,18 @@ struct ConversationTimeline: Codable, Sendable {
         }
     }
 
+    /// In order of their positions.
     private var entries: [Entry] = []
+    /// The runs of each message, in order of their positions.
     private var runs: [EntityID: [Run]] = [:]
     /// The ids in order of arrival.
     private var known: [EntityID] = []
-    /// The places in the last entry's array.
+    /// The indexes of the messages in the last entry's array.
     private var places: [EntityID: Int] = [:]
 
-    /// Puts a statement in its place, and tells what that changes.
+    /// Inserts a statement at its position and returns the changes that this makes.
+    ///
+    /// Cost: O(messages known) for each statement.
     mutating func insert(
         _ statement: Statement,
         at position: RowRegister.Position,
@@ -77,7 +81,7 @@ struct ConversationTimeline: Codable, Sendable {
         return changes
     }
 
-    /// Puts one message's part of a statement in its place.
+    /// Inserts one message's part of a statement at its position.
     private mutating func edit(_ id: EntityID, saying element: JSONObject?, at entry: Entry, before next: Entry?)
         -> Edit
     {
@@ -91,11 +95,11 @@ struct ConversationTimeline: Codable, Sendable {
             let following = index + 1
             let isRun = next.map { following < runs.count && runs[following].start.position == $0.position } ?? false
             if isRun, runs[following].saysSame(as: element) {
-                // The next entry no longer says anything new.
+                // The next entry's run now repeats this one.
                 edit.replaced = runs.remove(at: following).start.position.committedAt
                 edit.replacedWasWritten = element != nil
             } else if let next, !isRun {
-                // The next entry, which said the same as before, now says something new.
+                // The next entry repeated the previous run; after this one it starts a run of its own.
                 let run = Run(start: next, element: previous?.element)
                 edit.written.append(run)
                 runs.insert(run, at: following)
@@ -109,15 +113,17 @@ struct ConversationTimeline: Codable, Sendable {
 }
 
 extension ConversationTimeline {
-    /// What a statement changed of one message.
+    /// What a statement changed in one message.
     fileprivate struct Edit: Codable {
-        /// The runs that came into being, in order.
+        /// The new runs, in order.
         var written: [Run] = []
-        /// The version that a run of the same text before it took the place of.
+        /// The version of a later run with the same content, which a new run replaced.
         var replaced: Timestamp?
+        /// Whether the replaced run had content.
         var replacedWasWritten = false
-        /// What stands now.
+        /// The message's last run.
         var last: Run?
+        /// Whether a later entry was known already.
         var isLate = false
 
         func changes(
@@ -142,13 +148,13 @@ extension ConversationTimeline {
             guard !written.isEmpty, last.element == nil else { return changes }
             let deletion = last.start.deletion(of: key)
             changes.append(.deleted(deletion))
-            // A late row may move the time of a deletion that is known.
+            // A late row may change the time of a known deletion.
             if isLate { changes.append(.stands(key, .deleted(deletion, since: event, last: nil))) }
             return changes
         }
     }
 
-    /// All of it, for snapshots.
+    /// Everything, for snapshots.
     func snapshot(names: Names) -> JSONValue {
         .object([
             "entries": .array(entries.map(\.snapshot)),

@@ -1,20 +1,19 @@
 import EventLog
 
-/// What sideBar's clients, and VibeChannel's over rows, hear of the changes of rows before they look at them. Only
-/// profiles use it.
+/// Decides which changes of rows reach sideBar's clients, and VibeChannel's client over rows. Only profiles use it.
 struct RealtimeClient: Codable, Sendable {
-    /// When a client began to read a table anew.
+    /// When a client last began to read each table again.
     private var announced: [String: Timestamp] = [:]
-    /// What came meanwhile, and shows with the next change.
+    /// The changes held back since then; they show with the table's next change.
     private var held: [String: [RowChange]] = [:]
     /// The `updated_at` of each conversation.
     private var conversationTimes: [EntityID: JSONValue] = [:]
-    /// The archived notes that are listed.
+    /// The listed archived notes.
     private var archived: Set<EntityID> = []
 
     private static let archivedMax = 50
 
-    /// The changes that a client takes in on one; none where it hears of none now.
+    /// The changes that a client applies when `change` arrives; empty if it notices nothing yet.
     mutating func heard(_ change: RowChange, of table: String?, in context: FoldContext) -> [RowChange] {
         var heard = change
         if change.isReading { return read(change, of: table, context.rules) }
@@ -31,7 +30,7 @@ struct RealtimeClient: Codable, Sendable {
         return [heard]
     }
 
-    /// A row that an answer has, behind what was not heard of before.
+    /// The row of an answer, after the table's held changes.
     private mutating func read(_ change: RowChange, of table: String?, _ rules: ReadingRules) -> [RowChange] {
         var read = change
         if table == "notes" { list(&read, rules) }
@@ -42,7 +41,7 @@ struct RealtimeClient: Codable, Sendable {
         return (table.flatMap { held.removeValue(forKey: $0) } ?? []) + [read]
     }
 
-    /// Takes a note out of the list that the server leaves out of it.
+    /// Turns a note that the server leaves out of its list into a deletion.
     private mutating func list(_ change: inout RowChange, _ rules: ReadingRules) {
         let isOut =
             rules.contains(.noteWithoutArchivedIsNotListed) && change.lacksArchived
@@ -50,7 +49,7 @@ struct RealtimeClient: Codable, Sendable {
         if isOut { change.turnIntoDeletion() }
     }
 
-    /// Holds back a change that comes within some microseconds of one that was announced.
+    /// Holds a change back if it comes less than `microseconds` after the last announced one.
     private mutating func announce(
         _ change: RowChange,
         of table: String,
@@ -68,7 +67,7 @@ struct RealtimeClient: Codable, Sendable {
         return (held.removeValue(forKey: table) ?? []) + [change]
     }
 
-    /// Whether a note is active, or one of the archived ones that are listed.
+    /// Whether a note is active or among the first archived notes, which are listed.
     private mutating func isListed(_ change: RowChange) -> Bool {
         guard change.operation != .delete, change.isArchived else { return true }
         if archived.count < Self.archivedMax { archived.insert(change.id) }

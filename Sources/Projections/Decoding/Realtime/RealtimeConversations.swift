@@ -1,19 +1,21 @@
 import EventLog
 
-/// The rows of `conversations`, which are channels of kind `conversation` whose `messages` array is the messages.
+/// Reads the rows of `conversations`: each is a channel of kind `conversation`, its `messages` array the messages.
 ///
-/// Edits and deletes follow from consecutive rows in order of commit, however they arrived; see `ConversationTimeline`.
+/// Edits and deletions follow from consecutive rows in order of commit, in whatever order they arrived; see
+/// `ConversationTimeline`.
 struct RealtimeConversations: Codable, Sendable {
     private struct Conversation: Codable {
         var register = RowRegister()
         var timeline = ConversationTimeline()
-        /// What tells repeats; rows of before a deletion count too, since their messages were there.
+        /// The identities of the changes applied, to recognise repeats, with their sequences. Changes from before a
+        /// deletion stay: their messages still existed.
         var identities: [Hash256: UInt64] = [:]
     }
 
     private var conversations: [EntityID: Conversation] = [:]
 
-    /// Adds what a change made of the conversation and its messages.
+    /// Adds the changes that a row change makes to the conversation and its messages.
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
         var conversation = conversations.removeValue(forKey: change.id) ?? Conversation()
         defer { if !conversation.identities.isEmpty { conversations[change.id] = conversation } }
@@ -36,7 +38,7 @@ struct RealtimeConversations: Codable, Sendable {
             if context.rules.contains(.messagesAreSortedByTime) { messages = messages.map(Self.sortedByTime) }
             changes += messages.map(Change.message)
         }
-        // Messages that come late name a channel that is gone all the same.
+        // Late messages name their channel, so its deletion is repeated after them.
         if after == nil, before != nil || !messages.isEmpty {
             changes.append(.channel(.deleted(change.id, cause: .channelDeleted, permanence: .untilWritten)))
         }
@@ -62,7 +64,7 @@ struct RealtimeConversations: Codable, Sendable {
 }
 
 extension RealtimeConversations {
-    /// What a channel shows of its row.
+    /// The fields of a row that its channel shows.
     private struct Standing: Codable {
         var title: String?
 
@@ -80,7 +82,7 @@ extension RealtimeConversations {
         return .written(write)
     }
 
-    /// What a change says of the messages; `nil` where it leaves them as they are.
+    /// The messages that a change states; `nil` if it leaves them as they are.
     private static func statement(
         _ change: RowChange,
         context: inout FoldContext

@@ -2,9 +2,11 @@ import EventLog
 
 /// Answers of PostgREST: `realtime.rest/1`, attributes `table`, `path` and `status`.
 extension RealtimeDecoder {
-    /// A row is what stood there when the answer was recorded: it takes its place among the changes by that time, as an
-    /// update that states every column; unless its `updated_at` says that it was read before what is known already
-    /// (an answer may come late), then it says nothing. What a page lacks may be on another page, and is not gone.
+    /// Reads the rows of an answer.
+    ///
+    /// A row is an update that states every column, committed when the answer was recorded. An answer may come late: a
+    /// row whose `updated_at` is older than the known row changes nothing. A row missing from the answer is not gone:
+    /// it may be on another page.
     mutating func readAnswer(
         _ envelope: Envelope,
         payload: UnsafeRawBufferPointer,

@@ -1,9 +1,10 @@
 import EventLog
 
-/// Reads realtime frames: `realtime.frame/1`, and `recorder.link/1` for the subscriptions.
+/// Reads realtime frames (`realtime.frame/1`), answers of PostgREST (`realtime.rest/1`), and `recorder.link/1` for the
+/// subscriptions.
 ///
-/// Only inbound `postgres_changes` frames change rows. Rows of `conversations` become channels and messages, rows of
-/// `tasks` items; what they were is kept here, because a late change says something only beside those that came before.
+/// Only inbound `postgres_changes` frames and answers change rows. Rows of `conversations` become channels and
+/// messages, rows of `tasks` become items. The decoder keeps these rows: a late change takes effect among earlier ones.
 struct RealtimeDecoder: EventDecoder {
     private var conversations = RealtimeConversations()
     private var tasks = RealtimeTasks()
@@ -37,7 +38,7 @@ struct RealtimeDecoder: EventDecoder {
         }
     }
 
-    /// The times between subscriptions of a topic, by their beginnings, then topics.
+    /// The times when a subscribed topic was not subscribed, in the order in which they were found.
     func gaps() -> [Gap] { subscriptions.gaps }
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
@@ -51,7 +52,7 @@ struct RealtimeDecoder: EventDecoder {
         take(subscriptions.facts)
     }
 
-    /// Subscriptions follow from frames that no row needs.
+    /// The subscriptions: a compaction drops the frames that gave them.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { subscriptions.facts }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
@@ -69,13 +70,13 @@ struct RealtimeDecoder: EventDecoder {
         }
     }
 
-    /// Whether a client finds nothing of its own in a deletion, which names the primary key alone.
+    /// Whether a client ignores a deletion because `old_record` contains the primary key alone, not the channel.
     private static func passesOver(_ change: RowChange, _ data: JSONObject, _ rules: ReadingRules) -> Bool {
         guard change.operation == .delete, rules.contains(.keyOnlyDeletionIsNotRead) else { return false }
         return data["old_record"]?["channel_id"] == nil
     }
 
-    /// Gives a change to whatever its table's rows are, once a client hears of it.
+    /// Applies a change of a row: under the canonical profile at once, else when the client notices it.
     mutating func apply(
         _ change: RowChange,
         of table: String?,

@@ -3,11 +3,11 @@ import EventLog
 /// One frame of a Phoenix channel: an object (version 1.0.0) or `[join_ref, ref, topic, event, payload]` (2.0.0).
 enum RealtimeFrame {
     case message(topic: String, event: String, payload: JSONValue)
-    /// A binary frame, which no row change uses: its first byte is its kind, 0 … 4.
+    /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
     case binary
     case malformed(String)
 
-    /// The events that a channel's life is made of.
+    /// The protocol's own events; any other is an issue.
     static let knownEvents: Set<String> = [
         "phx_join", "phx_leave", "phx_reply", "phx_error", "phx_close", "heartbeat", "access_token", "system",
         "presence", "presence_state", "presence_diff", "broadcast", "postgres_changes",
@@ -25,12 +25,12 @@ enum RealtimeFrame {
 }
 
 extension RowChange {
-    /// Why a change cannot be read.
+    /// Why a change is unreadable.
     struct Fault: Error {
         let reason: String
     }
 
-    /// Reads the `data` of a change. A table of another schema than `public` is named with it.
+    /// Reads the `data` of a change. The name of a table outside the schema `public` includes its schema.
     static func read(_ data: JSONObject, names: inout Names) -> Result<RowChange, Fault> {
         guard let table = data["table"]?.string else { return .failure(Fault(reason: "table is no text")) }
         guard let operation = data["type"]?.string.flatMap(Operation.init) else {

@@ -1,15 +1,15 @@
 import EventLog
 
-/// Which topics are subscribed, and when they were not.
+/// The subscribed topics, and the gaps between subscriptions (I29).
 ///
-/// A topic is subscribed from a `system` frame (extension `postgres_changes`, status `ok`) until `phx_error` or
-/// `phx_close`; or, when a join goes out for a topic that is still subscribed or the recorder's link changes, until the
-/// last inbound frame before (then for all topics). Before its first subscription a topic has no gap.
+/// A subscription starts with a `system` frame (extension `postgres_changes`, status `ok`) and ends with `phx_error` or
+/// `phx_close`. All subscriptions end when the recorder's link changes, or when it joins a topic that is still
+/// subscribed: then at the last inbound frame before. A topic has no gap before its first subscription.
 struct RealtimeSubscriptions: Codable, Sendable {
     private var subscribed: Set<String> = []
     private(set) var gaps: [Gap] = []
     private var lastInbound: Timestamp?
-    /// The last event that is accounted for: after a compaction, what was kept of earlier ones says nothing new.
+    /// The last event accounted for. A compacted log replays kept events up to here again; they change nothing.
     private var upTo: UInt64 = 0
 
     init() {}
@@ -23,7 +23,7 @@ struct RealtimeSubscriptions: Codable, Sendable {
         if isInbound { lastInbound = event.recordedAt }
     }
 
-    /// The recorder's connection opened or closed.
+    /// Ends all subscriptions: the recorder's connection opened or closed.
     mutating func linkChanged(at event: EventReference) {
         guard event.sequence.rawValue > upTo, !subscribed.isEmpty else { return }
         upTo = event.sequence.rawValue
@@ -63,7 +63,7 @@ struct RealtimeSubscriptions: Codable, Sendable {
 }
 
 extension RealtimeSubscriptions {
-    /// All of it; `null` where no frame was seen.
+    /// Everything; `null` if no frame was seen.
     var facts: JSONValue {
         if upTo == 0 { return .null }
         return .object([

@@ -1,7 +1,9 @@
 import EventLog
 
-/// The rows of `tasks`, which are items: the list is `project_id`, else `group_id`, else `inbox`; done is the status
-/// `completed`; a trashed task, or one with `deleted_at`, is gone.
+/// Reads the rows of `tasks`: each is an item.
+///
+/// The list is `project_id`, else `group_id`, else `inbox`. The status `completed` means done. A task with the status
+/// `trashed` or with `deleted_at` is gone.
 struct RealtimeTasks: Codable, Sendable {
     private struct Task: Codable {
         var list: String
@@ -10,7 +12,7 @@ struct RealtimeTasks: Codable, Sendable {
 
     private var registers: [EntityID: RowRegister] = [:]
 
-    /// Adds what a change made of the task as it stands.
+    /// Adds the changes that a row change makes to the task's current state.
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
         var register = registers.removeValue(forKey: change.id) ?? RowRegister()
         let before = Self.task(register.settled, id: change.id)
