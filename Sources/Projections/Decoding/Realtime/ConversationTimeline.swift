@@ -19,6 +19,7 @@ struct ConversationTimeline: Codable, Sendable {
             guard elements[id] == nil else { return false }
             elements[id] = element
             ids.append(id)
+            assert(ids.count == elements.count, "each id has one message")
             return true
         }
     }
@@ -60,6 +61,7 @@ struct ConversationTimeline: Codable, Sendable {
     ) -> [MessageChange] {
         let entry = Entry(position: position, isRowGone: statement.isRowGone)
         let index = entries.firstIndex { $0.position > position } ?? entries.count
+        assert(index == 0 || entries[index - 1].position <= position, "entries are in order of their positions")
         let next = index < entries.count ? entries[index] : nil
         entries.insert(entry, at: index)
         let oldPlaces = places
@@ -105,6 +107,7 @@ struct ConversationTimeline: Codable, Sendable {
                 runs.insert(run, at: following)
             }
         }
+        assert(edit.written.count <= 2, "a statement starts its own run and at most the next entry's")
         edit.last = runs.last
         edit.isLate = next != nil
         self.runs[id] = runs

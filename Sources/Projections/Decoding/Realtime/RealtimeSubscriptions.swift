@@ -54,6 +54,7 @@ struct RealtimeSubscriptions: Codable, Sendable {
         for topic in subscribed.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             end(topic, at: lastInbound ?? time, reason: reason)
         }
+        assert(subscribed.isEmpty, "a lost connection ends every subscription")
     }
 
     private mutating func end(_ topic: String, at time: Timestamp, reason: String) {
