@@ -1,19 +1,19 @@
 import EventLog
 
-/// A message file, taken apart: the lines between the first line `---` and the next line `---`, and the body below.
+/// A message file, split into its front matter (between the first line and the next line `---`) and the body below.
 ///
-/// Trailing spaces and tabs of the two delimiters do not count, as in YAML's own document marker; a byte order mark
-/// before the first is skipped, as a YAML reader skips it. Lines end in LF or CRLF. No closing delimiter, anything else
-/// in the first line (`---json`, `----`) or a blank line before it: no front matter.
+/// A delimiter may have trailing spaces and tabs, like YAML's own document marker. A byte order mark at the start is
+/// skipped, as a YAML reader skips it. Lines end in LF or CRLF. A file has no front matter if the closing delimiter is
+/// missing, the first line contains anything else (`---json`, `----`), or a blank line comes first.
 struct MessageFile {
     /// The lines between the delimiters, as written.
     let frontMatter: String
-    /// What stands below, trimmed of space, tab, CR and LF.
+    /// The body below, trimmed: canonically of space, tab, CR and LF.
     let content: String
-    /// What the first line says behind the `---`, where a reader has a use for that.
+    /// The language named after the first `---`; empty unless the rules read it.
     var language = ""
 
-    /// Takes a file apart; `nil` where it has no front matter.
+    /// Splits a file; `nil` if it has no front matter.
     init?(_ text: String, rules: ReadingRules) {
         if rules.contains(.fileIsCutAtDashes) {
             self.init(cutAtDashes: text, rules: rules)
@@ -50,7 +50,7 @@ struct MessageFile {
         return nil
     }
 
-    /// The end of a line, before its line feed, and where the next one starts, if there is a line feed.
+    /// The end of a line, before its line feed, and the start of the next line; `next` is `nil` without a line feed.
     private static func line(
         in bytes: String.UTF8View,
         from start: String.Index
@@ -60,7 +60,7 @@ struct MessageFile {
         return (feed, bytes.index(after: feed))
     }
 
-    /// Whether a line is `---`, perhaps with spaces, tabs and the CR of a CRLF behind it.
+    /// Whether a line is `---`, with optional spaces, tabs and the CR of a CRLF after it.
     private static func isDelimiter(_ line: String.UTF8View.SubSequence) -> Bool {
         guard line.starts(with: "---".utf8) else { return false }
         var rest = line.dropFirst(3)
@@ -75,33 +75,35 @@ struct MessageFile {
     }
 }
 
-/// What a message file says, or why it says nothing.
+/// The contents of a message file: its front matter's members and its body.
 struct FrontMatter: Codable, Hashable, Sendable {
     /// `from`, as written.
     var from: String
     var date: Timestamp
-    /// The name of the file that this one answers, without `.md`.
+    /// The name of the file that this one replies to, without `.md`.
     var replyTo: String?
     var tags: [String]?
     var files: [String]?
     var images: [String]?
     var attachments: [JSONValue]?
     var edited: Timestamp?
-    /// The keys beyond those above, and `edited` or `reply_to` where it is nothing that they can be.
+    /// All other keys, and an `edited` or `reply_to` whose value has the wrong form.
     var extra = JSONObject()
     var content: String
-    /// Tells one front matter from another as written: rewriting a date in another form is a change.
+    /// Hash of the front matter as written: a date rewritten in another form is a change.
     var fingerprint: Hash256
 
-    /// Why a file is no message, in words that hold none of its text.
+    /// Why a file is no message; contains none of its text.
     struct Fault: Error, Hashable {
         let reason: String
     }
 
-    /// The longest front matter that is read, in bytes: more is no front matter that a person or client wrote.
+    /// The longest front matter that is read, in bytes: people and clients write far less.
     static let bytesMax = 256 << 10
 
     /// Reads a message file.
+    ///
+    /// - Throws: `Fault` if the front matter is missing, too long or malformed, or lacks `from` or a readable `date`.
     init(file text: String, rules: ReadingRules = []) throws(Fault) {
         guard let file = MessageFile(text, rules: rules) else {
             throw Fault(reason: "it has no front matter between two lines ---")
@@ -163,14 +165,14 @@ struct FrontMatter: Codable, Hashable, Sendable {
     private static func replyID(_ name: String, rules: ReadingRules) -> String? {
         if rules.contains(.replyNamesAWholeFile), name.isEmpty { return nil }
         if rules.contains(.replyNamesAWholeFile), !name.hasSuffix(".md") {
-            // No message is in a file of that name. An id has no slash, so this is the id of none.
+            // No message file has such a name. An id contains no slash, so this one matches no message.
             return "./" + name
         }
         if rules.contains(.suffixIsCutEverywhere) { return name.isEmpty ? nil : name.cut(at: ".md").joined() }
         return name.utf8.count > 3 && name.hasSuffix(".md") ? String(name.dropLast(3)) : name
     }
 
-    /// A list, or text with commas; empty parts are absent.
+    /// The elements of a list, or the parts of a text between commas; empty parts are left out.
     private static func list(_ value: JSONValue, rules: ReadingRules) -> [JSONValue]? {
         if rules.contains(.listsKeepEmptyParts) { return TypedFrontMatter.list(value) }
         switch value {
@@ -187,7 +189,7 @@ struct FrontMatter: Codable, Hashable, Sendable {
         }
     }
 
-    /// The text of a list's element; one that is no text stands as its JSON text.
+    /// A list element as text: a text itself, anything else as canonical JSON.
     private static func text(_ element: JSONValue) -> String {
         element.string ?? element.canonicalText
     }

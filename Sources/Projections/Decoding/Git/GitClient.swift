@@ -1,44 +1,48 @@
 import EventLog
 
-/// What VibeChannel's iOS app, which reads a branch through GitHub's API, sees of commits. Only its profiles use it.
+/// What VibeChannel's clients see of a branch's commits. Only profiles use it.
 struct GitClient: Codable, Sendable {
-    /// A commit that the app does not see yet.
+    /// A commit that the client does not see yet.
     struct HeldCommit: Codable, Sendable {
         var kind: String
         var payload: [UInt8]
     }
 
-    /// The channel that is open, and those that were there when it was opened.
+    /// The open channel.
     private var open: EntityID?
-    /// The channel that has the message of a file's name.
+    /// The channel of each message, by file name.
     private var places: [EntityID: EntityID] = [:]
     private var reloadedAt: Timestamp?
+    /// The commits held back since the last reload, in log order.
     private var held: [HeldCommit] = []
     /// Whether the last request failed.
     private var hasFailed = false
-    /// Who sends by this client: the author of the first message; and what he sent since the last reload.
+    /// The client's user: the author of the first message.
     private var user: String?
+    /// The second copies of what the user sent since the last reload.
     private var doubles: [MessageKey] = []
-    /// When each message of a channel was made.
+    /// When the messages of each channel were created.
     private var dates: [EntityID: [EntityID: Timestamp]] = [:]
 
-    /// What each message's last version had beside its text, and the versions behind edits that show more than they have.
+    /// The lists of each message's last version.
     private var lists: [MessageKey: MessageLists] = [:]
+    /// The true versions of messages that show, until the next reload, lists that their edit dropped.
     private var edits: [MessageWrite] = []
-    /// The last commit of the line that the client has.
+    /// The last commit of the client's own line.
     private var line: String?
 
-    /// How long GitHub lets a client take a listing from its cache, in seconds.
+    /// How long GitHub lets a client cache a listing, in seconds.
     private static let listingSeconds: Int64 = 60
-    /// How long a client whose git is slow is at a poll, in seconds.
+    /// How long a poll takes with a slow git, in seconds.
     private static let pollSeconds: Int64 = 10
     private static let cachedMessagesMax = 500
     private static let resolvedSubject = "Resolve conflicts (auto)"
 
-    /// A request of the recorder's failed, as one of the client's at that time does.
+    /// Notes that a request of the recorder failed: the client's request at that time fails too.
     mutating func noteFailure() { hasFailed = true }
 
-    /// The commits that a reload shows before the one at hand; `nil` where that one stays hidden with them.
+    /// Returns the held commits that show before this one, in log order; `nil` if this one is held back too, or never
+    /// shows.
     mutating func reload(
         _ envelope: Envelope,
         payload: UnsafeRawBufferPointer,
@@ -71,21 +75,21 @@ struct GitClient: Codable, Sendable {
         return !overflow && age < (isListing ? Self.listingSeconds : Self.pollSeconds)
     }
 
-    /// Whether a git that takes nothing but what follows its own line pulls a commit.
+    /// Whether a fast-forward-only pull takes a commit: its only parent must be the last commit of the client's line.
     private mutating func pulls(_ lineage: GitLineage?) -> Bool {
         guard let lineage, line == nil || lineage.parents == [line] else { return line == nil }
         line = lineage.commit
         return true
     }
 
-    /// Whether a commit is beside the client's own line, or a merge of its own that it does not tell itself of.
+    /// Whether a commit stays unseen: it is outside the client's own line, or the client made it to resolve conflicts.
     private mutating func isUntold(_ lineage: GitLineage?) -> Bool {
         guard let lineage, !lineage.isBeside(line) else { return lineage != nil }
         line = lineage.commit
         return lineage.parents.count > 1 && lineage.subject == Self.resolvedSubject
     }
 
-    /// What the app shows of an event's changes.
+    /// Returns the changes that the client shows for an event's changes.
     mutating func shown(_ changes: [Change], context: inout FoldContext) -> [Change] {
         let rules = context.rules
         var shown = rules.contains(.oneChannelIsReloaded) ? ofTheOpenChannel(changes) : changes
@@ -96,7 +100,7 @@ struct GitClient: Codable, Sendable {
         return shown
     }
 
-    /// What the user sent stands twice, once as it was loaded and once as the call returned; until the next reload.
+    /// Shows the user's new messages twice until the next reload: from the call's result and from the load.
     private mutating func doubled(_ changes: [Change], context: inout FoldContext) -> [Change] {
         var shown = doubles.map { Change.message(.stands($0, .nowhere)) } + changes
         doubles = []
@@ -110,7 +114,7 @@ struct GitClient: Codable, Sendable {
         return shown
     }
 
-    /// What the user edits keeps its files and images in memory, which the file has lost; until the next reload.
+    /// Keeps, until the next reload, the lists that the user's edit dropped from the file.
     private mutating func whole(_ changes: [Change]) -> [Change] {
         var shown = edits.map { Change.message(.stands($0.key, .version($0))) }
         edits = []
@@ -127,7 +131,7 @@ struct GitClient: Codable, Sendable {
         return shown
     }
 
-    /// What the cache does not keep: all but the newest messages of a channel.
+    /// Removes the messages that the cache drops: all but a channel's newest.
     private mutating func uncached(after changes: [Change], _ names: Names) -> [Change] {
         for change in changes {
             switch change {
@@ -155,7 +159,7 @@ struct GitClient: Codable, Sendable {
         }
     }
 
-    /// A message with what is gone because it takes the place of another channel's.
+    /// A change, preceded by the removal of another channel's message with the same file name.
     private mutating func placed(_ change: Change) -> [Change] {
         switch change {
         case .message(.written(let write)), .message(.stands(_, .version(let write))):
@@ -182,7 +186,7 @@ struct GitClient: Codable, Sendable {
     }
 }
 
-/// The lists of a message that an edit may drop.
+/// The lists of a message, which an edit may drop.
 private struct MessageLists: Codable {
     private var files: [String]?
     private var images: [String]?
@@ -194,7 +198,7 @@ private struct MessageLists: Codable {
         attachments = write.attachments
     }
 
-    /// Gives a version the lists that it lacks.
+    /// Fills in the lists that a version lacks.
     func fill(_ write: inout MessageWrite) {
         write.files = write.files ?? files
         write.images = write.images ?? images
@@ -202,13 +206,13 @@ private struct MessageLists: Codable {
     }
 }
 
-/// Where a commit stands in the history; of a rewritten branch, where that begins anew.
+/// A commit and its parents; for a rewrite, the new tip without parents.
 private struct GitLineage {
     let commit: String
     let parents: [String?]
     let subject: String?
 
-    /// `nil` where the payload is no commit.
+    /// `nil` if the payload is neither a commit nor a rewrite.
     init?(_ payload: UnsafeRawBufferPointer) {
         guard let value = try? JSONValue.parse(payload), let commit = (value["commit"] ?? value["to"])?.string else {
             return nil
@@ -218,7 +222,7 @@ private struct GitLineage {
         subject = value["subject"]?.string
     }
 
-    /// Whether it goes on from another commit than the last one of a line.
+    /// Whether its first parent is another commit than the last one of a line.
     func isBeside(_ line: String?) -> Bool {
         guard let line, let parent = parents.first, let parent else { return false }
         return parent != line

@@ -1,10 +1,10 @@
 import EventLog
 
 extension GitCommitDecoder {
-    /// Reads the event of a branch that was set to another commit than one of its children.
+    /// Reads a rewrite: the branch was set to a commit that does not descend from its tip.
     ///
-    /// What the old tip had and the new one does not know is deleted by this event; a version that was older than the
-    /// old tip stands again by this event. Anything else was told by the new branch's own commits.
+    /// This event deletes the messages of the old tip that the new tip does not know, and restores versions older than
+    /// the old tip. The new branch's own commits told everything else.
     mutating func decode(_ document: GitRewriteDocument, context: inout FoldContext) -> [Change] {
         let sequence = context.event.sequence.rawValue
         rewrites.insert(sequence)
@@ -27,7 +27,7 @@ extension GitCommitDecoder {
         return scene.changes
     }
 
-    /// A new tip that no event told of is read from the difference of the two trees.
+    /// Reads a new tip that the log lacks from the difference between the two trees.
     private mutating func decodeUnknownTip(
         _ document: GitRewriteDocument,
         from old: Int?,
@@ -42,7 +42,7 @@ extension GitCommitDecoder {
         return finish(step, scene, context: &context)
     }
 
-    /// What the rewrite itself did to messages, in the order of their keys. The new tip is checked out.
+    /// The rewrite's own deeds, in the order of their keys. The new tip must be checked out.
     private func rewriteStep(_ lost: GitSpan, oldSequence: UInt64, _ scene: GitScene, _ names: Names) -> GitStep {
         var step = GitStep(node: GitHistory.Node(commit: "", sequence: 0, basis: nil))
         for (key, difference) in lost.files.sorted(by: { $0.key.precedes($1.key, names) }) {
@@ -64,7 +64,7 @@ extension GitCommitDecoder {
         return step
     }
 
-    /// Remembers what the new tip knows nothing of: messages deleted by the rewrite, and earlier on the old branch.
+    /// Keeps the graves that the new tip does not know: of messages that the rewrite deleted, or the old branch before.
     private mutating func adopt(_ lost: GitSpan, _ scene: GitScene) {
         let isKnown = { (key: MessageKey, history: GitHistory) in
             history.files[key]?.usable != nil || history.graves[key] != nil

@@ -1,8 +1,8 @@
 import EventLog
 
 extension GitCommitDecoder {
-    /// The last commit, which decides what stands, and the rewrites, which no commit tells of. Of all others the facts
-    /// are enough.
+    /// Adds the last commit, which decides the state, and the rewrites, which no commit records. Facts replace all
+    /// other commits.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         sequences.formUnion(rewrites)
         if let tip = history.tip { sequences.insert(history.nodes[tip].sequence) }
@@ -20,7 +20,7 @@ extension GitCommitDecoder {
         )
     }
 
-    /// The trees of the commits that are not kept: later commits may be children of any of them.
+    /// The trees of the dropped commits: any of them may be the parent of a later commit.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
         let dropped = history.nodes.filter { !kept.contains($0.sequence) }
         return .object(["commits": .array(dropped.map { GitFact.commit($0, basis: basis(of: $0), names) })])

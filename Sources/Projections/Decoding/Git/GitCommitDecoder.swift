@@ -3,22 +3,22 @@ import EventLog
 /// Reads the commits of a chat kept as message files in a git branch: channels are top-level folders, messages the
 /// markdown files in them.
 ///
-/// What stands follows the tree of the last commit in the log. What happened is told once, by the commit that did it:
-/// of a merge, the paths whose content is none of its parents'. A commit that does not follow the one before it in the
-/// log makes the messages stand as in its own tree; that is no history.
+/// The state follows the tree of the log's last commit. The commit that made a change tells it, once; a merge tells
+/// only the paths whose content differs from every parent's. If a commit does not follow the one before it in the log,
+/// the messages switch to its tree, without revisions or history.
 struct GitCommitDecoder: EventDecoder {
     private static let rewriteKind = "git.rewrite/1"
 
     var history = GitHistory()
-    /// What was read of message files, by blob. Never saved, because the events give it.
+    /// The message files read so far, by blob. Not in facts or snapshots: the kept events give them again.
     var readings: [String: MessageReading] = [:]
-    /// Messages that rewritten branches left behind and that the tip knows nothing of.
+    /// The graves of messages that only rewritten branches had, unknown to the tip.
     var orphans: [MessageKey: GitHistory.Grave] = [:]
-    /// The events that rewrote the branch.
+    /// The sequences of the events that rewrote the branch.
     var rewrites: Set<UInt64> = []
-    /// What a client is listed of the tree that is checked out; empty where the rules do not ask for it.
+    /// The client's listing of the tree that is checked out; empty unless the rules need it.
     var listing = GitListing()
-    /// What a client hears of commits; empty where the rules do not ask for it.
+    /// The client's memory beside the state; empty unless the rules need it.
     private var client = GitClient()
 
     init() {}
@@ -45,7 +45,7 @@ struct GitCommitDecoder: EventDecoder {
         changes += client.shown(seen, context: &context)
     }
 
-    /// A request of the recorder's had another answer than it asked for.
+    /// Notes a recorder's notice that a request of its own failed on the server (5xx).
     mutating func noteNotice(_ envelope: Envelope) {
         guard envelope.kind.rawValue == "recorder.http/1" else { return }
         if envelope.attributes["status"]?.utf8.first == UInt8(ascii: "5") { client.noteFailure() }
@@ -87,7 +87,7 @@ struct GitCommitDecoder: EventDecoder {
         return finish(step, scene, context: &context)
     }
 
-    /// Goes on to the step's commit and tells what that means.
+    /// Checks out the step's commit and returns its changes.
     mutating func finish(_ step: GitStep, _ scene: GitScene, context: inout FoldContext) -> [Change] {
         var scene = scene
         scene.note(step, of: self)
@@ -101,7 +101,7 @@ struct GitCommitDecoder: EventDecoder {
         return scene.changes
     }
 
-    /// Reads the message files among the texts of an event, each blob once.
+    /// Reads the message files among an event's texts, each blob once.
     mutating func read(_ files: GitFiles, of changes: [GitPathChange], rules: ReadingRules) {
         for change in changes {
             guard let to = change.to, to.isFile, readings[to.blob] == nil, let text = files.texts[to.blob] else {
@@ -115,12 +115,12 @@ struct GitCommitDecoder: EventDecoder {
         }
     }
 
-    /// The largest file that GitHub's contents API gives with its content, in bytes:
+    /// The largest file whose content GitHub's contents API returns, in bytes:
     /// <https://docs.github.com/en/rest/repos/contents#get-repository-content>.
     private static let fetchedBytesMax: Int64 = 1 << 20
 }
 
-/// What a blob says as a message file.
+/// A blob read as a message file, or why it is none.
 enum MessageReading: Codable, Sendable {
     case message(FrontMatter)
     case fault(String)
@@ -145,14 +145,14 @@ enum MessageReading: Codable, Sendable {
 }
 
 extension GitCommitDecoder {
-    /// What stands under a key at a tip.
+    /// The status of a key in a tree.
     enum Status: Hashable {
         case nowhere
         case live(blob: String)
         case deleted(GitHistory.Grave)
     }
 
-    /// What stands under a key in the tree that is checked out.
+    /// The status of a key in the tree that is checked out.
     func status(_ key: MessageKey) -> Status {
         status(key, file: history.files[key], grave: history.graves[key])
     }

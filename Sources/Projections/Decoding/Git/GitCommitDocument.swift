@@ -1,6 +1,6 @@
 import EventLog
 
-/// A commit as its event tells it. Only what the projections need is taken out of the payload.
+/// A commit, as far as the projections need its event's payload.
 struct GitCommitDocument {
     var commit: String
     var author: String?
@@ -24,7 +24,7 @@ struct GitPathChange {
     var to: GitEntry?
 }
 
-/// What a tree holds under a path.
+/// The entry of a tree under a path.
 struct GitEntry: Codable, Hashable {
     var mode: String
     var blob: String
@@ -33,7 +33,7 @@ struct GitEntry: Codable, Hashable {
     var isFile: Bool { mode.hasPrefix("100") }
 }
 
-/// A branch that was set to another commit than one of its children, as its event tells it.
+/// A rewrite, read from its event: the branch was set to a commit that does not descend from its tip.
 struct GitRewriteDocument {
     var from: String
     var to: String
@@ -49,7 +49,7 @@ struct GitFiles {
     var sizes: [String: Int64] = [:]
 }
 
-/// Why a payload is no commit or rewrite document, in words that hold nothing of it.
+/// Why a payload is no commit or rewrite document; contains none of its text.
 struct GitDocumentFault: Error, Hashable {
     let reason: String
 }
@@ -85,7 +85,7 @@ extension GitRewriteDocument {
     }
 }
 
-/// What both documents have in common.
+/// The members that both documents share.
 private struct GitDocument {
     let value: JSONValue
 
@@ -129,16 +129,16 @@ private struct GitDocument {
     }
 }
 
-/// What a path below a branch's root is to a chat.
+/// The channel and message that a path below a branch's root names.
 struct VibeChannelPath: Hashable {
     private static let reserved: Set<String> = ["schema.md", "agent.md", "readme.md"]
 
     /// The top-level folder, which is the channel's id and name.
     let channel: String
-    /// The message's id: the file's name without `.md`; `nil` for a file that is no message.
+    /// The message's id: the file's name without `.md`; `nil` for any other file.
     let message: String?
 
-    /// Reads a path; `nil` for one that is in no channel.
+    /// Reads a path; `nil` if it is in no channel: at the root, or below a folder whose name begins with a dot.
     init?(_ path: String, rules: ReadingRules) {
         let parts = path.utf8.split(separator: 0x2F, maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let first = parts[0].first, first != 0x2E, !parts[1].isEmpty else { return nil }

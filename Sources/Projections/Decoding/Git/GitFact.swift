@@ -1,6 +1,6 @@
 import EventLog
 
-/// How commits, files and graves stand in facts and snapshots: arrays, because there are many.
+/// Writes commits, files and graves into facts and snapshots, as arrays, because they are many.
 ///
 /// commit = `[id, sequence, basis or null, [file difference…], [grave difference…], [[folder, files more]…]]`;
 /// difference = `[channel, id, before, after]`, each sorted by channel and id; file = `[blob, since]`, with a third
@@ -53,7 +53,7 @@ enum GitFact {
 }
 
 extension GitFact {
-    /// Reads what `commit` gave; `nil` for anything else.
+    /// Reads what `commit` wrote; `nil` for anything else.
     static func awaited(_ fact: JSONValue, _ names: inout Names) -> GitHistory.Awaited? {
         guard let parts = fact.array, parts.count == 6, let commit = parts[0].string,
             let sequence = parts[1].number?.uint64, let files = differences(parts[3], &names, file),

@@ -1,31 +1,31 @@
 import EventLog
 
-/// The trees of all commits of one branch, as far as they matter to a chat: message files, tombstones, and how many
-/// files each top-level folder holds.
+/// The trees of all commits of one branch, as far as a chat needs them: message files, tombstones, and the number of
+/// files in each top-level folder.
 ///
-/// Each commit holds what differs from its first known parent, so that any number of commits costs what they changed.
-/// One tree is checked out; moving to another applies and takes back differences along the way between the two.
+/// A commit stores its differences from its first known parent, so memory grows with the changes, not with the trees.
+/// One tree is checked out. To check out another one applies and takes back the differences on the path between them.
 struct GitHistory: Codable, Sendable {
     /// A message file in a tree.
     struct File: Codable, Hashable, Sendable {
         var blob: String
-        /// The last blob under this path, in this line of history, that was a message; `nil` where none was.
+        /// The last blob under this path, in this line of history, that was a message; `nil` if none was.
         var usable: String?
-        /// The event whose own change this content is.
+        /// The sequence of the event that made this content.
         var since: UInt64
 
         /// Whether the file is a message.
         var isMessage: Bool { usable == blob }
     }
 
-    /// What is left of a message that a tree lacks and an ancestor had.
+    /// The remains of a message that an ancestor had and a tree lacks.
     struct Grave: Codable, Hashable, Sendable {
         var since: EventReference
         var deletedAt: Timestamp?
         var deletedBy: String?
         /// The last blob that was a message.
         var usable: String
-        /// It stands elsewhere and is not deleted.
+        /// Whether the message moved to another path and is not deleted.
         var isMoved = false
     }
 
@@ -39,15 +39,16 @@ struct GitHistory: Codable, Sendable {
     struct Node: Codable, Sendable {
         var commit: String
         var sequence: UInt64
-        /// The commit that the differences are from; `nil` for the empty tree.
+        /// The index of the commit that the differences start from; `nil` for the empty tree.
         var basis: Int?
+        /// The number of commits on its chain of bases.
         var depth = 0
         var files: [MessageKey: Difference<File>] = [:]
         var graves: [MessageKey: Difference<Grave>] = [:]
         var folders: [EntityID: Int] = [:]
     }
 
-    /// A commit known from facts, until its place in the log is reached.
+    /// A dropped commit, known from facts, until the replay reaches its place in the log.
     struct Awaited: Codable, Sendable {
         var node: Node
         var basis: String?
@@ -55,19 +56,19 @@ struct GitHistory: Codable, Sendable {
 
     /// In log order.
     private(set) var nodes: [Node] = []
-    /// The last first.
+    /// In reverse order: the next one to admit is the last.
     private var awaited: [Awaited] = []
     private var indexes: [String: Int] = [:]
-    /// The commit that is checked out, and its tree.
+    /// The commit that is checked out; `nil` for the empty tree. `files`, `graves` and `folders` are its tree.
     private(set) var tip: Int?
     private(set) var files: [MessageKey: File] = [:]
     private(set) var graves: [MessageKey: Grave] = [:]
     private(set) var folders: [EntityID: Int] = [:]
 
-    /// The place of a commit; `nil` for one that no event told of so far.
+    /// The index of a commit; `nil` if no event has told of it yet.
     func index(of commit: String) -> Int? { indexes[commit] }
 
-    /// Adds a commit without checking it out.
+    /// Adds a commit without checking it out, and returns its index.
     mutating func add(_ node: Node) -> Int {
         var node = node
         node.depth = node.basis.map { nodes[$0].depth + 1 } ?? 0
@@ -76,7 +77,7 @@ struct GitHistory: Codable, Sendable {
         return nodes.count - 1
     }
 
-    /// Takes over commits whose events are not kept, in the order of their sequences.
+    /// Takes the commits whose events were dropped, in order of their sequences.
     mutating func expect(_ commits: [Awaited]) {
         awaited += commits.reversed()
     }
@@ -97,7 +98,9 @@ struct GitHistory: Codable, Sendable {
         tip = target
     }
 
-    /// What differs between two commits, found along the way between them.
+    /// The differences between two commits, collected on the path through their common basis.
+    ///
+    /// Cost: O(changes of the commits on that path).
     func span(from start: Int?, to end: Int?) -> GitSpan {
         var (here, there) = (start, end)
         var span = GitSpan()
@@ -129,13 +132,13 @@ struct GitHistory: Codable, Sendable {
     }
 }
 
-/// What differs between two trees.
+/// The differences between two trees; `folders` are changes in the number of files.
 struct GitSpan: Codable, Sendable {
     private(set) var files: [MessageKey: GitHistory.Difference<GitHistory.File>] = [:]
     private(set) var graves: [MessageKey: GitHistory.Difference<GitHistory.Grave>] = [:]
     private(set) var folders: [EntityID: Int] = [:]
 
-    /// Goes one commit on.
+    /// Extends the span forward by one commit.
     mutating func add(_ node: GitHistory.Node) {
         for (key, difference) in node.files {
             files[key, default: .init(before: difference.before)].after = difference.after
@@ -146,7 +149,7 @@ struct GitSpan: Codable, Sendable {
         for (folder, count) in node.folders { folders[folder, default: 0] += count }
     }
 
-    /// Goes one commit back.
+    /// Extends the span backward by one commit.
     mutating func takeBack(_ node: GitHistory.Node) {
         for (key, difference) in node.files {
             files[key, default: .init(before: difference.after)].after = difference.before

@@ -1,14 +1,14 @@
-/// What stands at the front of each channel's folder: GitHub's contents API lists a folder's first thousand entries
+/// The first message files of each channel's folder: GitHub's contents API lists only a folder's first thousand entries
 /// (<https://docs.github.com/en/rest/repos/contents#get-repository-content>).
 ///
-/// Message files alone are counted. Their names begin with a date, and most else that a folder may hold comes behind.
+/// Only message files count. Their names begin with a date, so most other files of a folder sort after them.
 struct GitListing: Codable, Sendable {
     static let entriesMax = 1_000
 
-    /// The message files of the tree that is checked out, by channel, in the order of a tree.
+    /// The message files of the tree that is checked out, by channel, sorted by file name in byte order.
     private var folders: [EntityID: [EntityID]] = [:]
 
-    /// Follows the tree along a span.
+    /// Applies the differences of a span.
     mutating func apply(_ span: GitSpan, _ names: Names) {
         for (key, difference) in span.files where (difference.before == nil) != (difference.after == nil) {
             let place = place(of: key, names)
@@ -20,24 +20,24 @@ struct GitListing: Codable, Sendable {
         }
     }
 
-    /// The ids that are listed of a channel.
+    /// The listed ids of a channel, in order of file name.
     func listed(_ channel: EntityID) -> ArraySlice<EntityID> {
         (folders[channel] ?? []).prefix(Self.entriesMax)
     }
 
-    /// The ids of files that are there and not listed.
+    /// The ids of a channel's files beyond the listing.
     func hidden(_ channel: EntityID) -> Set<EntityID> {
         Set((folders[channel] ?? []).dropFirst(Self.entriesMax))
     }
 
-    /// Whether a file is there and not listed.
+    /// Whether a file exists beyond the listing.
     func hides(_ key: MessageKey, _ names: Names) -> Bool {
         guard let folder = folders[key.channel], folder.count > Self.entriesMax else { return false }
         let place = place(of: key, names)
         return place >= Self.entriesMax && place < folder.count && folder[place] == key.id
     }
 
-    /// Where a file stands in its folder, or would.
+    /// The index of a file in its folder, or the index at which to insert it.
     private func place(of key: MessageKey, _ names: Names) -> Int {
         let folder = folders[key.channel] ?? []
         let sought = Self.fileName(key.id, names)
@@ -57,10 +57,12 @@ struct GitListing: Codable, Sendable {
 }
 
 extension GitCommitDecoder {
-    /// What a client sees of an event's changes, after which another tree is checked out: nothing of files that it is not
-    /// listed; and, as files came and went before them in the folder, others that come into sight or go out of it.
+    /// Returns the changes of an event that a client sees through its listing, once the new tree is checked out.
     ///
-    /// - Parameter tip: the commit that was checked out before.
+    /// Changes of unlisted files do not show. Other files enter or leave the listing when files before them in the
+    /// folder go or come.
+    ///
+    /// - Parameter tip: the commit that was checked out before the event.
     mutating func seen(_ changes: [Change], since tip: Int?, context: inout FoldContext) -> [Change] {
         let span = history.span(from: tip, to: history.tip)
         let before = listing
@@ -91,7 +93,7 @@ extension GitCommitDecoder {
             .message(.stands(_, .deleted(let deletion, since: _, last: _))) where before.hides(deletion.key, names):
             break
         case .message(.moved(let from, let to, _, _)) where before.hides(from, names) || listing.hides(to, names):
-            // What it was moved to is told as standing there in any case.
+            // `GitScene.tell` adds a change of its own for the new path.
             if !before.hides(from, names) { scene.stand(from, .nowhere, decoder: self, names: &names) }
         default: scene.pass(change)
         }

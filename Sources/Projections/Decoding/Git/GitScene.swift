@@ -1,13 +1,14 @@
 import EventLog
 
-/// What stood before the event at hand, who did it, and what is told of it.
+/// The state before the current event, the event's author and time, and the changes told so far.
 struct GitScene {
     let event: EventReference
     let author: String?
     let time: Timestamp?
     let rules: ReadingRules
-    /// What stood under the keys that the event may touch.
+    /// The statuses, before the event, of the keys that it may touch.
     private(set) var statuses: [MessageKey: GitCommitDecoder.Status] = [:]
+    /// Whether each folder that the event may touch existed before it.
     private(set) var folders: [EntityID: Bool] = [:]
     private(set) var changes: [Change] = []
 
@@ -18,19 +19,19 @@ struct GitScene {
         self.time = time
     }
 
-    /// What is left of a message that the event deletes.
+    /// The grave of a message that the event deletes.
     func grave(of usable: String) -> GitHistory.Grave {
         GitHistory.Grave(since: event, deletedAt: time, deletedBy: author, usable: usable)
     }
 
-    /// Notes what stands now under the keys of a span that is about to be gone along.
+    /// Notes the current status of each key of a span, before its tree is left.
     mutating func note(_ span: GitSpan, of decoder: GitCommitDecoder) {
         for key in span.files.keys { note(key, decoder) }
         for key in span.graves.keys { note(key, decoder) }
         for folder in span.folders.keys { note(folder: folder, decoder) }
     }
 
-    /// Notes what stands under the keys of a step, unless that is noted.
+    /// Notes the current status of each key of a step; the first note of a key stays.
     mutating func note(_ step: GitStep, of decoder: GitCommitDecoder) {
         for key in step.node.files.keys { note(key, decoder) }
         for key in step.node.graves.keys { note(key, decoder) }
@@ -45,7 +46,7 @@ struct GitScene {
         if folders[folder] == nil { folders[folder] = decoder.history.folders[folder] != nil }
     }
 
-    /// Lets stand, under the keys of the deeds, what stood there in the tree that they were done to.
+    /// Sets the keys of the deeds back to their statuses in the tree that the deeds were done to.
     mutating func restore(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
         for key in step.deeds.flatMap(\.keys) {
             guard let origin = step.origins[key], statuses[key] != origin else { continue }
@@ -80,7 +81,7 @@ struct GitScene {
         }
     }
 
-    /// Lets stand what the tip's tree has, where nothing was told of it.
+    /// Sets every noted key and folder without a deed to its status in the tip's tree.
     mutating func settle(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
         let told = Set(step.deeds.flatMap(\.keys))
         let texts = names
@@ -99,7 +100,7 @@ struct GitScene {
         }
     }
 
-    /// Lets stand, under a key, what a status says.
+    /// Sets a key to a status, without a revision or history.
     mutating func stand(
         _ key: MessageKey,
         _ status: GitCommitDecoder.Status,
@@ -109,7 +110,7 @@ struct GitScene {
         switch status {
         case .nowhere: changes.append(.message(.stands(key, .nowhere)))
         case .live(let blob):
-            // A text that is missing is that of a message that was compacted away.
+            // The text is missing only if a compaction dropped the message.
             guard let write = write(key, blob, decoder, &names) else { return }
             changes.append(.message(.stands(key, .version(write))))
         case .deleted(let grave):
@@ -124,13 +125,13 @@ struct GitScene {
         }
     }
 
-    /// Tells a message that nobody wrote now as one that is new to whoever sees it now.
+    /// Tells an older message as written now, because the client sees it for the first time.
     mutating func comeIntoSight(_ key: MessageKey, decoder: GitCommitDecoder, names: inout Names) {
         guard case .live(let blob) = decoder.status(key), let write = write(key, blob, decoder, &names) else { return }
         changes.append(.message(.written(write)))
     }
 
-    /// Tells a change that was worked out before.
+    /// Adds a change as it is.
     mutating func pass(_ change: Change) {
         changes.append(change)
     }

@@ -1,33 +1,33 @@
 import EventLog
 
-/// A parent of the commit at hand, and its place in the history, if it has one.
+/// A parent of the current commit, and its index in the history, if it is known.
 struct GitKnownParent {
     var index: Int?
     var parent: GitParent
 
-    /// Whether it is a commit that the log does not have (a shallow clone).
+    /// Whether the log lacks this commit (a shallow clone).
     var isUnknown: Bool { parent.commit != nil && index == nil }
 }
 
 extension [GitKnownParent] {
-    /// The parent that the commit's tree is described from: the first one known, else the first.
+    /// The parent that the commit's differences start from: the first known one, else the first.
     var basis: GitKnownParent? { first { $0.index != nil } ?? first }
 }
 
-/// What one commit does: how its tree differs from its basis, and what of that is its own doing.
+/// The effect of one commit: its tree's differences from its basis, and which of them are its own deeds.
 struct GitStep {
-    /// One thing that the commit did to messages.
+    /// One change that the commit made to messages.
     enum Deed {
         case wrote(MessageKey, blob: String, previous: String?)
         case removed(MessageKey)
         case moved(from: MessageKey, to: MessageKey, blob: String)
     }
 
-    /// The tree.
+    /// The commit, with its differences from the basis.
     var node: GitHistory.Node
-    /// In path order.
+    /// In the order of the payload's paths, then a merge's deletions from other parents; a rewrite's in order of keys.
     var deeds: [Deed] = []
-    /// What stood under the keys of the deeds before them.
+    /// The status of each deed's key before the deed.
     var origins: [MessageKey: GitCommitDecoder.Status] = [:]
     var faults: [(path: String, blob: String)] = []
     var madeFolders: [EntityID] = []
@@ -35,7 +35,7 @@ struct GitStep {
 }
 
 extension GitStep {
-    /// Works out what a commit does. The decoder's history must have the basis checked out.
+    /// Determines the effect of a commit. The decoder's history must have the basis checked out.
     init(
         of commit: String,
         parents: [GitKnownParent],
@@ -53,17 +53,18 @@ extension GitStep {
     }
 }
 
-/// The work of `GitStep.init`.
+/// Determines a step; used by `GitStep.init` alone.
 private struct GitStepReader {
     let decoder: GitCommitDecoder
     let scene: GitScene
-    /// The parents beside the basis, each with how its tree differs from the basis.
+    /// The other known parents, each with its tree's differences from the basis.
     private let others: [(changes: [GitPathChange], span: GitSpan)]
-    /// How many parents a path differs from.
+    /// How many parents each path differs from; empty without a second parent.
     private let differences: [String: Int]
     private let parentCount: Int
+    /// Whether the basis is known.
     private let hasTree: Bool
-    /// Own additions and removals of messages, by blob, for moves.
+    /// The commit's own additions and removals of messages, with their blobs, to find moves.
     private var added: [(key: MessageKey, blob: String)] = []
     private var removed: [(key: MessageKey, blob: String)] = []
 
@@ -84,7 +85,7 @@ private struct GitStepReader {
         self.differences = differences
     }
 
-    /// Whether the content under a path is none of the parents'.
+    /// Whether the content under a path differs from every parent's.
     private func isOwn(_ path: String) -> Bool {
         parentCount < 2 || (differences[path] ?? 0) >= parentCount
     }
@@ -127,13 +128,13 @@ private struct GitStepReader {
         let adopted = isOwn ? nil : others.compactMap { $0.span.graves[key]?.after }.first
         step.node.graves[key] = .init(before: nil, after: adopted ?? scene.grave(of: usable))
         guard adopted == nil else { return }
-        // What is deleted is the last version that was a message, also where the file was none at the end.
+        // The deed deletes the last version that was a message, even if the file was none at the end.
         step.origins[key] = .live(blob: usable)
         step.deeds.append(.removed(key))
         if before.isMessage { removed.append((key, usable)) }
     }
 
-    /// What other parents had and the merge has not, though the basis never had it.
+    /// Reads the deletions of messages that other parents had and the basis never had.
     mutating func readOthers(into step: inout GitStep, names: inout Names) {
         for other in others {
             for change in other.changes where change.to?.isFile != true {
@@ -154,7 +155,7 @@ private struct GitStepReader {
         }
     }
 
-    /// A file that the merge leaves as it is in the basis, where it never was a message, may have been one elsewhere.
+    /// Learns the last message under a path from another parent, where the file is as in the basis and no message there.
     private func learnMessages(from span: GitSpan, into step: inout GitStep) {
         for key in Array(span.files.keys) + Array(span.graves.keys) where step.node.files[key] == nil {
             guard let file = decoder.history.files[key], file.usable == nil, let last = lastMessage(key) else {
@@ -166,7 +167,7 @@ private struct GitStepReader {
         }
     }
 
-    /// The last blob under a key that was a message, in the basis or else in another parent.
+    /// The last blob under a key that was a message, in the basis, else in another parent.
     private func lastMessage(_ key: MessageKey) -> String? {
         if let usable = decoder.history.files[key]?.usable { return usable }
         if let grave = decoder.history.graves[key], !grave.isMoved { return grave.usable }
@@ -177,13 +178,13 @@ private struct GitStepReader {
         return nil
     }
 
-    /// Whether a tree knows nothing of a key: neither a file nor what is left of one.
+    /// Whether neither the basis nor the step has a file or a grave under a key.
     private func isAbsent(_ key: MessageKey, in step: GitStep) -> Bool {
         decoder.history.files[key] == nil && decoder.history.graves[key] == nil && step.node.files[key] == nil
             && step.node.graves[key] == nil
     }
 
-    /// What the parents beside the basis have under a key.
+    /// The files of the other parents under a key.
     private func otherFiles(_ key: MessageKey) -> [GitHistory.File] {
         others.compactMap { file(key, in: $0.span) }
     }
@@ -193,7 +194,7 @@ private struct GitStepReader {
         return decoder.history.files[key]
     }
 
-    /// Makes a move of the same blob removed at one path and added at another; of several, pairs in path order.
+    /// Turns a removal and an addition of the same blob into a move. Several with one blob are paired in path order.
     func pairMoves(in step: inout GitStep) {
         guard !added.isEmpty, !removed.isEmpty else { return }
         var origins = Dictionary(grouping: removed, by: \.blob).mapValues { $0.map(\.key)[...] }
@@ -211,7 +212,7 @@ private struct GitStepReader {
         for key in gone { step.node.graves[key]?.after?.isMoved = true }
     }
 
-    /// Which folders came or went with this commit and no parent of it.
+    /// Finds the folders that this commit made or removed: no parent had them, or every parent had them.
     func readFolders(into step: inout GitStep, names: Names) {
         step.node.folders = step.node.folders.filter { $0.value != 0 }
         for (folder, count) in step.node.folders.sorted(by: { names.precedes($0.key, $1.key) }) {

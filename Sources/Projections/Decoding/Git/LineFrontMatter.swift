@@ -1,6 +1,6 @@
-/// Front matter as VibeChannel's iOS app reads it: line by line, knowing nothing of YAML.
+/// Reads front matter as VibeChannel's iOS app does: line by line, without YAML.
 enum LineFrontMatter {
-    /// The last text of each key.
+    /// The last value of each key.
     static func members(of text: String, rules: ReadingRules) -> JSONObject {
         let lines = text.unicodeScalars.split(whereSeparator: \.isSwiftNewline).map { Substring($0) }
         var members = JSONObject()
@@ -17,17 +17,17 @@ enum LineFrontMatter {
         return members
     }
 
-    /// The text behind a colon, without the quotes at its ends, which need not match.
+    /// The text after a colon, without quotes at its ends; the quotes need not match.
     private static func value(_ text: Substring) -> String {
         String(text.trimmed(of: \.isSwiftSpace).trimmed { $0 == "\"" || $0 == "'" })
     }
 
-    /// Tags in brackets or with commas, as written between the commas; `nil` where there are none.
+    /// The tags between commas, with or without brackets around them; `nil` if there are none.
     private static func tags(_ text: String) -> JSONValue? {
         list(parts(unbracketed(text) ?? text[...]))
     }
 
-    /// Entries in brackets, a text as one entry, or the lines `- …` below the key up to one that is none.
+    /// The entries in brackets, else the whole text as one entry, else the lines `- …` directly below the key.
     private static func list(_ name: String, text: String, lines: [Substring]) -> JSONValue? {
         if let inner = unbracketed(text) { return list(parts(inner)) }
         guard text.isEmpty else { return .array([.string(text)]) }

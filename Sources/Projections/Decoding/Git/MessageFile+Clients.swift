@@ -1,13 +1,13 @@
 extension MessageFile {
-    /// VibeChannel's iOS app: the file is cut at every `---`; `nil` where that gives less than three pieces.
+    /// Splits a file as VibeChannel's iOS app does: at every `---`. `nil` for fewer than three pieces.
     init?(cutAtDashes text: String, rules: ReadingRules) {
         let pieces = text.cut(at: "---")
         guard pieces.count > 2 else { return nil }
         self.init(frontMatter: pieces[1], body: pieces[2...].joined(separator: "---"), rules: rules)
     }
 
-    /// gray-matter 4.0.3: the first line begins with `---`, but not with `----`, and may go on with a language; the
-    /// first line after it that begins with `---` closes; where none does, all the rest is front matter.
+    /// Splits a file as gray-matter 4.0.3 does. The first line begins with `---`, not `----`, and may continue with a
+    /// language. The next line that begins with `---` closes; without one, all the rest is front matter.
     init?(openEnded text: String, rules: ReadingRules) {
         let start = text.unicodeScalars.first == "\u{FEFF}" ? text.unicodeScalars.dropFirst() : text.unicodeScalars[...]
         let rest = Substring(start)

@@ -1,10 +1,9 @@
-/// The fast path for front matter as the clients write it for most messages: lines `key: value` with values that YAML
-/// takes as they stand.
+/// The fast path for the front matter of most messages: lines `key: value` whose values YAML takes verbatim.
 ///
-/// Whatever could mean anything else to a YAML reader (quotes, lists, indentation, comments, anchors, other bytes than
-/// printable ASCII) is left to one. A property test holds that both give the same.
+/// Refuses all text that a YAML reader could read otherwise: quotes, lists, indentation, comments, anchors, bytes other
+/// than printable ASCII. A property test checks that both readers agree.
 enum PlainFrontMatter {
-    /// The members, absent ones left out; `nil` where a YAML reader must look.
+    /// The members, without those that are empty or `null`; `nil` if only a YAML reader can decide.
     static func members(of text: Substring) -> JSONObject? {
         var members = JSONObject()
         var names: Set<String> = []
@@ -36,7 +35,7 @@ enum PlainFrontMatter {
         var previous: UInt8 = 0x20
         for byte in text {
             guard (0x20...0x7E).contains(byte) else { return nil }
-            // `: ` would start a value and ` #` a comment.
+            // In YAML `: ` starts a value and ` #` a comment.
             if byte == 0x20, previous == 0x3A { return nil }
             if byte == 0x23, previous == 0x20 { return nil }
             previous = byte

@@ -1,13 +1,15 @@
-/// Front matter as VibeChannel's VS Code extension reads it: gray-matter 4.0.3 with js-yaml 3.14.2 (YAML 1.1), the values
-/// then taken as JavaScript takes them.
+/// Reads front matter as VibeChannel's VS Code extension does: gray-matter 4.0.3 with js-yaml 3.14.2 (YAML 1.1), then
+/// JavaScript's conversions of the values.
 enum TypedFrontMatter {
-    /// The members in the language that the first line names, each as what the extension makes of it: what is false to
-    /// JavaScript is absent, and what is shown as text is text. Code is never run: a literal of JavaScript is read, anything else not.
+    /// The members, in the language that the first line names, sorted by name in byte order.
+    ///
+    /// Falsy values are absent; dates and lists keep their form; every other value becomes text. Code is never run: of
+    /// JavaScript only literals are read.
     static func members(of file: MessageFile) throws(FrontMatter.Fault) -> JSONObject {
         do throws(ScriptFault) {
             guard case .object(let members) = try value(of: file) else { throw .invalid }
             var seen = JSONObject()
-            // Each member may be an alias of one long text.
+            // The limit is for all members together: each may be an alias of one long text.
             var left = ScriptValue.textBytesMax
             for (name, value) in members where value.isTruthy {
                 seen[name.string] = try member(name.string, value, &left)
@@ -20,7 +22,7 @@ enum TypedFrontMatter {
         }
     }
 
-    /// The value of the front matter; names of languages count in any case, but for that of JSON.
+    /// The value of the front matter. Only the name `json` must be lower case; other languages match in any case.
     private static func value(of file: MessageFile) throws(ScriptFault) -> ScriptValue {
         switch file.language {
         case "json":
@@ -36,7 +38,7 @@ enum TypedFrontMatter {
         }
     }
 
-    /// - Parameter left: How many bytes of text may still be made.
+    /// - Parameter left: how many bytes of text may still be produced.
     private static func member(
         _ name: String,
         _ value: ScriptValue,
@@ -56,7 +58,7 @@ enum TypedFrontMatter {
         return text
     }
 
-    /// Milliseconds where the value counts them, else the text that `Date` reads.
+    /// Milliseconds for a truth value, number or date; else the text that `Date` would parse.
     private static func instant(_ value: ScriptValue, _ left: inout Int) throws(ScriptFault) -> JSONValue {
         switch value {
         case .bool, .number, .date:
@@ -66,7 +68,7 @@ enum TypedFrontMatter {
         return .string(try text(value, &left))
     }
 
-    /// A list of texts, or a text that is still to be cut at its commas; `nil` for anything else.
+    /// A list of texts, or a text that is still to be split at its commas; `nil` for anything else.
     private static func list(_ value: ScriptValue, _ left: inout Int) throws(ScriptFault) -> JSONValue? {
         switch value {
         case .string: return .string(try text(value, &left))
@@ -79,7 +81,7 @@ enum TypedFrontMatter {
         }
     }
 
-    /// A list, or a text cut at its commas, empty parts and all.
+    /// The elements of a list, or the parts of a text between commas; empty parts are kept.
     static func list(_ value: JSONValue) -> [JSONValue]? {
         switch value {
         case .array(let elements): elements

@@ -1,8 +1,8 @@
-/// Front matter as a YAML reader reads it, with every scalar as the text that was written: no Booleans, no numbers.
+/// Reads front matter as YAML. Every scalar is the text as written: no Booleans, no numbers.
 ///
-/// Limits keep hostile text from costing more than it is worth (`YAMLEvents`). An alias stands for a scalar only.
+/// Costs time linear in the text (I23): `YAMLEvents` limits hostile text, and an alias names a scalar only.
 enum YAMLFrontMatter {
-    /// The members of the top-level map, merge keys resolved. Absent ones (empty, `~`, `null`) are left out.
+    /// The members of the top-level map, merge keys resolved, without those that are empty, `~` or `null`.
     static func members(of text: String) throws(FrontMatter.Fault) -> JSONObject {
         let root: JSONValue?
         do throws(YAMLFault) {
