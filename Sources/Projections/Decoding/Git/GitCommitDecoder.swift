@@ -90,6 +90,8 @@ struct GitCommitDecoder: EventDecoder {
     /// Checks out the step's commit and returns its changes.
     mutating func finish(_ step: GitStep, _ scene: GitScene, context: inout FoldContext) -> [Change] {
         var scene = scene
+        assert(history.index(of: step.node.commit) == nil, "a commit is added once")
+        assert(step.node.basis == history.tip, "a step starts from the tree that is checked out")
         scene.note(step, of: self)
         scene.restore(step, decoder: self, names: &context.names)
         history.checkOut(history.add(step.node))

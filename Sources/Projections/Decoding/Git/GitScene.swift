@@ -49,6 +49,7 @@ struct GitScene {
     /// Sets the keys of the deeds back to their statuses in the tree that the deeds were done to.
     mutating func restore(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
         for key in step.deeds.flatMap(\.keys) {
+            assert(statuses[key] != nil, "a deed's key is noted before its tree is left")
             guard let origin = step.origins[key], statuses[key] != origin else { continue }
             stand(key, origin, decoder: decoder, names: &names)
         }
