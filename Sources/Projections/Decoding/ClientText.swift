@@ -1,6 +1,6 @@
-/// Texts as clients cut and trim them.
+/// Cutting and trimming of texts as clients do it.
 extension StringProtocol {
-    /// The pieces between the places where an ASCII text stands, from left to right.
+    /// The pieces between the occurrences of an ASCII text, found from left to right; empty pieces are kept.
     func cut(at separator: StaticString) -> [SubSequence] {
         let bytes = utf8
         let width = separator.utf8CodeUnitCount
@@ -19,7 +19,7 @@ extension StringProtocol {
         return pieces + [self[start...]]
     }
 
-    /// The text without the characters at both ends for which the test holds.
+    /// The text without the scalars at both ends that satisfy the test.
     func trimmed(of isTrimmed: (Unicode.Scalar) -> Bool) -> SubSequence {
         let scalars = unicodeScalars
         guard let first = scalars.firstIndex(where: { !isTrimmed($0) }),
@@ -44,7 +44,7 @@ extension Unicode.Scalar {
     /// Foundation's `CharacterSet.whitespacesAndNewlines`: tab, newlines, and Unicode's general category Z.
     var isSwiftSpace: Bool { value == 0x09 || isSwiftNewline || isSpaceSeparator }
 
-    /// What JavaScript's `trim` takes away: ECMA-262, 12.2 (white space) and 12.3 (line terminators).
+    /// The characters that JavaScript's `trim` removes: ECMA-262, 12.2 (white space) and 12.3 (line terminators).
     var isJavaScriptSpace: Bool {
         (0x09...0x0D).contains(value) || value == 0xFEFF || value == 0x2028 || value == 0x2029 || isSpaceSeparator
     }

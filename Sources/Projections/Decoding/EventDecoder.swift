@@ -1,13 +1,13 @@
 import EventLog
 
-/// Turns the events of one kind of payload into domain changes, and keeps what the next event needs to be understood.
+/// Turns the events of one kind of payload into domain changes, and keeps what later events need.
 ///
-/// A decoder is a pure value, as a fold is: the same events give the same changes. A payload that does not decode
-/// becomes an issue in the context; never a crash, never silence (I11).
+/// A decoder is a pure value, like a fold: the same events give the same changes (I10). A payload that does not decode
+/// becomes an issue in the context, never a crash, never silence (I11).
 protocol EventDecoder: StatePart {
     init()
 
-    /// Reads one event. `payload` is valid for the call only.
+    /// Reads one event and appends its changes. `payload` is valid only during the call.
     mutating func decode(
         _ envelope: Envelope,
         payload: UnsafeRawBufferPointer,

@@ -1,25 +1,25 @@
 public import EventLog
 
-/// A time in which changes may be missing.
+/// A time in which a source may have missed changes (I29).
 public struct Gap: Codable, Hashable, Sendable {
-    /// The part of the source that it is about; `nil` for all of it.
+    /// The affected part of the source, such as a channel's topic; `nil` for the whole source.
     public let topic: String?
-    /// When the last thing came before it.
+    /// The last instant before the gap at which the recorder is known to have listened.
     public let from: Timestamp
-    /// From when on nothing more is missed; `nil` while that goes on.
+    /// The instant from which nothing more is missed; `nil` while the gap is open.
     public internal(set) var to: Timestamp?
-    /// Why.
+    /// Why the gap exists, in a few words.
     public let reason: String
-    /// The remote's numbers that never came, where it numbers what it sends; ascending within a connection.
+    /// The remote's numbers that never arrived, if the remote numbers what it sends; ascending within a connection.
     public internal(set) var numbers: [ClosedRange<Int64>] = []
 }
 
-/// The gaps that recorders tell of: `recorder.gap/1`, and payloads too large to keep (`recorder.oversize/1`).
+/// The gaps that recorders report: `recorder.gap/1`, and payloads too large to keep (`recorder.oversize/1`).
 ///
-/// A gap is closed by an event with the same topic, reason and beginning, and an end.
+/// An event with the same topic, reason and beginning, and an end, closes a gap.
 struct RecorderGaps: StatePart {
     private(set) var gaps: [Gap] = []
-    /// The last event that is accounted for: after a compaction, what was kept of earlier ones says nothing new.
+    /// The last event accounted for. A compacted log replays kept events up to here again; they change nothing.
     private var upTo: UInt64 = 0
 
     init() {}
@@ -33,7 +33,7 @@ struct RecorderGaps: StatePart {
         if let open { gaps[open].to = gap.to ?? gaps[open].to } else { gaps.append(gap) }
     }
 
-    /// A payload was too large to keep.
+    /// Notes an event whose payload was too large to keep.
     mutating func readOversize(at event: EventReference) {
         guard take(event) else { return }
         gaps.append(Gap(topic: nil, from: event.recordedAt, to: event.recordedAt, reason: "oversize"))
@@ -93,7 +93,7 @@ extension Gap {
         ])
     }
 
-    /// Reads what `fact` gave; `nil` for anything else.
+    /// Reads what `fact` wrote; `nil` for anything else.
     init?(fact: JSONValue) {
         guard let from = fact["from"]?.number?.int64, let reason = fact["reason"]?.string else { return nil }
         self.init(

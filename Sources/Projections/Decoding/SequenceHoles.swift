@@ -1,12 +1,12 @@
 import EventLog
 
-/// Which numbers `s` of a gateway's connections never came: frames that the server dropped, its queue being full.
+/// The numbers `s` of a gateway's connections that never arrived: the server drops frames when its queue is full.
 ///
-/// A number that comes late (two frames swapped) fills its hole. What is missing before a connection's first frame, or
-/// after its last one, shows nowhere.
+/// A number that arrives late (two frames swapped) fills its hole. Frames missing before a connection's first one, or
+/// after its last one, cannot be detected.
 struct SequenceHoles: Codable, Sendable {
     private struct Hole: Codable {
-        /// What tells connections apart: the event that began it.
+        /// Identifies the connection: the sequence of the event that began it.
         var connection: UInt64
         var numbers: ClosedRange<Int64>
         var from: Timestamp
@@ -21,7 +21,7 @@ struct SequenceHoles: Codable, Sendable {
 
     static let reason = "hole"
 
-    /// More are not remembered: who sends that many sends no frames in order.
+    /// Further holes are ignored: a remote with this many sends no frames in order.
     private static let countMax = 65_536
 
     private var holes: [Hole] = []
@@ -32,13 +32,13 @@ struct SequenceHoles: Codable, Sendable {
         holes.map { Gap(topic: nil, from: $0.from, to: $0.to, reason: Self.reason, numbers: [$0.numbers]) }
     }
 
-    /// The numbers between two that came one after the other are missing for now.
+    /// Opens a hole for the numbers between two that arrived one after the other; neither is in it.
     mutating func open(after last: Int64, before next: Int64, on connection: UInt64, from: Timestamp, to: Timestamp) {
         guard last < next - 1, holes.count < Self.countMax else { return }
         holes.append(Hole(connection: connection, numbers: last + 1...next - 1, from: from, to: to))
     }
 
-    /// A number came late.
+    /// Removes a late number from its hole, which may split in two.
     mutating func fill(_ number: Int64, on connection: UInt64) {
         let index = holes.lastIndex { $0.connection == connection && $0.numbers.contains(number) }
         guard let index else { return }
@@ -53,7 +53,7 @@ struct SequenceHoles: Codable, Sendable {
 }
 
 extension SequenceHoles {
-    /// All of it: `[["connection", first, last, from, to]]`, times in microseconds.
+    /// Everything: `[["connection", first, last, from, to]]`, times in microseconds.
     var facts: JSONValue {
         .array(
             holes.map { hole in
@@ -65,7 +65,7 @@ extension SequenceHoles {
         )
     }
 
-    /// Reads what `facts` gave; a log that was compacted before holes were known has none.
+    /// Reads what `facts` wrote; the facts of earlier programs, which knew no holes, have none.
     init(facts: JSONValue?) throws {
         for fact in facts?.array ?? [] {
             let numbers = (fact.array ?? []).dropFirst().compactMap { $0.number?.int64 }

@@ -155,7 +155,7 @@ private struct GitStepReader {
         }
     }
 
-    /// Learns the last message under a path from another parent, where the file is as in the basis and no message there.
+    /// Learns a path's last message from another parent, where the file is as in the basis and was no message there.
     private func learnMessages(from span: GitSpan, into step: inout GitStep) {
         for key in Array(span.files.keys) + Array(span.graves.keys) where step.node.files[key] == nil {
             guard let file = decoder.history.files[key], file.usable == nil, let last = lastMessage(key) else {

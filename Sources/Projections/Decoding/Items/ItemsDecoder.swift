@@ -2,15 +2,15 @@ import EventLog
 
 /// Reads item lists: `items.message/1` (a WebSocket message) and `sse.event/1` (one Server-Sent Event).
 ///
-/// A snapshot is a JSON array, an object with `project` and `items`, or an event with one ticket a `data` line. The
-/// list is the project that the payload names, else the source. The name of an event (`event:`) plays no part, since
-/// the remote gives none. Nothing that went out is a snapshot.
+/// A snapshot is a JSON array, an object with `project` and `items`, or an event with one ticket in each `data` line.
+/// The list is the project that the payload names, else the source. The event's name (`event:`) is ignored: the remote
+/// sends none. Outbound messages are no snapshots.
 struct ItemsDecoder: EventDecoder {
-    /// The project that the client asked for last. Only the profile of a client that shows any list as its own uses it.
+    /// The project that the client requested last. Only profiles use it.
     private var viewed: EntityID?
-    /// Whether a connection was open before. Only the profile of a client that views another list after it uses it.
+    /// Whether a connection opened before. Only profiles use it.
     private var hasConnected = false
-    /// No part of the state: without it everything is read as with it.
+    /// Saves parsing only: it changes no result and is not saved.
     private var memo = TicketMemo()
 
     private enum CodingKeys: CodingKey { case viewed, hasConnected }
@@ -50,7 +50,7 @@ struct ItemsDecoder: EventDecoder {
 }
 
 extension ItemsDecoder {
-    /// Several `data` lines that together are one JSON text are that text; else each line stands for itself.
+    /// Reads an event. If its `data` lines together are one list in JSON, it is that list; else each line is a ticket.
     private mutating func readEvent(
         _ payload: UnsafeRawBufferPointer,
         source: EntityID,
@@ -73,7 +73,7 @@ extension ItemsDecoder {
         return ServerSentEvent.wholePieces(of: payload).withUnsafeBytes { ServerSentEvent($0, rules: rules) }
     }
 
-    /// Reads a text that states a list by itself; false where it does not.
+    /// Reads a text that is a whole list; false if it is none.
     private mutating func readList(
         _ text: UnsafeRawBufferPointer,
         source: EntityID,
@@ -86,7 +86,7 @@ extension ItemsDecoder {
         return true
     }
 
-    /// A client that is thrown back to the personal list shows that one alone.
+    /// Switches a reconnected client to the personal list and empties the list viewed before.
     private mutating func noteConnection(
         _ envelope: Envelope,
         into changes: inout [Change],
@@ -112,13 +112,13 @@ extension ItemsDecoder {
         }
     }
 
-    /// What the tickets of a snapshot are the parts of, named as in issues.
+    /// The kind of a snapshot's parts, as issues name them.
     private enum Form: String {
         case stream = "data line"
         case array = "element"
     }
 
-    /// - Parameter texts: The parts of the snapshot; of a stream, a text may be no JSON.
+    /// - Parameter texts: the parts of the snapshot; those of a stream may be malformed JSON.
     private mutating func readTickets(
         _ texts: [[UInt8]],
         of form: Form,

@@ -1,16 +1,16 @@
 import EventLog
 
-/// A JSON text that states a list: an array, or an object with `project` and `items`.
+/// A JSON text that is a whole list: an array, or an object with `project` and `items`.
 struct ItemsText {
-    /// It states no list.
+    /// The text is no list.
     private struct NoList: Error {}
 
-    /// The list that it names; `nil` for an array.
+    /// The list's name; `nil` for an array.
     private(set) var project: String?
-    /// The texts of the elements in order.
+    /// The JSON texts of the elements, in order.
     private(set) var elements: [[UInt8]] = []
 
-    /// - Throws: `JSONError` where the bytes are not one JSON text, another error where it states no list.
+    /// - Throws: `JSONError` if the bytes are not one JSON text, another error if the text is no list.
     init(_ bytes: UnsafeRawBufferPointer) throws {
         var reader = JSONReader(bytes)
         switch try reader.kind() {
@@ -21,7 +21,7 @@ struct ItemsText {
         try reader.finish()
     }
 
-    /// Of a name that stands again, the last value counts.
+    /// Reads an object; of a repeated name the last value counts.
     private mutating func readObject(_ bytes: UnsafeRawBufferPointer, _ reader: inout JSONReader) throws {
         var items: [[UInt8]]?
         try reader.enterObject()

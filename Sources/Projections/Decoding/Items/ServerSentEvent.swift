@@ -1,9 +1,10 @@
-/// The lines of one Server-Sent Event as the standard reads them: <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
+/// The lines of one Server-Sent Event, read as the standard demands:
+/// <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
 ///
-/// Lines end with CR LF, LF or CR; one space after the colon is no part of the value; a line that begins with a colon is
-/// a comment; a line without a colon is a field with an empty value; unknown fields are passed over.
+/// Lines end with CR LF, LF or CR. One space after the colon is no part of the value. A line that begins with a colon
+/// is a comment, a line without a colon a field with an empty value. Unknown fields are ignored.
 struct ServerSentEvent {
-    /// Whether an `id` field stands in it, be it empty.
+    /// Whether the event has an `id` field, even an empty one.
     private(set) var hasID = false
     /// The values of the `data` fields, in order.
     private(set) var data: [[UInt8]] = []
@@ -20,7 +21,7 @@ struct ServerSentEvent {
         }
     }
 
-    /// The bytes of those pieces of 1,024 bytes that are UTF-8 by themselves.
+    /// The event without its pieces of 1,024 bytes that are no valid UTF-8 by themselves.
     static func wholePieces(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         stride(from: 0, to: bytes.count, by: pieceBytes).reduce(into: []) { kept, start in
             let piece = bytes[start..<min(start + pieceBytes, bytes.count)]
@@ -43,7 +44,7 @@ struct ServerSentEvent {
         }
     }
 
-    /// A line up to an LF that does not follow a CR; what ends in none is no line yet.
+    /// Takes a line up to an LF that follows no CR; `nil` if there is no such LF.
     private static func nextLineOfLF(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
         guard
             let end = rest.indices.first(where: { rest[$0] == 0x0A && ($0 == rest.startIndex || rest[$0 - 1] != 0x0D) })
@@ -65,7 +66,7 @@ struct ServerSentEvent {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// Where the first LF or CR stands; the end where there is none. Eight bytes at a time: see `JSONReader`.
+    /// The index of the first LF or CR, else the end. Tests eight bytes at a time, as `JSONReader` does.
     fileprivate var lineEnd: Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var index = startIndex
@@ -73,7 +74,7 @@ extension Slice<UnsafeRawBufferPointer> {
             let word = base.word(index)
             let (feeds, returns) = (word ^ ones &* 0x0A, word ^ ones &* 0x0D)
             let marks = ((feeds &- ones) & ~feeds | (returns &- ones) & ~returns) & ones << 7
-            // Of the marks the lowest is always right.
+            // The lowest mark is always right; borrows can only set false marks above it.
             if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
             index += 8
         }

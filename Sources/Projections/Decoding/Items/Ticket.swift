@@ -1,11 +1,11 @@
 /// One element or line of a snapshot.
 enum Ticket {
     case item(ItemFields)
-    /// A line about something else (the agent's state), which is no ticket and no fault.
+    /// A line about the agent's state: no ticket, and no fault.
     case notATicket
     case fault(String)
 
-    /// Reads a line; `nil` is one that is no JSON text.
+    /// Reads a line; `nil` means that the line is no JSON text.
     init(_ value: JSONValue?, rules: ReadingRules, names: inout Names) {
         guard let value else { self = .fault("not one JSON text"); return }
         guard let object = value.object else { self = .fault("no object"); return }
@@ -48,7 +48,7 @@ enum Ticket {
         )
     }
 
-    /// Why a client cannot read what others can.
+    /// Why a client refuses an item that is valid canonically; `nil` if it accepts it.
     private static func clientFault(in object: JSONObject, rules: ReadingRules) -> String? {
         if rules.contains(.itemNeedsTitleAndCreated) {
             let hasText = object["title"]?.string != nil || object["text"]?.string != nil
@@ -68,7 +68,7 @@ enum Ticket {
 
     private static let memberNames: Set<String> = ["id", "done", "status", "created"]
 
-    /// Ids are texts; a whole number is taken as its digits.
+    /// The text of an id; a whole number is the text of its digits.
     private static func idText(_ value: JSONValue?) -> String? {
         if let text = value?.string { return text }
         guard let number = value?.number, number.int64 != nil || number.uint64 != nil else { return nil }

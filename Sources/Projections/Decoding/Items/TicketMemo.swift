@@ -1,20 +1,20 @@
 import EventLog
 
-/// The parts of each list's last snapshot, as they were read: nearly all parts of the next one are the same, byte for byte.
+/// Remembers the parts of each list's last snapshot: nearly all parts of the next one are equal, byte for byte.
 struct TicketMemo: Sendable {
     private struct Snapshot: Sendable {
         let texts: [[UInt8]]
         let tickets: [Ticket]
     }
 
-    /// So many parts are read anew that stand elsewhere than before, until the others are looked for.
+    /// The number of changed or moved parts that are read again before a lookup table is worth its cost.
     private static let readMax = 4
 
     private var lists: [EntityID: Snapshot] = [:]
 
     init() {}
 
-    /// Reads the parts of a snapshot; what was read before is what it was then.
+    /// Reads the parts of a snapshot; parts of the last one give the tickets that they gave then.
     mutating func tickets(of texts: [[UInt8]], in list: EntityID, read: ([UInt8]) -> Ticket) -> [Ticket] {
         guard let last = lists[list] else {
             let tickets = texts.map(read)
@@ -36,7 +36,7 @@ struct TicketMemo: Sendable {
     }
 }
 
-/// Bytes that are compared and hashed as one piece.
+/// Bytes compared and hashed as a whole.
 private struct Part: Hashable {
     private let bytes: [UInt8]
 

@@ -2,11 +2,11 @@ import EventLog
 
 /// Reads CloudKit records: `cloudkit.records/1`, the body of one answer to `records/query` or `records/lookup`.
 ///
-/// A `Session` record is a session, a `Prompt` record a prompt; both are known by the record's name. A record is gone
-/// where it is marked deleted or a lookup says `NOT_FOUND`. What a query lacks is not: a record can leave its window by
-/// age. A record that was seen in this version or a later one (`modified`) says nothing new.
+/// A `Session` record is a session, a `Prompt` record a prompt; the record's name is the id. A record is gone if it is
+/// marked deleted or a lookup returns `NOT_FOUND`. A record missing from a query is not gone: it may be too old for the
+/// query's window. A record already seen in this version (`modified`) or a later one changes nothing.
 struct CloudKitDecoder: EventDecoder {
-    /// The newest version of a record, and every event that brought a newer one than before.
+    /// The newest version of a record, and the sequences of the events that each brought a newer one.
     private struct Version: Codable {
         var modified: Int64
         var sequences: [UInt64]
@@ -45,7 +45,7 @@ struct CloudKitDecoder: EventDecoder {
         }
     }
 
-    /// Whether a record is in a version that was not seen; where it has none, always.
+    /// Notes a record's version and returns whether it is new; always true for a record without a version.
     private mutating func take(_ record: JSONObject, id: EntityID, at event: EventReference) -> Bool {
         guard let modified = CloudField.integer(record["modified"]?["timestamp"]) else { return true }
         guard let known = versions[id] else {
@@ -113,7 +113,7 @@ extension CloudKitDecoder {
 
 /// The fields of a CloudKit record: `{"name":{"value":…,"type":"…"}}`.
 struct CloudField {
-    /// Why a record cannot be read.
+    /// Why a record is unreadable.
     struct Fault: Error {
         let reason: String
     }
@@ -140,7 +140,7 @@ struct CloudField {
         Self.integer(value(name)).flatMap { Timestamp(milliseconds: $0) }
     }
 
-    /// The session; its `timestamp` is an instant without a text of its own, and written as RFC 3339.
+    /// The session. Its `timestamp` is in milliseconds; the text is that instant in RFC 3339.
     func session(id: EntityID) -> Result<SessionFields, Fault> {
         guard let status = text("status"), StatusText.states.contains(status) else {
             return .failure(Fault(reason: "status is none of working, idle, needs_input, not_running"))
@@ -160,7 +160,7 @@ struct CloudField {
         )
     }
 
-    /// The prompt; it is answered where `responded` is 1.
+    /// The prompt; it is answered if `responded` is 1.
     func prompt(id: EntityID) -> Result<PromptFields, Fault> {
         for name in ["sessionId", "project", "promptMessage"] where text(name) == nil {
             return .failure(Fault(reason: "\(name) is missing"))

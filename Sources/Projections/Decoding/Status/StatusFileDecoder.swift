@@ -2,11 +2,11 @@ import EventLog
 
 /// Reads observations of status files: `status.file/1`, attributes `path` and `op` (`write` or `remove`).
 ///
-/// Only files directly in the watched folder count: the attribute `folder` where a recorder gives it, else `/tmp`. A
-/// name `vibestatus-prompt-….json` is a prompt, another `vibestatus-….json` a session; anything else is neither, which
-/// is no fault. The id is the file's name.
+/// Only files directly in the watched folder count: the attribute `folder`, else `/tmp`. A file
+/// `vibestatus-prompt-….json` is a prompt, any other `vibestatus-….json` a session; other files are ignored. The id is
+/// the file's name.
 struct StatusFileDecoder: EventDecoder {
-    /// What went to the cloud. Only the profile of a client that sees nothing else uses it.
+    /// The uploads to the cloud. Only profiles of clients that read the cloud use it.
     private var uploads = StatusUploads()
 
     init() {}
@@ -47,7 +47,7 @@ struct StatusFileDecoder: EventDecoder {
 }
 
 extension StatusFileDecoder {
-    /// Only an accepted text changes a session; every other is an issue and ends nothing.
+    /// Reads a session's file. A rejected text is an issue; canonically it ends no session.
     private mutating func readSession(
         _ payload: UnsafeRawBufferPointer,
         name: String,
@@ -74,7 +74,7 @@ extension StatusFileDecoder {
         }
     }
 
-    /// What cannot be read is an issue, and known as unreadable until another text stands there.
+    /// Reads a prompt's file. A rejected text is an issue, and the prompt unreadable until the next accepted one.
     private mutating func readPrompt(
         _ payload: UnsafeRawBufferPointer,
         name: String,
@@ -100,13 +100,13 @@ extension StatusFileDecoder {
     }
 }
 
-/// The name of a file that is a session's or a prompt's.
+/// The name of a session's or prompt's file.
 struct StatusFileName {
     /// The file's name without its folder.
     let name: String
     let isPrompt: Bool
 
-    /// `nil` where the file is not directly in the folder, or is neither.
+    /// `nil` if the file is not directly in the folder, or belongs to neither a session nor a prompt.
     init?(path: String, folder: String) {
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
         guard path.utf8.starts(with: prefix.utf8) else { return nil }

@@ -1,18 +1,18 @@
 import EventLog
 
-/// What a status or prompt file's text says.
+/// Reads the text of a status or prompt file.
 enum StatusText {
-    /// Why a text says nothing.
+    /// Why a text is refused.
     struct Fault: Error {
         let reason: String
     }
 
-    /// What a session's file says; the fault where it is empty, malformed or rejected.
+    /// The object of a session's file; a fault if it is empty, malformed or rejected.
     static func session(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
         accepted(object(payload), unless: sessionFault)
     }
 
-    /// What a prompt's file says; the fault where it is empty, malformed or rejected.
+    /// The object of a prompt's file; a fault if it is empty, malformed or rejected.
     static func prompt(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
         accepted(object(payload), unless: promptFault)
     }
@@ -34,7 +34,7 @@ enum StatusText {
         return value.object.map(Result.success) ?? .failure(Fault(reason: "rejected: no object"))
     }
 
-    /// Why a session's text is rejected; `nil` where it is accepted. Null counts as absent.
+    /// Why a session's text is rejected; `nil` if it is accepted. Null counts as absent, except for `state`.
     private static func sessionFault(in object: JSONObject) -> String? {
         guard let state = object["state"]?.string, states.contains(state) else {
             return "state is none of working, idle, needs_input, not_running"
@@ -48,7 +48,8 @@ enum StatusText {
         return pidFault(in: object)
     }
 
-    /// Why a prompt's text is rejected. A time stamp that cannot be read is taken for the time of receipt.
+    /// Why a prompt's text is rejected; `nil` if it is accepted. A `timestamp` may be any text: the time of receipt
+    /// replaces an unreadable one.
     private static func promptFault(in object: JSONObject) -> String? {
         for name in ["session_id", "project", "prompt_message", "notification_type", "timestamp"] {
             if object[name]?.string == nil { return "\(name) is missing or no text" }
@@ -72,7 +73,7 @@ enum StatusText {
 }
 
 extension JSONNumber {
-    /// The value if it is whole and fits, also where it is spelled with a fraction of zeros or an exponent (`47e2`).
+    /// The value if it is whole and fits 64 bits; a fraction of zeros or an exponent (`47e2`) is accepted.
     var wholeInt64: Int64? {
         if let plain = int64 { return plain }
         let parts = text.lowercased().split(separator: "e", omittingEmptySubsequences: false)

@@ -1,30 +1,32 @@
 import EventLog
 
-/// What a Mac uploads of the status files that it sees, as its phone gets to know it.
+/// Decides which status files a Mac uploads, and so what its phone sees. Only profiles use it.
 ///
-/// A session goes up when the pair of session and status is another one than was sent last. That is forgotten when the
-/// session ends while others are there, and when its file says nothing for a moment then.
+/// A session is uploaded unless its status was sent last. That memory ends when the session ends while others exist,
+/// and when its file is unreadable while others exist.
 struct StatusUploads: Codable, Sendable {
     private struct Upload: Codable {
         var status: String
         var at: Timestamp
     }
 
+    /// The last upload of each session.
     private var sent: [EntityID: Upload] = [:]
+    /// The sessions whose files exist.
     private var present: Set<EntityID> = []
-    /// How many prompts were uploaded of each prompt file.
+    /// How many prompts each prompt file has uploaded.
     private var promptCounts: [EntityID: Int] = [:]
 
-    /// A record that was sent so long ago is not looked for any more, in seconds.
+    /// The client looks for no record sent longer ago than this, in seconds.
     private static let windowSeconds: Int64 = 1800
     /// How long a slow upload takes, in seconds.
     private static let saveSeconds: Int64 = 3
 
-    /// A status was seen: what goes up, if anything.
+    /// Notes a session's status and returns what is uploaded; `nil` for nothing.
     mutating func take(_ fields: SessionFields, in context: FoldContext) -> SessionFields? {
         if context.rules.isEmpty { return fields }
         present.insert(fields.id)
-        // Each upload of the list forgets the sessions that are no longer in it.
+        // Each upload forgets the sessions that no longer exist.
         sent = sent.filter { present.contains($0.key) }
         if context.rules.contains(.nothingIsUploaded) { return nil }
         if let upload = sent[fields.id], isHeldBack(fields, by: upload, in: context) { return nil }
@@ -38,7 +40,7 @@ struct StatusUploads: Codable, Sendable {
         return uploaded
     }
 
-    /// Whether a status that comes after an upload of its session stays on the Mac.
+    /// Whether a status is not uploaded because of its session's earlier upload.
     private mutating func isHeldBack(_ fields: SessionFields, by upload: Upload, in context: FoldContext) -> Bool {
         if context.rules.contains(.firstStatusStays) { return true }
         if context.rules.contains(.sameStatusIsNotUploaded), upload.status == fields.status { return true }
@@ -48,7 +50,7 @@ struct StatusUploads: Codable, Sendable {
         return true
     }
 
-    /// The id of the prompt that a prompt file's new text is.
+    /// The id of the prompt in a file's new text: the file's own, or `FILE#2`, `FILE#3` if every text is a prompt.
     mutating func prompt(of file: EntityID, in context: inout FoldContext) -> EntityID {
         guard context.rules.contains(.everyPromptStays) else { return file }
         let count = (promptCounts[file] ?? 0) + 1
@@ -56,7 +58,7 @@ struct StatusUploads: Codable, Sendable {
         return count == 1 ? file : context.names.id("\(context.names.text(file))#\(count)")
     }
 
-    /// A file says no status.
+    /// Notes that a session's file is unreadable.
     mutating func takeFault(of id: EntityID, in context: FoldContext) {
         guard context.rules.contains(.unreadableFileIsUploadedAgain), present.contains(where: { $0 != id }) else {
             return
@@ -64,7 +66,7 @@ struct StatusUploads: Codable, Sendable {
         sent[id] = nil
     }
 
-    /// A file is gone: whether its session goes out of the cloud.
+    /// Notes that a session's file is gone and returns whether the session leaves the cloud.
     mutating func takeRemoval(of id: EntityID, in context: FoldContext) -> Bool {
         if context.rules.isEmpty { return true }
         guard present.remove(id) != nil else { return false }
