@@ -4,6 +4,7 @@ extension StringProtocol {
     func cut(at separator: StaticString) -> [SubSequence] {
         let bytes = utf8
         let width = separator.utf8CodeUnitCount
+        assert(width > 0, "an empty separator would be found at one place for ever")
         var pieces: [SubSequence] = []
         var start = bytes.startIndex
         var here = start

@@ -47,6 +47,7 @@ struct ItemsText {
             _ = try reader.kind()
             let start = reader.offset
             try reader.skip()
+            assert(start < reader.offset && reader.offset <= bytes.count, "an element is at least one byte of the text")
             elements.append(Array(bytes[start..<reader.offset]))
         }
         return elements

@@ -70,6 +70,7 @@ extension Slice<UnsafeRawBufferPointer> {
     fileprivate var lineEnd: Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var index = startIndex
+        assert(endIndex <= base.count, "words are read within the event only")
         while endIndex - index >= 8 {
             let word = base.word(index)
             let (feeds, returns) = (word ^ ones &* 0x0A, word ^ ones &* 0x0D)

@@ -21,6 +21,7 @@ struct TicketMemo: Sendable {
             lists[list] = Snapshot(texts: texts, tickets: tickets)
             return tickets
         }
+        assert(last.texts.count == last.tickets.count, "each part has its ticket")
         var readCount = 0
         var places: [Part: Int]?
         let tickets = texts.enumerated().map { place, text in
