@@ -1,13 +1,13 @@
 /// Reads a literal of JavaScript: objects, lists, texts, numbers, truth values, `null` and `undefined`.
 ///
-/// Front matter can be code, which the extension runs. Here nothing is run: what is no literal, be it a name, a call or an
-/// operator, is not read.
+/// Front matter can be code, which VibeChannel's extension runs. This reader runs nothing: names, calls and operators
+/// are faults.
 struct ScriptLiteral {
     private let units: [Unicode.Scalar]
     private var place = 0
     private var depth = 0
 
-    /// The value of a text that is one literal, perhaps with comments and semicolons around it.
+    /// The value of a text that is one literal; comments before and after it, and semicolons after it, are allowed.
     static func value(of text: String) throws(ScriptFault) -> ScriptValue {
         var reader = ScriptLiteral(units: Array(text.unicodeScalars))
         let value = try reader.readValue()
@@ -21,6 +21,7 @@ struct ScriptLiteral {
         self.units = units
     }
 
+    /// The current scalar; U+0000 at the end.
     private var unit: Unicode.Scalar { place < units.count ? units[place] : "\0" }
 
     private mutating func take(_ text: String) -> Bool {
@@ -83,7 +84,7 @@ extension ScriptLiteral {
             skipSpace()
             guard take(":") else { throw .code }
             let value = try readValue()
-            // This one is no member: it names the object that the rest is looked up in.
+            // `__proto__` sets the object's prototype; it is no member.
             if name != "__proto__" { members[ExactText(name)] = value }
             skipSpace()
             if !take(","), unit != "}" { throw .code }
@@ -105,7 +106,7 @@ extension ScriptLiteral {
         while true {
             skipSpace()
             if take("]") { return elements }
-            // A comma alone leaves a gap, which counts as none.
+            // A comma without a value leaves a hole in the list, read as null.
             if take(",") {
                 elements.append(.null)
                 continue
@@ -116,7 +117,7 @@ extension ScriptLiteral {
         }
     }
 
-    /// Letters, digits, `$` and `_`, and points and signs within a number.
+    /// Takes letters, digits, `$` and `_`; within a number also points, and signs of an exponent.
     private mutating func readLetters() -> String {
         let start = place
         let isNumber = ("0"..."9").contains(unit) || unit == "."
@@ -143,7 +144,7 @@ extension ScriptLiteral {
         case "NaN": return .number(.nan)
         case "Infinity": return .number(.infinity)
         default:
-            // Underscores may stand between digits alone, and an octal number is spelled otherwise than in YAML.
+            // JavaScript allows single underscores only, and spells octal numbers unlike YAML 1.1.
             guard !word.contains("__"), let number = Self.number(word) else { throw .code }
             return .number(number)
         }

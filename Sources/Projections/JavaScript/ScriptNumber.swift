@@ -1,19 +1,19 @@
 /// Numbers as JavaScript reads and prints them.
 enum ScriptNumber {
-    /// The text of a number: ECMA-262, 6.1.6.1.20.
+    /// The text of a number, in decimal: ECMA-262, 6.1.6.1.20.
     static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Infinity" : "Infinity" }
         return value == 0 ? "0" : JSONNumber.ecmaScript(value)
     }
 
-    /// The number without its fraction; `nil` where no 64-bit integer holds it.
+    /// The number without its fraction; `nil` if no 64-bit integer holds it.
     static func whole(_ value: Double) -> Int64? { Int64(exactly: value.rounded(.towardZero)) }
 
-    /// What `parseFloat` makes of a decimal text.
+    /// The result of `parseFloat` for a decimal text.
     static func decimal(_ text: some StringProtocol) -> Double { Double(String(text)) ?? .nan }
 
-    /// What `parseInt` makes of digits to the base of 2, 8, 10 or 16.
+    /// The result of `parseInt` for digits in base 2, 8, 10 or 16. The digits must be valid in the base.
     static func integer(_ digits: some StringProtocol, radix: Int) -> Double {
         guard let width = [2: 1, 8: 3, 16: 4][radix] else { return decimal(digits) }
         var bits = digits.utf8.flatMap { byte -> [UInt8] in
@@ -27,7 +27,7 @@ enum ScriptNumber {
         return Double("0x\(hexadecimal.joined())p0") ?? .nan
     }
 
-    /// A number to the base of 60, the greatest digits first.
+    /// A number in base 60, the most significant part first.
     static func sexagesimal(_ parts: [Double]) -> Double {
         var sum = 0.0
         var base = 1.0

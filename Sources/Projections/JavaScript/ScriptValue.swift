@@ -1,7 +1,7 @@
-/// A value as JavaScript has it, as far as a YAML or JSON reader makes any.
+/// A JavaScript value, of the kinds that a YAML or JSON reader produces.
 ///
-/// Numbers are floating-point numbers here and nowhere else: what leaves is the text that JavaScript prints, or whole
-/// milliseconds (`docs/decisions/0025-javascripts-numbers-leave-as-text.md`).
+/// Only here are numbers floating-point numbers. They leave as the text that JavaScript prints, or as whole
+/// milliseconds (I10, `docs/decisions/0025-javascripts-numbers-leave-as-text.md`).
 indirect enum ScriptValue: Sendable {
     case null
     case bool(Bool)
@@ -13,15 +13,15 @@ indirect enum ScriptValue: Sendable {
     case object([ExactText: ScriptValue])
     /// A buffer of bytes, as its text.
     case buffer(String)
-    /// A list or map within itself.
+    /// A list or map that contains itself.
     case cycle(isArray: Bool)
 
-    /// The longest text that is made of a value, in bytes: aliases can make short front matter name far more.
+    /// The longest text of a value, in bytes: with aliases, short front matter can name far longer texts.
     static let textBytesMax = 1 << 20
 }
 
 extension ScriptValue {
-    /// Whether the value counts as true.
+    /// Whether the value counts as true in JavaScript.
     var isTruthy: Bool {
         switch self {
         case .null: false
@@ -32,7 +32,9 @@ extension ScriptValue {
         }
     }
 
-    /// What `String(value)` gives.
+    /// The result of `String(value)`.
+    ///
+    /// - Throws: `ScriptFault.tooLarge` if the text is longer than `textBytesMax`.
     func text() throws(ScriptFault) -> String {
         var text = ""
         try write(to: &text)
@@ -58,7 +60,7 @@ extension ScriptValue {
         guard text.utf8.count <= Self.textBytesMax else { throw .tooLarge }
     }
 
-    /// What `new Date(value)` counts in milliseconds; `nil` for an invalid date.
+    /// The time value of `new Date(value)`, in milliseconds since 1970; `nil` for an invalid date.
     func milliseconds() throws(ScriptFault) -> Int64? {
         switch self {
         case .null: 0
@@ -69,7 +71,7 @@ extension ScriptValue {
         }
     }
 
-    /// A value of a JSON text.
+    /// The value that `JSON.parse` gives.
     init(_ value: JSONValue) {
         switch value {
         case .null: self = .null
@@ -85,11 +87,11 @@ extension ScriptValue {
     }
 }
 
-/// Why a text gives no value.
+/// Why a text has no value.
 enum ScriptFault: Error {
     case invalid, unknownTag, unknownLanguage, code, tooDeep, tooLarge
 
-    /// A predicate, holding nothing of the text.
+    /// A predicate that contains nothing of the text.
     var reason: String {
         switch self {
         case .invalid: "is no valid YAML or JSON with keys and values"

@@ -1,5 +1,5 @@
 extension ScriptYAML {
-    /// How the line breaks at a block scalar's end are kept.
+    /// Which line breaks at a block scalar's end stay: one, none, or all.
     private enum Chomping {
         case clip, strip, keep
     }
@@ -17,7 +17,7 @@ extension ScriptYAML {
 
         mutating func breaks(_ count: Int) { text += repeatElement(0x0A, count: count) }
 
-        /// The breaks before a line, which begins with a byte.
+        /// Appends the breaks, or the space of folding, before a line that begins with `byte`.
         mutating func join(_ byte: UInt8) {
             let all = hasContent ? 1 + emptyLines : emptyLines
             if !isFolded {
@@ -47,7 +47,7 @@ extension ScriptYAML {
         }
     }
 
-    /// Reads a scalar behind `|` or `>`.
+    /// Reads a block scalar: `|` or `>` and its lines.
     mutating func readBlockScalar(_ nodeIndent: Int) throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "|") || byte == UInt8(ascii: ">") else { return false }
         var block = Block(isFolded: byte == UInt8(ascii: ">"), indent: nodeIndent)

@@ -2,11 +2,11 @@ extension ScriptYAML {
     /// A map that is being read.
     struct Map {
         var members: [ExactText: ScriptValue] = [:]
-        /// The keys that came by a merge, which the map's own keys replace.
+        /// The keys that came from a merge; the map's own keys replace them.
         var merged: Set<ExactText> = []
     }
 
-    /// What a collection has to restore: reading its parts overwrites the node at hand.
+    /// The collection's own properties, to be restored: reading its parts overwrites the current node.
     private struct Outer {
         let tag: String?
         let anchor: ExactText?
@@ -20,7 +20,7 @@ extension ScriptYAML {
         if let anchor { anchors[anchor] = value }
     }
 
-    /// While it is read, a collection's anchor names the collection itself.
+    /// Until the collection is finished, an alias of its anchor is a cycle.
     private mutating func open(isArray: Bool) {
         if let anchor { anchors[anchor] = .cycle(isArray: isArray) }
     }
@@ -49,7 +49,7 @@ extension ScriptYAML {
         return true
     }
 
-    /// Reads a map whose keys stand below each other. Where the first thing is no key, it is the node itself, and read.
+    /// Reads a block map. If the first node is no key, that node is the result.
     mutating func readBlockMapping(_ nodeIndent: Int, _ flowIndent: Int) throws(ScriptFault) -> Bool {
         let outer = outer
         var map = Map()
@@ -93,7 +93,7 @@ extension ScriptYAML {
         return true
     }
 
-    /// Whether a colon makes a key of what was read on one line.
+    /// Takes the colon that makes a key of the node read on `line`; false if there is none.
     private mutating func isKey(startedOn line: Int) throws(ScriptFault) -> Bool {
         guard self.line == line else { return false }
         while Self.isBlank(byte) { place += 1 }
@@ -116,7 +116,7 @@ extension ScriptYAML {
         try skipSpace(comments: true)
     }
 
-    /// Reads `[…]` or `{…}`. Commas alone make nulls.
+    /// Reads `[…]` or `{…}`. An entry without content is null.
     mutating func readFlowCollection(_ nodeIndent: Int) throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") else { return false }
         let outer = outer
@@ -152,7 +152,8 @@ extension ScriptYAML {
         throw .invalid
     }
 
-    /// Reads an entry: a key, and what is behind its colon, `null` where a `?` begins a pair without one.
+    /// Reads an entry: a key, and the value after its colon, `nil` without a colon. A `?` without a colon has the value
+    /// null.
     private mutating func readFlowPair(_ nodeIndent: Int) throws(ScriptFault) -> (Key, ScriptValue?) {
         var content: ScriptValue?
         var isExplicit = false
@@ -184,11 +185,11 @@ extension ScriptYAML {
         var tag: String?
         var value = ScriptValue.null
         var content = ScriptValue.null
-        /// Whether a `?` announced it and no `:` came yet.
+        /// Whether a `?` began it and no `:` followed yet.
         var isExplicit = false
     }
 
-    /// Stores a pair, or merges what `<<` names, and clears the key.
+    /// Stores a pair, or merges the value of `<<`, and clears the key.
     private mutating func store(_ key: inout Key, _ content: ScriptValue, in map: inout Map) throws(ScriptFault) {
         defer { key = Key(isExplicit: key.isExplicit) }
         if key.tag == ScriptYAMLTypes.mergeTag {
@@ -201,7 +202,7 @@ extension ScriptYAML {
         }
         let text = try Self.name(key.value)
         keyBytes += text.utf8.count
-        // The keys that stand there are no longer than all of it; lists of aliases are.
+        // Keys written in the text are no longer than the text; keys made of aliases can be.
         guard keyBytes <= bytes.count + ScriptValue.textBytesMax else { throw .tooLarge }
         let name = ExactText(text)
         if !map.merged.contains(name), map.members[name] != nil { throw .invalid }
@@ -224,13 +225,13 @@ extension ScriptYAML {
         }
     }
 
-    /// A list is an object too: its keys are the places of its elements.
+    /// Merges a list as JavaScript's object: its keys are the indexes of its elements.
     private mutating func mergeElements(_ elements: [ScriptValue], into map: inout Map) throws(ScriptFault) {
         let pairs = elements.enumerated().map { (ExactText(String($0.offset)), $0.element) }
         try merge(.object(Dictionary(uniqueKeysWithValues: pairs)), into: &map)
     }
 
-    /// The text of a key. Lists within a list are none.
+    /// The text of a key. A list that contains a list is no key.
     private static func name(_ key: ScriptValue) throws(ScriptFault) -> String {
         if case .array(let elements) = key {
             for case .array in elements { throw .invalid }

@@ -1,5 +1,5 @@
 extension ScriptYAML {
-    /// Reads a tag: `!`, `!name`, `!!name`, `!<uri>`. Handles of `%TAG` directives are never declared.
+    /// Reads a tag: `!`, `!name`, `!!name`, `!<uri>`. No handle is ever declared, as directives are refused.
     mutating func readTag() throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "!") else { return false }
         guard tag == nil else { throw .invalid }
@@ -13,7 +13,7 @@ extension ScriptYAML {
         let start = place
         while byte != 0, !Self.isSpace(byte) { place += 1 }
         let name = bytes[start..<place]
-        // A second exclamation mark would end a handle that nothing declares.
+        // A second exclamation mark would end an undeclared handle.
         guard !name.contains(UInt8(ascii: "!")), !name.contains(where: Self.isBracketOrComma), Self.isURI(name) else {
             throw .unknownTag
         }
@@ -32,7 +32,7 @@ extension ScriptYAML {
         return text(name)
     }
 
-    /// Whether a tag's name has no other characters than one may have.
+    /// Whether a tag's name consists of the characters allowed in a URI.
     private static func isURI(_ name: ArraySlice<UInt8>) -> Bool {
         var rest = name
         guard let first = rest.popFirst() else { return true }
@@ -65,7 +65,7 @@ extension ScriptYAML {
         return true
     }
 
-    /// Reads `*name`: the value of the anchor, which may still be open.
+    /// Reads `*name`: the value of the anchor, or a cycle if the anchor's collection is unfinished.
     mutating func readAlias() throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "*") else { return false }
         guard let value = anchors[try readName()] else { throw .invalid }

@@ -94,7 +94,7 @@ extension ScriptYAML {
         throw .invalid
     }
 
-    /// Takes one byte within quotes, or the line breaks there, which fold.
+    /// Takes one byte within quotes, or folds the line breaks there.
     private mutating func readQuoted(_ text: inout [UInt8], _ start: inout Int, _ end: inout Int) throws(ScriptFault) {
         if Self.isBreak(byte) {
             try append(start..<end, to: &text, isQuoted: true)
@@ -129,14 +129,14 @@ extension ScriptYAML {
         appendUnit(value, to: &text)
     }
 
-    /// Appends a code point; two escapes of the halves of a pair are one, and a half alone shows as U+FFFD.
+    /// Appends a code point. Two escapes that form a surrogate pair are one scalar; an unpaired one becomes U+FFFD.
     private func appendUnit(_ value: UInt32, to text: inout [UInt8]) {
         if (0xDC00...0xDFFF).contains(value), let high = Self.highSurrogate(at: text) {
             text.removeLast(3)
             let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (value - 0xDC00))
             text += String(Character(scalar ?? "\u{FFFD}")).utf8
         } else if (0xD800...0xDFFF).contains(value) {
-            // In UTF-8 as if it were a code point, until the text is whole.
+            // Kept as three bytes of invalid UTF-8 until the other half follows; else decoding makes it U+FFFD.
             text += [0xED, UInt8(0x80 | value >> 6 & 0x3F), UInt8(0x80 | value & 0x3F)]
         } else {
             text += String(Character(Unicode.Scalar(value) ?? "\u{FFFD}")).utf8
@@ -162,13 +162,14 @@ extension ScriptYAML {
         UInt8(ascii: "L"): "\u{2028}", UInt8(ascii: "P"): "\u{2029}",
     ]
 
-    /// Makes the node at hand a text.
+    /// Makes the current node a text.
     mutating func setScalar(_ text: [UInt8]) {
         kind = .scalar
         result = .string(String(decoding: text, as: UTF8.self))
     }
 
-    /// Takes over bytes of the text, which may hold no control character; within quotes none below U+0020.
+    /// Appends bytes of the source. Throws on a non-printable character; within quotes only on one below U+0020 except
+    /// tab.
     func append(_ range: Range<Int>, to text: inout [UInt8], isQuoted: Bool = false) throws(ScriptFault) {
         let piece = bytes[range]
         if isQuoted {
@@ -179,7 +180,8 @@ extension ScriptYAML {
         text += piece
     }
 
-    /// Whether there is anything of U+0000 … U+001F but tab and line breaks, U+007F … U+009F but U+0085, U+FFFE, U+FFFF.
+    /// Whether UTF-8 contains U+0000 … U+001F (except tab and line breaks), U+007F … U+009F (except U+0085), U+FFFE or
+    /// U+FFFF.
     private static func holdsNonPrintable(_ piece: ArraySlice<UInt8>) -> Bool {
         var before: (UInt8, UInt8) = (0, 0)
         for byte in piece {

@@ -1,10 +1,10 @@
-/// YAML as js-yaml 3.14.2 reads it with its safe schema, to the letter: YAML 1.1 scalars, its own leniency about tabs,
-/// commas and indentation, its own refusals.
+/// Reads YAML exactly as js-yaml 3.14.2 does with its safe schema: YAML 1.1 scalars, its leniency about tabs, commas
+/// and indentation, and its refusals.
 ///
-/// A recursive descent over bytes: each `read…` takes one kind of node at the place, or leaves the place alone and says
-/// no. What js-yaml does not bound is bounded here: nesting, merged keys, the text of keys.
+/// A recursive descent over bytes: each `read…` takes one kind of node at `place`, or returns false and leaves `place`
+/// alone. It bounds what js-yaml does not: nesting, merged keys, and the text of keys.
 struct ScriptYAML {
-    /// What stands around a node, which decides what it can be.
+    /// The context of a node, which decides which kinds of node it can be.
     enum Surroundings {
         /// Within brackets; a key before its colon; a list's entry; a key's value.
         case flowIn, flowOut, blockIn, blockOut
@@ -16,12 +16,12 @@ struct ScriptYAML {
 
     /// The deepest nesting.
     static let depthMax = 100
-    /// The most keys that merges take over.
+    /// The most keys that all merges together may copy.
     static let mergedKeysMax = 20_000
 
-    /// The text, ending in a line break and a zero.
+    /// The text, ending in a line break and a zero. No other byte is zero: the zero ends every loop.
     let bytes: [UInt8]
-    /// How many bytes come before the zero.
+    /// The number of bytes before the zero.
     let length: Int
     var place = 0
     var line = 0
@@ -30,16 +30,16 @@ struct ScriptYAML {
     var anchors: [ExactText: ScriptValue] = [:]
     var depth = 0
     var mergedKeys = 0
-    /// How many bytes the keys have so far.
+    /// The number of bytes in all keys so far.
     var keyBytes = 0
 
-    // The node at hand.
+    // The current node.
     var tag: String?
     var anchor: ExactText?
     var kind: Kind?
     var result = ScriptValue.null
 
-    /// The value of the only document; `null` for a text without any.
+    /// The value of the only document; `null` for a document without content.
     static func value(of text: String) throws(ScriptFault) -> ScriptValue {
         if text.isEmpty { throw .invalid }
         var reader = try ScriptYAML(text)
@@ -49,7 +49,7 @@ struct ScriptYAML {
         }
         guard reader.place < reader.length - 1 else { throw .invalid }
         try reader.readDocument()
-        // What is left is another document.
+        // Any text left is another document.
         guard reader.place >= reader.length - 1 else { throw .invalid }
         return reader.result
     }
@@ -65,7 +65,7 @@ struct ScriptYAML {
 
     private mutating func readDocument() throws(ScriptFault) {
         try skipSpace(comments: true)
-        // A directive needs `---` behind it, which would have ended the front matter.
+        // A directive needs a `---` after it, which would have ended the front matter.
         if lineIndent == 0, byte == UInt8(ascii: "%") { throw .invalid }
         if lineIndent == 0, byte == UInt8(ascii: "-"), byte(1) == byte, byte(2) == byte {
             place += 3
@@ -108,7 +108,7 @@ extension ScriptYAML {
         lineStart = place
     }
 
-    /// Skips blanks, line breaks and perhaps comments; how many lines begin on the way.
+    /// Skips blanks, line breaks and, if asked to, comments; returns the number of line breaks.
     @discardableResult
     mutating func skipSpace(comments: Bool) throws(ScriptFault) -> Int {
         var breaks = 0
@@ -131,7 +131,7 @@ extension ScriptYAML {
         while !Self.isBreak(byte), byte != 0 { place += 1 }
     }
 
-    /// Whether `---` or `...` begins here, alone.
+    /// Whether `---` or `...` is here, followed by a space or the end.
     var isDocumentBorder: Bool {
         guard byte == UInt8(ascii: "-") || byte == UInt8(ascii: "."), byte(1) == byte, byte(2) == byte else {
             return false
@@ -145,7 +145,7 @@ extension ScriptYAML {
 // MARK: - Nodes
 
 extension ScriptYAML {
-    /// Reads the node at the place; whether there was anything.
+    /// Reads the node at `place` into `tag`, `anchor`, `kind` and `result`; false if there is none.
     mutating func readNode(
         _ parentIndent: Int,
         _ surroundings: Surroundings,
@@ -169,18 +169,18 @@ extension ScriptYAML {
             let flowIndent = isBlock ? parentIndent + 1 : parentIndent
             hasContent = try readContent(flowIndent, surroundings, isBlock: isBlock, allowsCollections)
         } else if position.indent == 0, surroundings == .blockOut, allowsCollections {
-            // A list may stand as far to the left as the key that it belongs to.
+            // A list may be indented no further than the key that it belongs to.
             hasContent = try readBlockSequence(place - lineStart)
         }
         try resolve()
         return tag != nil || anchor != nil || hasContent
     }
 
-    /// Where a node stands beside its parent.
+    /// The position of a node relative to its parent.
     private struct Position {
         var allowsCollections: Bool
         var isOnNewLine = false
-        /// Above 0: further to the right than the parent; 0: as far; below: less far.
+        /// Positive: indented further than the parent; 0: equally; negative: less.
         var indent = 1
     }
 
@@ -236,7 +236,7 @@ extension ScriptYAML {
         return isRead
     }
 
-    /// Gives the node the type of its tag.
+    /// Converts the node to the type of its tag.
     private mutating func resolve() throws(ScriptFault) {
         guard let tag, tag != "!" else { return }
         if tag == ScriptYAMLTypes.implicitTag {

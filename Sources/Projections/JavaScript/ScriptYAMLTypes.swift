@@ -1,11 +1,11 @@
-/// The types of js-yaml's safe schema: which scalars are which by themselves, and what a tag makes of a node.
+/// The types of js-yaml's safe schema: the implicit types of plain scalars, and the conversions that tags demand.
 enum ScriptYAMLTypes {
     static let prefix = "tag:yaml.org,2002:"
     static let mergeTag = prefix + "merge"
-    /// The tag of a scalar without quotes whose type is to be found.
+    /// The tag of a plain scalar whose type is not resolved yet.
     static let implicitTag = "?"
 
-    /// What a scalar without quotes and tag is; `nil` for a text.
+    /// The type and value of a plain scalar without a tag; `nil` for a text.
     static func implicit(_ text: String) -> (tag: String, value: ScriptValue)? {
         if isNull(text) { return (prefix + "null", .null) }
         if let truth = truth(text) { return (prefix + "bool", .bool(truth)) }
@@ -15,9 +15,9 @@ enum ScriptYAMLTypes {
         return text == "<<" ? (mergeTag, .string(text)) : nil
     }
 
-    /// What a tag makes of a node; of a kind that the tag does not mean, or with another content, nothing.
+    /// Converts a node to the type of its tag; throws if the type refuses the node's kind or content.
     ///
-    /// A node without content has no kind: then some types make an empty value of it, and others refuse.
+    /// A node without content has no kind: some types give an empty value for it, others refuse.
     static func explicit(
         _ tag: String,
         _ kind: ScriptYAML.Kind?,
@@ -60,7 +60,7 @@ enum ScriptYAMLTypes {
         }
     }
 
-    /// A scalar on a line below its tag has found its own type already; few tags leave it that.
+    /// Converts a scalar that already has its implicit type because it is on a line below its tag; few tags allow that.
     private static func typed(_ name: String, _ value: ScriptValue) -> ScriptValue? {
         if case .null = value { return ["str", "null", "merge"].contains(name) ? empty(name) : nil }
         return name == "str" ? value : nil
@@ -103,7 +103,7 @@ enum ScriptYAMLTypes {
 extension ScriptYAMLTypes {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    /// A whole number: decimal, `0x`, `0b`, octal behind a 0, or to the base of 60.
+    /// A whole number: decimal, `0x…`, `0b…`, octal after a `0`, or in base 60; `nil` for any other text.
     static func integer(_ text: String) -> Double? {
         let (isNegative, rest) = unsigned(text)
         guard let first = rest.first, isDigit(first) else { return nil }
@@ -132,7 +132,8 @@ extension ScriptYAMLTypes {
         return ScriptNumber.integer(String(decoding: plain, as: UTF8.self), radix: radix)
     }
 
-    /// A decimal number, perhaps with an exponent, one to the base of 60 with a point, infinity, or none at all.
+    /// A decimal number, with or without an exponent; a number in base 60 with a point; infinity or NaN. `nil` for any
+    /// other text.
     static func decimal(_ text: String) -> Double? {
         let (isNegative, rest) = unsigned(text)
         guard rest.last != 0x5F, !rest.isEmpty else { return nil }
@@ -166,7 +167,8 @@ extension ScriptYAMLTypes {
         return sexagesimal(rest)
     }
 
-    /// `0`, or digits that begin with another one; perhaps a point with digits; perhaps an exponent.
+    /// Whether the text is `0` or digits without a leading zero, then an optional point with digits and an optional
+    /// exponent.
     private static func isDecimal(_ rest: ArraySlice<UInt8>) -> Bool {
         guard let first = rest.first, isDigit(first) else { return false }
         var tail = first == 0x30 ? rest.dropFirst() : rest.drop { isDigit($0) || $0 == 0x5F }
@@ -174,7 +176,7 @@ extension ScriptYAMLTypes {
         return isExponent(tail)
     }
 
-    /// An exponent, or nothing.
+    /// Whether the text is an exponent or empty.
     private static func isExponent(_ tail: ArraySlice<UInt8>) -> Bool {
         guard let mark = tail.first else { return true }
         guard mark | 0x20 == UInt8(ascii: "e") else { return false }
@@ -189,7 +191,7 @@ extension ScriptYAMLTypes {
         return (bytes.first == 0x2D, isSigned ? bytes.dropFirst() : bytes)
     }
 
-    /// Whether each part behind a colon is a number below 60.
+    /// Whether each part after a colon is a number below 60, of one or two digits.
     private static func areSixties(_ parts: ArraySlice<UInt8>) -> Bool {
         parts.dropFirst().split(separator: 0x3A, omittingEmptySubsequences: false).allSatisfy { part in
             guard let first = part.first, part.count <= 2, part.allSatisfy(isDigit) else { return false }
@@ -206,7 +208,7 @@ extension ScriptYAMLTypes {
         String(decoding: bytes.filter { $0 != 0x5F }, as: UTF8.self)
     }
 
-    /// A number in a spelling that Swift reads: with digits on both sides of a point.
+    /// A number in a form that `Double` reads: without underscores, with digits on both sides of a point.
     private static func number(_ bytes: ArraySlice<UInt8>) -> String {
         let plain = digits(bytes).lowercased()
         let halves = plain.split(separator: "e", omittingEmptySubsequences: false)
@@ -220,7 +222,7 @@ extension ScriptYAMLTypes {
 // MARK: - Times and bytes
 
 extension ScriptYAMLTypes {
-    /// A time stamp of YAML 1.1, in milliseconds since 1970. Every part runs over.
+    /// A time stamp of YAML 1.1, in milliseconds since 1970. Parts out of range carry over, as in `Date.UTC`.
     static func timestamp(_ text: String) -> Int64? {
         var scanner = TimeScanner(text)
         guard let year = scanner.number(4, 4), scanner.take("-"), let month = scanner.number(1, 2), scanner.take("-"),
@@ -246,7 +248,7 @@ extension ScriptYAMLTypes {
         return instant.flatMap { ScriptDate.clipped($0 - offset * 60_000) }
     }
 
-    /// Minutes east of UTC; 0 where nothing is left.
+    /// Takes the zone at the end: minutes east of UTC; 0 without a zone.
     private static func offset(_ scanner: inout TimeScanner) -> Int64? {
         if scanner.isAtEnd { return 0 }
         _ = scanner.takeSpace()
@@ -262,7 +264,7 @@ extension ScriptYAMLTypes {
         return (hours * 60 + minutes) * (isWest ? -1 : 1)
     }
 
-    /// The bytes of a text in base 64. Line breaks are skipped; js-yaml takes no text for three zeros.
+    /// The bytes of a text in base 64, line breaks skipped. An empty text gives three zeros, as in js-yaml.
     private static func binary(_ text: String) -> [UInt8]? {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=".utf8)
         let places = text.utf8.filter { !ScriptYAML.isBreak($0) }

@@ -51,8 +51,6 @@ struct ConversationTimeline: Codable, Sendable {
     private var places: [EntityID: Int] = [:]
 
     /// Inserts a statement at its position and returns the changes that this makes.
-    ///
-    /// Cost: O(messages known) for each statement.
     mutating func insert(
         _ statement: Statement,
         at position: RowRegister.Position,
