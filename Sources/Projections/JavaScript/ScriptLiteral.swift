@@ -11,6 +11,7 @@ struct ScriptLiteral {
     static func value(of text: String) throws(ScriptFault) -> ScriptValue {
         var reader = ScriptLiteral(units: Array(text.unicodeScalars))
         let value = try reader.readValue()
+        assert(reader.depth == 0, "every value that was entered was left")
         reader.skipSpace()
         while reader.take(";") { reader.skipSpace() }
         guard reader.place == reader.units.count else { throw .code }

@@ -21,6 +21,7 @@ enum ScriptNumber {
             return (0..<width).reversed().map { value >> UInt8($0) & 1 }
         }
         bits = [UInt8](repeating: 0, count: (4 - bits.count % 4) % 4) + bits
+        assert(bits.count % 4 == 0, "a hexadecimal digit is four bits")
         let hexadecimal = stride(from: 0, to: bits.count, by: 4).map { start in
             String(bits[start..<start + 4].reduce(0) { Int($0) << 1 | Int($1) }, radix: 16)
         }

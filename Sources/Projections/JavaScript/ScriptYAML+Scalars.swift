@@ -132,6 +132,7 @@ extension ScriptYAML {
     /// Appends a code point. Two escapes that form a surrogate pair are one scalar; an unpaired one becomes U+FFFD.
     private func appendUnit(_ value: UInt32, to text: inout [UInt8]) {
         if (0xDC00...0xDFFF).contains(value), let high = Self.highSurrogate(at: text) {
+            assert((0xD800...0xDBFF).contains(high), "the first half of a pair is a high surrogate")
             text.removeLast(3)
             let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (value - 0xDC00))
             text += String(Character(scalar ?? "\u{FFFD}")).utf8
@@ -171,6 +172,7 @@ extension ScriptYAML {
     /// Appends bytes of the source. Throws on a non-printable character; within quotes only on one below U+0020 except
     /// tab.
     func append(_ range: Range<Int>, to text: inout [UInt8], isQuoted: Bool = false) throws(ScriptFault) {
+        assert(range.upperBound <= length, "the closing zero is no part of a text")
         let piece = bytes[range]
         if isQuoted {
             if piece.contains(where: { $0 < 0x20 && $0 != 0x09 }) { throw .invalid }

@@ -49,6 +49,7 @@ struct ScriptYAML {
         }
         guard reader.place < reader.length - 1 else { throw .invalid }
         try reader.readDocument()
+        assert(reader.depth == 0, "every node that was entered was left")
         // Any text left is another document.
         guard reader.place >= reader.length - 1 else { throw .invalid }
         return reader.result
