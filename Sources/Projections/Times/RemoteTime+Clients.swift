@@ -1,7 +1,7 @@
 import EventLog
 
 extension RemoteTime {
-    /// RFC 3339 as Foundation's ISO 8601 formatter takes it: upper-case `T` and `Z`, and no 60th second.
+    /// Reads RFC 3339 as Foundation's ISO 8601 formatter does: `T` and `Z` in upper case, and no leap second.
     static func upperCaseRFC3339(_ text: String) -> Timestamp? {
         let bytes = Array(text.utf8)
         guard bytes.count > 18, bytes[17] < UInt8(ascii: "6"), !bytes.contains(UInt8(ascii: "t")),
@@ -10,8 +10,8 @@ extension RemoteTime {
         return Timestamp(rfc3339: text)
     }
 
-    /// What JavaScript's `Date` makes of a text or of a number of milliseconds; `nil` for what is no date. Without a zone
-    /// it is UTC: the zone of the machine that read it is not in the log.
+    /// Reads a text, or a number of milliseconds, as JavaScript's `Date` does; `nil` for anything else. A text without
+    /// a zone is UTC: the log does not contain the zone of the client's machine.
     static func javaScriptDate(_ value: JSONValue) -> Timestamp? {
         switch value {
         case .number(let number): number.int64.flatMap { Timestamp(milliseconds: $0) }

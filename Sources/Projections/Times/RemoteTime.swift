@@ -1,16 +1,18 @@
 import EventLog
 
-/// Reads the times that remotes write, each form exactly as far as the remote's rules go.
+/// Reads the times that remotes write; each form accepts exactly what the remote's rules allow.
 enum RemoteTime {
-    /// A date in VibeChannel front matter: RFC 3339; a YAML 1.1 time stamp (a date alone is midnight UTC, without a zone
-    /// it is UTC; https://yaml.org/type/timestamp.html); RFC 2822 with a zone; the text of a JavaScript `Date`
-    /// (ECMA-262, 21.4.4.41). `nil` for anything else, also for days that no calendar has.
+    /// Reads a date of VibeChannel front matter; `nil` for any other text, and for days that no calendar has.
+    ///
+    /// The forms are: RFC 3339; a YAML 1.1 time stamp (a date alone is midnight UTC, a time without a zone is UTC;
+    /// https://yaml.org/type/timestamp.html); the text of a JavaScript `Date` (ECMA-262, 21.4.4.41); RFC 2822 with a
+    /// zone.
     static func vibeChannelDate(_ text: String) -> Timestamp? {
         Timestamp(rfc3339: text) ?? yaml(text) ?? javaScript(text) ?? rfc2822(text)
     }
 
-    /// A Postgres `timestamptz` as row events show it, such as `2026-02-01T10:00:00.12+00:00`; `+00` and a space in
-    /// place of the `T` are accepted.
+    /// Reads a Postgres `timestamptz` of a row event, such as `2026-02-01T10:00:00.12+00:00`. Accepts `+00` and `Z` for
+    /// the zone, and a space for the `T`.
     static func postgres(_ text: String) -> Timestamp? {
         var scanner = TimeScanner(text)
         guard let date = scanner.date(loose: false), scanner.take("T "), let clock = scanner.clock() else { return nil }
@@ -19,7 +21,7 @@ enum RemoteTime {
         return Timestamp(date, clock: clock, offset: offset, nanoseconds: nanoseconds)
     }
 
-    /// A status file's `timestamp`: exactly `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, of a real date and time.
+    /// Reads a status file's `timestamp`: exactly `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, a real date and time.
     static func statusFile(_ text: String) -> Timestamp? {
         let bytes = Array(text.utf8)
         guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[17] < UInt8(ascii: "6")
@@ -41,7 +43,7 @@ enum RemoteTime {
         return Timestamp(date, clock: clock, offset: offset, nanoseconds: nanoseconds)
     }
 
-    /// `Sat Nov 29 2025 12:35:33 GMT-0500 (Eastern Standard Time)`, the name of the zone being optional.
+    /// Reads `Sat Nov 29 2025 12:35:33 GMT-0500 (Eastern Standard Time)`; the zone's name is optional.
     private static func javaScript(_ text: String) -> Timestamp? {
         var scanner = TimeScanner(text)
         guard scanner.weekday(), scanner.takeSpace(), let month = scanner.monthName(), scanner.takeSpace(),
@@ -53,7 +55,7 @@ enum RemoteTime {
         return Timestamp(date, clock: clock, offset: offset)
     }
 
-    /// `Tue, 04 Mar 2025 05:06:07 GMT` (RFC 2822, 3.3; zone names of 4.3), the weekday and the seconds being optional.
+    /// Reads `Tue, 04 Mar 2025 05:06:07 GMT` (RFC 2822, 3.3; zone names of 4.3); weekday and seconds are optional.
     private static func rfc2822(_ text: String) -> Timestamp? {
         var scanner = TimeScanner(text)
         if scanner.weekday() {
@@ -80,7 +82,7 @@ enum RemoteTime {
 }
 
 extension TimeScanner {
-    /// Takes `YYYY-MM-DD`; months and days may have one digit where `loose`.
+    /// Takes `YYYY-MM-DD`; if `loose`, months and days may have one digit.
     mutating func date(loose: Bool) -> CivilDate? {
         let least = loose ? 1 : 2
         guard let year = number(4, 4), take("-"), let month = number(least, 2), take("-"), let day = number(least, 2)

@@ -1,18 +1,21 @@
 import EventLog
 
-/// A `Date` of JavaScript whose zone is UTC: the zone of the machine that read it is not in the log.
+/// A `Date` of JavaScript in UTC: the log does not contain the zone of the client's machine.
 struct ScriptDate {
+    /// Since 1970.
     let milliseconds: Int64
 
+    /// The range of a `Date`, in days before and after 1970: ECMA-262, 21.4.1.1.
     private static let daysMax: Int64 = 100_000_000
     private static let dayMilliseconds: Int64 = 86_400_000
 
-    /// A number of milliseconds that a `Date` can have; `nil` for another.
+    /// The milliseconds themselves; `nil` if they are outside a `Date`'s range.
     static func clipped(_ milliseconds: Int64) -> Int64? {
         milliseconds.magnitude <= UInt64(daysMax * dayMilliseconds) ? milliseconds : nil
     }
 
-    /// What `Date.UTC` gives: months and days, hours and the rest run over, and a year below 100 is one of the 1900s.
+    /// The result of `Date.UTC`: parts out of range carry over, and a year from 0 to 99 is in the 1900s. Months count
+    /// from 1.
     static func utc(
         year: Int64,
         month: Int64,
@@ -27,7 +30,8 @@ struct ScriptDate {
         return instant(year: year, month: month, day: day, clock: clock)
     }
 
-    /// The milliseconds of a day and a time of day; months count from 1 and run over, as days do.
+    /// The milliseconds since 1970 of a day and a time of day (`clock`, in milliseconds). Months and days count from 1;
+    /// out of range they carry over.
     static func instant(year: Int64, month: Int64, day: Int64, clock: Int64) -> Int64? {
         guard year.magnitude < 400_000 else { return nil }
         let months = year * 12 + month - 1
@@ -36,7 +40,7 @@ struct ScriptDate {
         return clipped((first.daysSince1970 + day - 1) * dayMilliseconds + clock)
     }
 
-    /// What `String(date)` gives.
+    /// The result of `String(date)`.
     var text: String {
         let days = Self.floorDivided(milliseconds, by: Self.dayMilliseconds)
         let seconds = (milliseconds - days * Self.dayMilliseconds) / 1000

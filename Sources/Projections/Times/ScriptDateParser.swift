@@ -1,17 +1,21 @@
-/// Reads a text as V8's `Date` does: as the format of ECMA-262, 21.4.1.32, as far as that goes, and what is left over
-/// piece by piece, in nearly any order. Without a zone it is UTC.
+/// Reads a text as V8's `Date` does: first the format of ECMA-262, 21.4.1.32, then the rest piece by piece, in nearly
+/// any order. A text without a zone is UTC.
 struct ScriptDateParser {
     private var tokens: ScriptDateTokens
+    /// The numbers of the date, at most three, in the order of the text.
     private var day: [Int64] = []
     private var namedMonth: Int64?
+    /// Whether the whole text is in the language's own format.
     private var isFormatted = false
+    /// Hour, minute, second and millisecond, as far as they were read.
     private var clock: [Int64] = []
+    /// The hours that `am` or `pm` adds.
     private var half: Int64?
     private var zoneSign: Int64?
     private var zoneHour: Int64?
     private var zoneMinute: Int64?
 
-    /// The milliseconds since 1970; `nil` where the text is no date.
+    /// The milliseconds since 1970; `nil` if the text is no date.
     static func milliseconds(of text: String) -> Int64? {
         var parser = ScriptDateParser(tokens: ScriptDateTokens(text))
         guard let token = parser.readFormat(), parser.readRest(from: token) else { return nil }
@@ -28,8 +32,8 @@ struct ScriptDateParser {
 extension ScriptDateParser {
     private typealias Token = ScriptDateTokens.Token
 
-    /// Reads a date, or a date and a time, in the language's own format; the first token that is left over, or `nil`
-    /// where nothing else can follow what was read.
+    /// Reads a date, or a date and a time, in the language's own format. Returns the first token after it, or `nil` if
+    /// no other form can continue the text.
     private mutating func readFormat() -> Token? {
         if let sign = tokens.sign {
             let token = tokens.take()
@@ -77,7 +81,7 @@ extension ScriptDateParser {
         return readFormattedZone() && tokens.next == .end
     }
 
-    /// A minute or second, which is 0 in the 24th hour.
+    /// Takes a minute or second; after hour 24 it must be 0.
     private mutating func part(of hour: Int64) -> Int64? {
         guard let part = tokens.number(ofLength: 2), part < 60, hour < 24 || part == 0 else { return nil }
         _ = tokens.take()
@@ -112,7 +116,7 @@ extension ScriptDateParser {
         zoneMinute = 0
     }
 
-    /// The first three digits of a fraction.
+    /// The milliseconds of a fraction: its first three digits.
     private static func milliseconds(_ fraction: (value: Int64, length: Int)) -> Int64 {
         var value = fraction.value
         var length = min(fraction.length, 9)
@@ -203,7 +207,7 @@ extension ScriptDateParser {
         while clock.count < 4 { clock.append(0) }
     }
 
-    /// The distance from UTC behind a sign.
+    /// Takes the offset from UTC after its sign.
     private mutating func readOffset(_ sign: Int64) -> Bool {
         zoneSign = sign
         let number = tokens.number
@@ -255,7 +259,7 @@ extension ScriptDateParser {
         return ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * 1000 + parts[3]
     }
 
-    /// Seconds east of UTC; `nil` where there are too many.
+    /// Seconds east of UTC, computed in 32 bits like V8's; `nil` on overflow.
     private var offsetSeconds: Int64? {
         guard let zoneSign else { return 0 }
         let seconds = UInt32(truncatingIfNeeded: (zoneHour ?? 0) * 3600 + (zoneMinute ?? 0) * 60)

@@ -1,4 +1,4 @@
-/// The pieces that V8's date parser cuts a text into.
+/// The tokens of V8's date parser.
 struct ScriptDateTokens {
     enum Token: Equatable {
         case end
@@ -6,9 +6,9 @@ struct ScriptDateTokens {
         /// One of `:`, `-`, `+`, `.`, `)`.
         case symbol(UInt16)
         case month(Int64)
-        /// A time zone's name: hours east of UTC.
+        /// A time zone's name, as hours east of UTC.
         case zone(Int64, length: Int)
-        /// `am` or `pm`: hours to add.
+        /// `am` or `pm`, as hours to add.
         case half(Int64)
         case timeSeparator
         case word
@@ -21,7 +21,7 @@ struct ScriptDateTokens {
     /// The next token.
     private(set) var next = Token.end
 
-    /// Digits beyond these do not count.
+    /// Further digits of a number are ignored.
     private static let digitsMax = 9
 
     init(_ text: String) {
@@ -42,17 +42,18 @@ struct ScriptDateTokens {
 
     func isNext(_ symbol: Unicode.Scalar) -> Bool { next == .symbol(UInt16(truncatingIfNeeded: symbol.value)) }
 
-    /// The sign that is next: 1 or -1.
+    /// The next token as a sign: 1 or -1; `nil` for any other token.
     var sign: Int64? { isNext("+") ? 1 : (isNext("-") ? -1 : nil) }
 
-    /// The number that is next.
+    /// The next token as a number and the count of its digits.
     var number: (value: Int64, length: Int)? {
         if case .number(let value, let length) = next { (value, length) } else { nil }
     }
 
-    /// The number that is next, if it has so many digits.
+    /// The next token as a number of exactly `length` digits.
     func number(ofLength length: Int) -> Int64? { number.flatMap { $0.length == length ? $0.value : nil } }
 
+    /// The current code unit; 0 at the end.
     private var unit: UInt16 { place < units.count ? units[place] : 0 }
 
     private mutating func scanned() -> Token {

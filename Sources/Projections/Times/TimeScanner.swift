@@ -1,6 +1,6 @@
 import EventLog
 
-/// Reads the pieces that written times are made of, from left to right; each piece is taken whole or not at all.
+/// Reads the pieces of a written time from left to right.
 struct TimeScanner {
     private let bytes: [UInt8]
     private var index = 0
@@ -11,7 +11,7 @@ struct TimeScanner {
 
     var isAtEnd: Bool { index == bytes.count }
 
-    /// Takes one of the given characters.
+    /// Takes one of the given ASCII characters; false if none of them is next.
     mutating func take(_ characters: StaticString) -> Bool {
         guard index < bytes.count else { return false }
         for offset in 0..<characters.utf8CodeUnitCount where characters.utf8Start[offset] == bytes[index] {
@@ -21,7 +21,7 @@ struct TimeScanner {
         return false
     }
 
-    /// Takes a word, whatever its case.
+    /// Takes an ASCII word in any case; false if it is not next.
     mutating func take(word: String) -> Bool {
         let wanted = Array(word.lowercased().utf8)
         guard index + wanted.count <= bytes.count else { return false }
@@ -33,14 +33,14 @@ struct TimeScanner {
         return true
     }
 
-    /// Takes spaces and tabs; false where there are none.
+    /// Takes spaces and tabs; false if there are none.
     mutating func takeSpace() -> Bool {
         let start = index
         while take(" \t") {}
         return index > start
     }
 
-    /// Takes a number that has between `least` and `most` digits.
+    /// Takes a number of `least` to `most` digits; `nil` if there are fewer digits. Digits beyond `most` stay.
     mutating func number(_ least: Int, _ most: Int) -> Int64? {
         var end = index
         var value: Int64 = 0
@@ -53,7 +53,7 @@ struct TimeScanner {
         return value
     }
 
-    /// Takes the digits of a fraction, perhaps none, as nanoseconds; digits beyond the ninth are cut off.
+    /// Takes the digits of a fraction, possibly none, as nanoseconds; digits after the ninth are dropped.
     mutating func nanoseconds() -> UInt32 {
         var value: UInt32 = 0
         var count = 0
@@ -76,8 +76,9 @@ struct TimeScanner {
         ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains { take(word: $0) }
     }
 
-    /// Takes `hh:mm:ss`; hours and seconds may be left with one digit where `loose`, seconds left out where
-    /// `secondsOptional`. Seconds since midnight; a 60th second belongs to the next minute.
+    /// Takes `hh:mm:ss` and returns the seconds since midnight; second 60 is the next minute's first.
+    ///
+    /// If `loose`, hours may have one digit; if `secondsOptional`, the seconds may be missing.
     mutating func clock(loose: Bool = false, secondsOptional: Bool = false) -> Int64? {
         guard let hour = number(loose ? 1 : 2, 2), hour < 24, take(":"), let minute = number(2, 2), minute < 60 else {
             return nil
@@ -87,7 +88,7 @@ struct TimeScanner {
         return hour * 3600 + minute * 60 + second
     }
 
-    /// Takes `+hh`, `+hhmm` or `+hh:mm` (or with `-`): seconds east of UTC.
+    /// Takes `+hh`, `+hhmm` or `+hh:mm` (or the same with `-`) and returns the seconds east of UTC.
     mutating func offset(hourDigits: Int = 2) -> Int64? {
         let sign: Int64 = take("+") ? 1 : (take("-") ? -1 : 0)
         guard sign != 0, let hours = number(hourDigits, 2), hours < 24 else { return nil }
@@ -98,7 +99,7 @@ struct TimeScanner {
         return sign * (hours * 3600 + (minutes ?? 0) * 60)
     }
 
-    /// Takes the rest if it is a comment in parentheses.
+    /// Takes all the rest if it is in parentheses; false otherwise.
     mutating func comment() -> Bool {
         guard take("("), bytes.last == UInt8(ascii: ")") else { return false }
         index = bytes.count
@@ -107,7 +108,7 @@ struct TimeScanner {
 }
 
 extension Timestamp {
-    /// The instant at a clock time of a day, in a zone so many seconds east of UTC.
+    /// The instant `clock` seconds after midnight of a day, in a zone `offset` seconds east of UTC.
     init(_ date: CivilDate, clock: Int64, offset: Int64, nanoseconds: UInt32 = 0) {
         self.init(seconds: date.daysSince1970 * 86_400 + clock - offset, nanoseconds: nanoseconds)
     }

@@ -1,10 +1,10 @@
 /// A handle for an id that a remote gave to a thing: a channel, a message, a user, an item, a row.
 ///
-/// Eight bytes, so that tables stay small and fast. A decimal number below 2^63 without leading zeros stands for itself
-/// (snowflakes need no table); every other text is interned in a `Names`, and its handle means something only together
-/// with that `Names`. Handles are never put in order and never stored; see `Names.precedes`.
+/// A handle has eight bytes, so tables stay small and fast. A decimal number below 2^63 without leading zeros is its
+/// own handle (snowflakes need no table). Any other text is interned in a `Names`; its handle has a meaning only with
+/// that `Names`. Handles are never compared for order (see `Names.precedes`), and never leave a state.
 public struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
-    /// Top bit clear: the number itself. Top bit set: the place in the table of names.
+    /// Top bit clear: the number itself. Top bit set: the index in the table of names.
     let rawValue: UInt64
 
     private static let nameBit: UInt64 = 1 << 63
@@ -13,25 +13,25 @@ public struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
         rawValue = Self.nameBit | UInt64(nameIndex)
     }
 
-    /// The handle of a number; `nil` from 2^63 on, where the number is interned as text.
+    /// The handle of a number; `nil` from 2^63 on, because larger numbers are interned as text.
     init?(number: UInt64) {
         guard number < Self.nameBit else { return nil }
         rawValue = number
     }
 
-    /// Stands in for the second half of a key that has one part only.
+    /// No id: the second half of a key that has one part only.
     static let none = EntityID(rawValue: .max)
 
     private init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// The handle that `rawValue` was that of, in the state that it was saved with.
+    /// A handle read from a saved state, valid with the `Names` saved beside it.
     init(saved rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// The number that the id is, or `nil` if it is no number below 2^63.
+    /// The id as a number; `nil` if it is no number below 2^63.
     var number: UInt64? { rawValue & Self.nameBit == 0 ? rawValue : nil }
 
     var nameIndex: Int? {
@@ -60,7 +60,7 @@ public struct Names: Codable, Sendable {
         EntityID(number: number) ?? id(String(number))
     }
 
-    /// The handle of a text that is known or is a number; `nil` for one never seen.
+    /// The handle of a known text or of a number; `nil` for any other text.
     func find(_ text: String) -> EntityID? {
         if let number = Self.plainNumber(text), let id = EntityID(number: number) { return id }
         return indexes[ExactText(text)].map { EntityID(nameIndex: $0) }
@@ -72,7 +72,7 @@ public struct Names: Codable, Sendable {
         return id.nameIndex.map { texts[$0] } ?? ""
     }
 
-    /// Whether one id stands before another: by UTF-8 bytes.
+    /// Whether one id sorts before another by UTF-8 bytes: the only order of ids.
     func precedes(_ left: EntityID, _ right: EntityID) -> Bool {
         left != right && text(left).utf8.lexicographicallyPrecedes(text(right).utf8)
     }

@@ -4,11 +4,11 @@ public enum Section: String, CaseIterable, Codable, Hashable, Sendable {
     case items, sessions, sessionAggregates, prompts, rows, issues
 }
 
-/// What one row of the state document is about, within one source.
+/// Identifies one row of the state document within its source.
 ///
 /// `first` and `second` are the row's ids in the order of the document's columns: (channel, id) of a message,
-/// (list, id) of an item, (guild, user) of a member, (table, id) of a row; `second` is `EntityID.none` where one is
-/// enough.
+/// (list, id) of an item, (guild, user) of a member, (table, id) of a row. `second` is `EntityID.none` for rows with
+/// one id.
 public struct EntityKey: Codable, Hashable, Sendable {
     let section: Section
     let first: EntityID

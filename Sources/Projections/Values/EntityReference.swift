@@ -1,14 +1,14 @@
 /// A thing in a state as people name it: `message:SOURCE/CHANNEL/ID`, `channel:SOURCE/ID`, `item:SOURCE/LIST/ID`, ….
 ///
-/// Parts may be left out from the left, and the middle one alone, as long as one thing fits. `docs/semantics.md` lists the
-/// kinds and their parts.
+/// A reference may omit parts from the left, or only the middle one, as long as one thing fits. `docs/semantics.md`
+/// lists the kinds and their parts.
 public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
     /// What kind of thing is named.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         case channel, message, guild, member, role, ban, presence, typing, voice, read, item, session, prompt, row,
             issue
 
-        /// The sections of the state document that things of this kind stand in.
+        /// The sections of the state document that contain things of this kind.
         var sections: [Section] {
             switch self {
             case .channel: [.channels]
@@ -29,7 +29,7 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
             }
         }
 
-        /// The kind of the things in a section of the state document.
+        /// The kind of the things in a section of the state document; `nil` for `sessionAggregates`.
         public init?(section: Section) {
             guard let kind = Self.allCases.first(where: { $0.sections.contains(section) }) else { return nil }
             self = kind
@@ -38,13 +38,13 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
 
     /// What kind of thing is named.
     public let kind: Kind
-    /// Source and ids as they are; of a reference that somebody wrote perhaps fewer than the thing has.
+    /// The source and the ids, decoded; a written reference may have fewer parts than the thing.
     public let parts: [String]
 
-    /// Reads a reference; `nil` where the text does not begin with a kind and a colon, or names nothing.
+    /// Reads a reference; `nil` if the text does not begin with a kind and a colon, or has no parts.
     ///
-    /// Parts stand between slashes. `%` with two hex digits is the byte of that value, any other `%` itself; a part that
-    /// would not be UTF-8 is taken as it stands.
+    /// Slashes separate the parts. `%` with two hex digits is the byte of that value; any other `%` is itself. A part
+    /// that would decode to invalid UTF-8 is taken verbatim.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":"), let kind = Kind(rawValue: String(text[..<colon])) else {
             return nil
@@ -55,7 +55,7 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
         parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Self.decoded)
     }
 
-    /// Makes a reference of its parts.
+    /// Makes a reference from its parts.
     public init(kind: Kind, parts: [String]) {
         self.kind = kind
         self.parts = parts
@@ -67,18 +67,18 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
         "\(kind.rawValue):\(parts.map(Self.encoded).joined(separator: "/"))"
     }
 
-    /// Whether both name the same, to the byte.
+    /// Whether both have the same kind and the same parts, byte for byte.
     public static func == (left: EntityReference, right: EntityReference) -> Bool {
         left.kind == right.kind && left.parts.elementsEqual(right.parts) { ExactText($0) == ExactText($1) }
     }
 
-    /// Feeds the value to a hasher.
+    /// Hashes the kind and the parts' bytes.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(kind)
         for part in parts { hasher.combine(ExactText(part)) }
     }
 
-    /// Whether this reference, perhaps with parts left out, can mean the thing with these parts.
+    /// Whether this reference, complete or with parts omitted, can mean the thing with these parts.
     ///
     /// Slashes within the thing's ids need not be encoded.
     public func fits(_ parts: [String]) -> Bool {

@@ -1,12 +1,13 @@
 public import EventLog
 
-/// Something in the log that could not be made sense of: kept as data, so that replay never stops half-way (I11).
+/// Something in the log that could not be decoded: kept as data, so that a replay never stops half-way (I11).
 public struct Issue: Codable, Hashable, Sendable {
-    /// The event that it lies in.
+    /// The event with the issue.
     public let sequence: SequenceNumber
     /// What is wrong, in lower case, without the event's own text or a secret.
     public let reason: String
-    /// How many issues with this reason it stands for: after a compaction those from the second one up to this event.
+    /// The number of issues with this reason that this one counts: more than one only after a compaction, which merges
+    /// all but the first.
     public let count: Int
 
     /// Makes an issue.

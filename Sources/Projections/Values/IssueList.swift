@@ -2,25 +2,25 @@ import EventLog
 
 /// The issues of one source.
 ///
-/// A compaction condenses them: of each reason the first issue stays, and one for all others, at the last one's event, with
-/// their count. How many issues there were with which reason, and so the digest, stays as it was.
+/// A compaction condenses them (I27): of each reason it keeps the first issue and one for all others, with their count,
+/// at the last one's event. The count of each reason, and so the digest, stays the same.
 struct IssueList: Codable, Sendable {
     private enum CodingKeys: CodingKey { case rows, toldThrough }
 
-    /// So many reasons keep their own count in a compaction, those that were heard last.
+    /// A compaction counts this many reasons apart, the latest ones.
     static let reasonCountMax = 500
-    /// More are not counted; no log has so many events, and a million such counts can be added.
+    /// Counts stop here: no log has so many events, and a million such counts still add up without overflow.
     fileprivate static let countMax = 1 << 40
-    /// What all others are counted under.
+    /// The reason under which a compaction counts all others.
     static let otherReasons = "other reasons, more than a compaction keeps apart"
 
-    /// In order of arrival; the sequences of condensed ones as `condenses` says.
+    /// In order of arrival; with `condenses`, a reason's second row takes in all later ones.
     private(set) var rows: [Issue] = []
-    /// What events up to this one had to say is told already: they come again after a compaction.
+    /// The issues of events up to this one are in `rows`. A compacted log replays kept events up to here again.
     private(set) var toldThrough: UInt64 = 0
-    /// Whether issues are condensed as they come, for a compaction that would do so afterwards.
+    /// Whether issues are condensed on arrival, for a compaction that would condense them afterwards.
     var condenses = false
-    /// Where the last row of each reason stands; of all but the first one it takes the next one in.
+    /// The indexes of each reason's first and last row.
     private var places: [ExactText: (first: Int, last: Int)] = [:]
 
     init() {}
@@ -38,7 +38,7 @@ struct IssueList: Codable, Sendable {
             places[text] = (rows.count, rows.count)
             return rows.append(issue)
         }
-        // The text that is there already: a reason that comes a million times is held once.
+        // Reuses the stored text, so a reason that arrives a million times is in memory once.
         let reason = rows[known.first].reason
         guard condenses, known.last != known.first else {
             places[text] = (known.first, rows.count)
@@ -63,7 +63,7 @@ struct IssueList: Codable, Sendable {
 // MARK: - Compaction
 
 extension IssueList {
-    /// Condenses what is there. Idempotent.
+    /// Condenses all rows. Idempotent.
     mutating func retain() {
         var condensed = IssueList()
         condensed.condenses = true
@@ -84,7 +84,7 @@ extension IssueList {
         self = condensed
     }
 
-    /// All but the newest.
+    /// The reasons beyond `reasonCountMax`: those whose last issue is oldest.
     private var reasonsToMerge: Set<ExactText> {
         let reasons = places.filter { $0.key.string != Self.otherReasons }
         guard reasons.count > Self.reasonCountMax else { return [] }
@@ -103,10 +103,10 @@ extension IssueList {
         }
     }
 
-    /// Of each issue `["sequence", "reason", count]`; a count of one is left out.
+    /// Each issue as `["sequence", "reason", count]`, without a count of one.
     var snapshot: JSONValue { .array(inOrder.map(Self.value(of:))) }
 
-    /// The issues that no event in `kept` is going to tell again.
+    /// The issues that a replay of the events in `kept` does not give again.
     func facts(keeping kept: Set<UInt64>) -> JSONValue {
         let untold = inOrder.filter { issue in
             issue.sequence.rawValue <= toldThrough || !kept.contains(issue.sequence.rawValue)
@@ -114,7 +114,7 @@ extension IssueList {
         return .array(untold.map(Self.value(of:)))
     }
 
-    /// Reads what `facts` gave, and up to which event that is all.
+    /// Reads what `facts` wrote; `toldThrough` is the last event that they cover.
     init(facts: JSONValue?, toldThrough: UInt64) throws {
         for fact in facts?.array ?? [] { add(try Self.issue(from: fact)) }
         self.toldThrough = toldThrough
@@ -135,7 +135,7 @@ extension IssueList {
 }
 
 extension Issue {
-    /// Both as one, at the later event.
+    /// Both issues as one, at the later event.
     fileprivate func followed(by other: Issue) -> Issue {
         let sum = min(count + other.count, IssueList.countMax)
         return Issue(sequence: max(sequence, other.sequence), reason: reason, count: sum)

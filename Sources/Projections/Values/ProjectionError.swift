@@ -1,20 +1,20 @@
-/// What went wrong with a replay: while doing what, on what, why, and what to do next.
+/// An error of a replay or a compaction.
 public struct ProjectionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of trouble it is.
+    /// The kind of error.
     public enum Code: Hashable, Sendable {
-        /// The point lies before the last compaction.
+        /// The point is before the last compaction.
         case compactedAway
-        /// Nothing of that name is in the state.
+        /// The state contains nothing of that name.
         case notFound
-        /// What a compaction stored cannot be read.
+        /// The facts that a compaction stored are unreadable.
         case damagedFacts
-        /// A compaction would have changed the state.
+        /// A compaction would have changed the state (I13).
         case unproved
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     public let code: Code
-    /// Operation and object, what is wrong, what next.
+    /// The operation and its object, what is wrong, and what to do next.
     public let description: String
 
     /// Makes an error.

@@ -1,17 +1,17 @@
-/// The shapes of text for which libyaml's own scanner is not linear.
+/// Detects text on which libyaml's own scanner needs more than linear time (I23).
 enum YAMLCost {
     /// The longest run of spaces, tabs and line breaks. libyaml keeps a run in a buffer and clears the whole buffer for
     /// each word of the scalar.
     static let blankRunMax = 1_024
-    /// The most lines that begin with `%`. libyaml compares each directive with all before it.
+    /// The most lines that begin with `%`. libyaml compares each directive with all earlier ones.
     static let directivesMax = 8
 
-    /// Whether libyaml reads a text in linear time. Looks at each byte once.
+    /// Whether libyaml reads a text in linear time. Reads each byte once.
     static func isLinear(_ text: String.UTF8View) -> Bool {
         var run = 0
         var directives = 0
         var isLineStart = true
-        // The two bytes before, for the breaks that are longer than a byte: U+0085, U+2028, U+2029.
+        // The two previous bytes, for line breaks of several bytes: U+0085, U+2028, U+2029.
         var before: (UInt8, UInt8) = (0, 0)
         for byte in text {
             let isBreak = byte == 0x0A || byte == 0x0D || isLongBreak(before, byte)

@@ -1,22 +1,22 @@
 import CLibYAML
 
-/// The events of one YAML document, as libyaml finds them: what a text holds, before anything is built of it.
+/// The events of one YAML document, in libyaml's order, before any value is built.
 ///
-/// Hostile text is refused at the first event that shows it, so reading costs time proportional to the text's length:
-/// nesting, the number of values and their text are bounded, keys are scalars, and an anchor names a scalar only.
+/// Hostile text is refused at the first event that reveals it, so reading takes time linear in the text (I23): nesting,
+/// the number of values and their text are bounded, keys are scalars, and an anchor names a scalar only.
 final class YAMLEvents {
     /// The deepest nesting of lists and maps.
     static let depthMax = 64
     /// The most aliases.
     static let aliasesMax = 16
-    /// The most values: scalars, lists and maps that are no keys, aliases included.
+    /// The most values: scalars, lists and maps, aliases included, keys excluded.
     static let valuesMax = 4_000
     /// The most text in all scalars, aliases included, in bytes.
     static let textBytesMax = 1 << 20
-    /// The longest tag. libyaml copies the prefix of a `%TAG` directive for each tag.
+    /// The longest tag, in bytes. libyaml copies the prefix of a `%TAG` directive for each tag.
     static let tagBytesMax = 64
 
-    /// One thing that the text holds.
+    /// One event of the text.
     enum Event {
         case scalar(YAMLScalar)
         case sequenceStart, mappingStart
@@ -28,29 +28,30 @@ final class YAMLEvents {
         case element, key, value
     }
 
+    // libyaml keeps pointers to `bytes` and into `parser`, so both are allocated here and live as long as this object.
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private let parser: UnsafeMutablePointer<yaml_parser_t>
-    /// What comes next in each open list and map.
+    /// The kind of the next node in each open list and map, the innermost last.
     private var places: [Place] = []
     private var anchors: [String: YAMLScalar] = [:]
     private var aliasCount = 0
     private var valueCount = 0
     private var textBytes = 0
     private var isOpen = false
-    /// How many events libyaml has made so far.
+    /// The number of libyaml's events so far.
     private(set) var eventCount = 0
-    /// The line on which the last event begins; the first is 1.
+    /// The line on which the last event begins, from 1.
     private(set) var startLine = 1
 
-    /// The line that libyaml has come to, or names as the faulty one; the first is 1.
+    /// The line that libyaml has reached, or the line of its error, from 1.
     var line: Int {
         let state = parser.pointee
         return Int(state.error == YAML_NO_ERROR ? state.mark.line : state.problem_mark.line) + 1
     }
 
-    /// Looks at a text without reading it as YAML yet.
+    /// Prepares to read a text, which is copied; reads no YAML yet.
     ///
-    /// - Throws: `YAMLFault.costly` where libyaml would need more than linear time.
+    /// - Throws: `YAMLFault.costly` if libyaml would need more than linear time.
     init(_ text: String) throws(YAMLFault) {
         guard YAMLCost.isLinear(text.utf8) else { throw .costly }
         bytes = .allocate(capacity: max(1, text.utf8.count))
@@ -58,7 +59,7 @@ final class YAMLEvents {
         parser = .allocate(capacity: 1)
         parser.initialize(to: yaml_parser_t())
         guard yaml_parser_initialize(parser) == 1 else { throw .invalid }
-        // The encoding is given, so that libyaml guesses none.
+        // Set, so that libyaml does not guess the encoding.
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, bytes.baseAddress, text.utf8.count)
     }
@@ -134,8 +135,8 @@ extension YAMLEvents {
         return scalar
     }
 
-    /// Tags change nothing, since scalars are the text as written. Those of YAML itself are passed over; others ask for
-    /// a meaning that no reader of ours has.
+    /// Accepts YAML's own tags, which change nothing, as scalars are the text as written. Refuses all others: no reader
+    /// here knows their meaning.
     private func check(tag: CText?) throws(YAMLFault) {
         guard let tag else { return }
         var length = 0
@@ -145,7 +146,7 @@ extension YAMLEvents {
         guard text == "!" || text.hasPrefix("tag:yaml.org,2002:") else { throw .unknownTag }
     }
 
-    /// Counts what begins here, and moves on from a key to its value and back.
+    /// Counts a node with `length` bytes of text, and advances its map from key to value or back.
     private func count(text length: Int) throws(YAMLFault) {
         textBytes += length
         switch places.last {
@@ -160,17 +161,17 @@ extension YAMLEvents {
     }
 }
 
-/// A scalar, its escapes resolved and its lines folded.
+/// A scalar, with escapes resolved and lines folded.
 struct YAMLScalar {
-    /// The tag of a scalar that is a text, given or not.
+    /// The tag of a text; also the tag of a scalar without one.
     static let textTag = "tag:yaml.org,2002:str"
 
     let text: String
-    /// Whether it is written without quotes and is no block.
+    /// Whether the scalar has no quotes and is no block.
     let isPlain: Bool
     let tag: String
 
-    /// What tells two keys of a map from each other.
+    /// Identifies a key within its map.
     var identity: [String] { [text, tag] }
 }
 
@@ -178,7 +179,7 @@ struct YAMLScalar {
 enum YAMLFault: Error {
     case invalid, costly, tooDeep, tooLarge, keyIsNoScalar, anchorOnCollection, unknownTag, mergesNoMap
 
-    /// A predicate, holding nothing of the text.
+    /// A predicate that contains nothing of the text.
     var reason: String {
         switch self {
         case .invalid: "is no valid YAML"

@@ -1,8 +1,8 @@
-/// A value of a YAML document with the line on which it begins: for files whose mistakes are told by line.
+/// A value of a YAML document with the line on which it begins, for error messages that name a line.
 ///
-/// Scalars are the text as written. Merge keys are names like others.
+/// Scalars are the text as written. Merge keys are ordinary names.
 package struct YAMLNode: Sendable {
-    /// What the document has there.
+    /// The kinds of values.
     package enum Value: Sendable {
         /// Empty, `~` or `null`.
         case absent
@@ -21,21 +21,21 @@ package struct YAMLNode: Sendable {
         package let value: YAMLNode
     }
 
-    /// The line on which it begins, from 1.
+    /// The line on which the value begins, from 1.
     package let line: Int
-    /// What the document has there.
+    /// The value.
     package let value: Value
 
-    /// The members of a map; `nil` where it is none.
+    /// The members of a map; `nil` for any other value.
     package var members: [Member]? { if case .map(let members) = value { members } else { nil } }
-    /// The elements of a list; `nil` where it is none.
+    /// The elements of a list; `nil` for any other value.
     package var elements: [YAMLNode]? { if case .list(let elements) = value { elements } else { nil } }
-    /// The text of a scalar; `nil` where it is none, or absent.
+    /// The text of a scalar; `nil` for any other value, and for an absent one.
     package var text: String? { if case .text(let text, _) = value { text } else { nil } }
 }
 
 extension YAMLDocument {
-    /// The document with its lines, with the same limits as `members(of:)`.
+    /// The document with its lines, within the limits of `members(of:)`; absent on line 1 if there is no document.
     package static func node(of text: String) throws(Fault) -> YAMLNode {
         guard text.utf8.count <= bytesMax else { throw Fault(reason: "has more than \(bytesMax) bytes", line: nil) }
         let events: YAMLEvents
@@ -52,7 +52,7 @@ extension YAMLDocument {
 }
 
 extension YAMLEvents {
-    /// The value that begins with an event; `YAMLEvents` bounds how deep that goes.
+    /// Reads the value that begins with an event. Recursive; `YAMLEvents` bounds the depth.
     fileprivate func node(_ event: Event) throws(YAMLFault) -> YAMLNode {
         let line = startLine
         switch event {

@@ -1,4 +1,4 @@
-/// Puts the events of a document together, depth first; `YAMLEvents` bounds how deep that goes.
+/// Builds the value of a document from its events, depth first. Recursive; `YAMLEvents` bounds the depth.
 struct YAMLReader {
     private typealias Event = YAMLEvents.Event
 
@@ -8,11 +8,11 @@ struct YAMLReader {
         self.events = events
     }
 
-    /// The document's value; `nil` where there is no document.
+    /// The document's value; `nil` if there is no document.
     func root() throws(YAMLFault) -> JSONValue? {
         guard let first = try events.next() else { return nil }
         let root = try value(first)
-        // What follows may be no YAML, or another document.
+        // The rest may be malformed, or another document.
         guard try events.next() == nil else { throw .invalid }
         return root
     }
@@ -82,16 +82,16 @@ package enum YAMLDocument {
     /// The longest text, in bytes.
     package static let bytesMax = 1 << 20
 
-    /// Why a text is no mapping in YAML.
+    /// Why a text is unreadable, or no map in YAML.
     package struct Fault: Error {
-        /// A predicate that holds nothing of the text.
+        /// A predicate that contains nothing of the text.
         package let reason: String
-        /// The line, from 1; `nil` where no line is to blame.
+        /// The line of the fault, from 1; `nil` if it has none.
         package let line: Int?
     }
 
-    /// The members of the top-level map: scalars as the text that was written, merge keys resolved, and null for what is
-    /// empty, `~` or `null`.
+    /// The members of the top-level map, merge keys resolved. Scalars are the text as written; empty ones, `~` and
+    /// `null` are null.
     package static func members(of text: String) throws(Fault) -> JSONObject {
         guard text.utf8.count <= bytesMax else { throw Fault(reason: "has more than \(bytesMax) bytes", line: nil) }
         let events: YAMLEvents
