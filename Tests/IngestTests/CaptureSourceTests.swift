@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -152,6 +153,29 @@ import Testing
         #expect(error { _ = try folder.allDrafts() }?.reason.contains("directory") == true)
         let missing = CaptureSource(path: directory.path("none"), name: try SourceName("s"))
         #expect(error { _ = try missing.allDrafts() }?.code == .io)
+    }
+
+    /// A number that is closed twice belongs to another thread by then.
+    @Test func anEmptyFileIsClosedOnce() throws {
+        try Data().write(to: URL(fileURLWithPath: directory.path("empty")))
+        let isDone = Atomic(false)
+        let stolen = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 2) { thread in
+            if thread == 0 {
+                for _ in 0..<20_000 { _ = try? CaptureFile(path: directory.path("empty")) }
+                isDone.store(true, ordering: .releasing)
+            } else {
+                while !isDone.load(ordering: .acquiring) {
+                    let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    for _ in 0..<10 where fcntl(descriptor, F_GETFD) < 0 {
+                        stolen.add(1, ordering: .relaxed)
+                        break
+                    }
+                    close(descriptor)
+                }
+            }
+        }
+        #expect(stolen.load(ordering: .relaxed) == 0)
     }
 
     static let guesses: [(raw: String, kind: CaptureKind?)] = [

@@ -54,8 +54,8 @@ final class CaptureFile {
             defer { close(opened) }
             (descriptor, size) = try Self.spool(opened, name, operation)
         }
+        // Every property is set, so `deinit` runs after a throw from here on, and closes the file.
         guard size > 0 else {
-            close(descriptor)
             throw IngestError(emptyCode, operation: operation, object: name, reason: "it is empty")
         }
     }

@@ -36,15 +36,12 @@ final class DirectoryWatch: @unchecked Sendable {
         for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         wakeup = (pipes[0], pipes[1])
         descriptor = inotify_init1(O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            close(pipes[0])
-            close(pipes[1])
-            return nil
-        }
+        // Every property is set, so `deinit` runs after this and closes the pipe.
+        guard descriptor >= 0 else { return nil }
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
         close(wakeup.read)
         close(wakeup.write)
     }
