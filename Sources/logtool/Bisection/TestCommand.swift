@@ -37,8 +37,7 @@ struct TestCommand {
     func run(on document: [UInt8]) throws -> Ending {
         let input = try Self.unnamedFile(holding: document)
         defer { close(input) }
-        let child = try spawn(input: input)
-        return try Interrupts.ending(group: child) { try wait(for: child) }
+        return try Interrupts.ending(group: { try spawn(input: input) }, during: { try wait(for: $0) })
     }
 
     private func spawn(input: Int32) throws -> pid_t {
