@@ -54,6 +54,7 @@ import Testing
         #expect(result.bytes == encoded)
         #expect(result.changed == (bytes != encoded))
         #expect(String(validating: result.bytes, as: UTF8.self) != nil)
+        #expect(UTF8Text.restoringFaults(result.bytes) == bytes)
     }
 
     @Test func everyStringIsWrittenAsTheBytesItHas() throws {

@@ -183,6 +183,31 @@ import Testing
         #expect(try ToolRun.run(["play", "A", "--as", "git", "--to", "play.git"], in: bench.folder).exitCode == 4)
     }
 
+    /// More than waits in memory for git to read it, so that git is waited for between commits.
+    @Test func commitsOfManyMegabytesArePlayedWhole() throws {
+        let text = String(repeating: "0123456789abcde\\n", count: 20_000)
+        let texts = ["a", "b", "c"].map { #"{"path":"\#($0)","text":"\#(text)"}"# }.joined(separator: ",")
+        let changes = ["a", "b", "c"].map { #"{"path":"\#($0)","to":{"mode":"100644","blob":"\#(blob)"}}"# }
+        let person = #"{"name":"Ada","email":"ada@x","time":1767225600}"#
+        let drafts = try (1...24).map { number in
+            let id = String(repeating: "0", count: 38) + (number < 10 ? "0\(number)" : "\(number)")
+            let document =
+                #"{"commit":"\#(id)","parents":[{"changes":[\#(changes.joined(separator: ","))]}],"author":\#(person),"#
+                + #""committer":\#(person),"message":"\#(number)","files":[\#(texts)]}"#
+            return DraftEvent(
+                recordedAt: Timestamp(microseconds: 1_767_225_600_000_000),
+                source: try SourceName("vibe"),
+                kind: try EventKind("git.commit/1"),
+                key: try EventKey("\(number)"),
+                payload: Array(document.utf8)
+            )
+        }
+        try bench.makeLog("A", drafts)
+        let run = try ToolRun.run(["play", "A", "--as", "git", "--to", "play.git", "--speed", "max"], in: bench.folder)
+        #expect(run.exitCode == 0, "\(run.errors)")
+        #expect(try git(["cat-file", "-s", "vibechannel:c"]) == "320000\n")
+    }
+
     @Test func whatALogSaysOfAFileIsNoCommandOfGit() async throws {
         let command = #"\nreset refs/heads/evil\nfrom :1\n\n"#
         let changes = [

@@ -17,7 +17,7 @@ package final class GitFastImport {
     private var questions = 0
 
     private static let bufferBytesMax = 256 << 10
-    /// The number of submitted bytes after which writing waits for git to read them, to bound memory.
+    /// The number of submitted bytes after which the end of a commit waits for git to read them.
     private static let unreadBytesMax = 16 << 20
     private static let operation = "play git into"
 
@@ -51,24 +51,27 @@ package final class GitFastImport {
         self.directory = directory
     }
 
-    /// Writes one line of fast-import's input format.
-    ///
-    /// - Throws: `IngestError` with code `io` if git has ended.
-    package func line(_ text: String) throws(IngestError) {
+    /// Writes one line of fast-import's input format. Never waits for git, because a question to git may not stand
+    /// within a commit.
+    package func line(_ text: String) {
         buffer.append(contentsOf: text.utf8)
         buffer.append(UInt8(ascii: "\n"))
-        guard buffer.count >= Self.bufferBytesMax else { return }
-        submit()
-        if unreadBytes >= Self.unreadBytesMax { try waitUntilRead() }
+        if buffer.count >= Self.bufferBytesMax { submit() }
     }
 
     /// Writes a `data` command with any bytes.
-    ///
-    /// - Throws: as `line`.
-    package func data(_ bytes: [UInt8]) throws(IngestError) {
-        try line("data \(bytes.count)")
+    package func data(_ bytes: [UInt8]) {
+        line("data \(bytes.count)")
         buffer.append(contentsOf: bytes)
-        try line("")
+        line("")
+    }
+
+    /// Ends a commit. Waits for git if much is unread, which bounds memory by `unreadBytesMax` and one commit.
+    ///
+    /// - Throws: `IngestError` with code `io` if git has ended.
+    package func endCommit() throws(IngestError) {
+        line("")
+        if unreadBytes >= Self.unreadBytesMax { try waitUntilRead() }
     }
 
     /// Puts a file into the current commit.
@@ -77,27 +80,25 @@ package final class GitFastImport {
     ///   - path: the path in fast-import's quoted form.
     ///   - mode: the mode of an executable file or a symbolic link. Any other text means a plain file, because it comes
     ///     from a log: a line feed in it would begin another command.
-    /// - Throws: as `line`.
-    package func file(_ path: String, mode: String, _ bytes: [UInt8]) throws(IngestError) {
-        try line("M \(["100755", "120000"].contains(mode) ? mode : "100644") inline \(path)")
-        try data(bytes)
+    package func file(_ path: String, mode: String, _ bytes: [UInt8]) {
+        line("M \(["100755", "120000"].contains(mode) ? mode : "100644") inline \(path)")
+        data(bytes)
     }
 
     /// Puts a submodule into the current commit, if `id` is an object's full id.
     ///
     /// - Returns: whether the submodule was added.
-    /// - Throws: as `line`.
-    package func link(_ path: String, to id: String) throws(IngestError) -> Bool {
+    package func link(_ path: String, to id: String) -> Bool {
         guard GitRepository.isObjectID(id) else { return false }
-        try line("M 160000 \(id) \(path)")
+        line("M 160000 \(id) \(path)")
         return true
     }
 
     /// Makes everything written so far visible in the repository, and waits until git has done so.
     ///
-    /// - Throws: as `line`.
+    /// - Throws: as `endCommit`.
     package func show() throws(IngestError) {
-        try line("checkpoint\n")
+        line("checkpoint\n")
         try waitUntilRead()
     }
 
@@ -105,7 +106,7 @@ package final class GitFastImport {
     ///
     /// - Throws: `IngestError` with code `io` if git failed.
     package func finish() throws(IngestError) {
-        try line("done")
+        line("done")
         submit()
         let ending = process.finish()
         guard ending.status == 0 else { throw Self.failure(ending.reason, directory) }

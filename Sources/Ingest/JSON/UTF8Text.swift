@@ -1,3 +1,5 @@
+import EventLog
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -5,7 +7,7 @@ import Darwin
 #endif
 
 /// Finds bytes that are not UTF-8 (RFC 3629), and encodes them.
-enum UTF8Text {
+package enum UTF8Text {
     /// The index of the first byte at or after `start` that is not part of well-formed UTF-8; `count` if there is none.
     static func firstFault(in bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) -> Int {
         var index = start
@@ -39,8 +41,7 @@ enum UTF8Text {
             var start = 0
             while fault < buffer.count {
                 encoded.append(contentsOf: buffer[start..<fault])
-                encoded.append(0x25)
-                encoded.append(contentsOf: Hex.upperDigits(of: buffer[fault]))
+                encoded.append(contentsOf: PercentEncoding.encoded([buffer[fault]]) { _ in false })
                 start = fault + 1
                 fault = firstFault(in: buffer, from: start)
             }
@@ -49,20 +50,23 @@ enum UTF8Text {
         }
     }
 
+    /// The bytes before `percentEncodingFaults`, for an encoding that changed something.
+    package static func restoringFaults(_ bytes: [UInt8]) -> [UInt8] {
+        // A fault is never ASCII, so `%41` stood in the original.
+        PercentEncoding.decoded(bytes, from: 0x80)
+    }
+
     /// A text with all bytes written as `%XX`, except for the unreserved characters of RFC 3986 and those of `kept`.
     static func percentEncoded(_ text: String, keeping kept: String = "") -> String {
         let plain = "-._~\(kept)".utf8
-        var encoded: [UInt8] = []
-        for byte in text.utf8 {
+        let encoded = PercentEncoding.encoded(Array(text.utf8)) { byte in
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: encoded.append(byte)
-            case _ where plain.contains(byte): encoded.append(byte)
-            default: encoded += [0x25] + Hex.upperDigits(of: byte)
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            default: plain.contains(byte)
             }
         }
         return String(decoding: encoded, as: UTF8.self)
     }
-
     /// The length of the well-formed sequence at an index (Unicode 15, table 3-7); 0 if there is none.
     private static func sequenceLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         let lead = bytes[index]
@@ -81,13 +85,5 @@ enum UTF8Text {
         guard length > 0, bytes.count - index >= length, second.contains(bytes[index + 1]) else { return 0 }
         for offset in 2..<max(length, 2) where bytes[index + offset] & 0xC0 != 0x80 { return 0 }
         return length
-    }
-}
-
-/// Hexadecimal digits.
-enum Hex {
-    /// The two upper-case digits of a byte.
-    static func upperDigits(of byte: UInt8) -> [UInt8] {
-        [byte >> 4, byte & 15].map { $0 < 10 ? 0x30 + $0 : 0x41 + $0 - 10 }
     }
 }

@@ -1,3 +1,5 @@
+import EventLog
+
 /// A decoded text with the place of each byte in the frame; finds the secrets within it.
 struct SecretText {
     private(set) var text: [UInt8] = []
@@ -131,22 +133,7 @@ extension SecretText {
         var start = equals
         while start > 0, Self.isNameByte(text[start - 1]) || text[start - 1] == 0x25 { start -= 1 }
         guard start > 0, start < equals, [0x3F, 0x26, 0x23, 0x3B].contains(text[start - 1]) else { return nil }
-        return Self.percentDecoded(text[start..<equals])
-    }
-
-    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        var decoded: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(JSONEscape.hexValue)
-            if byte == 0x25, digits.count == 2 {
-                decoded.append(digits[0] << 4 | digits[1])
-                rest = rest.dropFirst(2)
-            } else {
-                decoded.append(byte)
-            }
-        }
-        return decoded
+        return PercentEncoding.decoded(Array(text[start..<equals]))
     }
 
     /// The value after a member's name: from behind the colon or equals sign up to the closing quote, or without an

@@ -112,19 +112,7 @@ extension StatusSession {
     }
 
     private static func bytes(ofEncoded text: Substring, isEncoded: Bool) -> [UInt8] {
-        guard isEncoded else { return Array(text.utf8) }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(JSONEscape.hexValue)
-            if byte == 0x25, digits.count == 2, digits[0] >= 8 {
-                bytes.append(digits[0] << 4 | digits[1])
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return bytes
+        isEncoded ? UTF8Text.restoringFaults(Array(text.utf8)) : Array(text.utf8)
     }
 }
 #endif

@@ -1,3 +1,5 @@
+import EventLog
+
 /// A thing in a state as people name it: `message:SOURCE/CHANNEL/ID`, `channel:SOURCE/ID`, `item:SOURCE/LIST/ID`, ….
 ///
 /// A reference may omit parts from the left, or only the middle one, as long as one thing fits. `docs/semantics.md`
@@ -52,7 +54,9 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
         let path = text.utf8[text.index(after: colon)...]
         guard !path.isEmpty else { return nil }
         self.kind = kind
-        parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Self.decoded)
+        parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            PercentEncoding.decoded(String(Substring($0)))
+        }
     }
 
     /// Makes a reference from its parts.
@@ -65,6 +69,14 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
     /// things have different texts.
     public var description: String {
         "\(kind.rawValue):\(parts.map(Self.encoded).joined(separator: "/"))"
+    }
+
+    private static func encoded(_ part: String) -> String {
+        let isKept = { (byte: UInt8) in
+            byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "%")
+        }
+        guard !part.utf8.allSatisfy(isKept) else { return part }
+        return String(decoding: PercentEncoding.encoded(Array(part.utf8), keeping: isKept), as: UTF8.self)
     }
 
     /// Whether both have the same kind and the same parts, byte for byte.
@@ -88,45 +100,5 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
 
     private func isSpelledLike(_ other: ArraySlice<String>) -> Bool {
         parts.joined(separator: "/").utf8.elementsEqual(other.joined(separator: "/").utf8)
-    }
-}
-
-// MARK: - Percent-encoding (RFC 3986, section 2.1)
-
-extension EntityReference {
-    private static func encoded(_ part: String) -> String {
-        let mustBeEncoded = { (byte: UInt8) in
-            byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%")
-        }
-        guard part.utf8.contains(where: mustBeEncoded) else { return part }
-        var bytes: [UInt8] = []
-        for byte in part.utf8 {
-            if mustBeEncoded(byte) {
-                let digits = String(byte, radix: 16, uppercase: true)
-                bytes.append(contentsOf: (byte < 16 ? "%0" : "%").utf8)
-                bytes.append(contentsOf: digits.utf8)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func decoded(_ part: Substring.UTF8View) -> String {
-        let raw = Array(part)
-        var bytes: [UInt8] = []
-        var index = 0
-        while index < raw.count {
-            if raw[index] == UInt8(ascii: "%"), index + 2 < raw.count,
-                let high = JSONText.hexDigit(raw[index + 1]), let low = JSONText.hexDigit(raw[index + 2])
-            {
-                bytes.append(high << 4 | low)
-                index += 3
-            } else {
-                bytes.append(raw[index])
-                index += 1
-            }
-        }
-        return String(validating: bytes, as: UTF8.self) ?? String(decoding: raw, as: UTF8.self)
     }
 }

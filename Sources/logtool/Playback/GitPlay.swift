@@ -64,15 +64,15 @@ struct GitPlay {
         let reference = isOnBranch ? branch : "refs/play/side"
         let mark = marks.count + 1
         marks[id] = mark
-        if known.isEmpty { try writer.line("reset \(reference)\n") }
-        try writer.line("commit \(reference)")
-        try writer.line("mark :\(mark)")
-        try writer.line("author \(Self.person(document["author"]))")
-        try writer.line("committer \(Self.person(document["committer"]))")
-        try writer.data(Array((document["message"]?.string ?? "").utf8))
-        for (place, parent) in known.enumerated() { try writer.line("\(place == 0 ? "from" : "merge") :\(parent)") }
-        try write(parents.first?["changes"]?.array ?? [], files: document["files"]?.array ?? [])
-        try writer.line("")
+        if known.isEmpty { writer.line("reset \(reference)\n") }
+        writer.line("commit \(reference)")
+        writer.line("mark :\(mark)")
+        writer.line("author \(Self.person(document["author"]))")
+        writer.line("committer \(Self.person(document["committer"]))")
+        writer.data(Array((document["message"]?.string ?? "").utf8))
+        for (place, parent) in known.enumerated() { writer.line("\(place == 0 ? "from" : "merge") :\(parent)") }
+        write(parents.first?["changes"]?.array ?? [], files: document["files"]?.array ?? [])
+        try writer.endCommit()
         if isOnBranch { tip = id }
     }
 
@@ -85,22 +85,22 @@ struct GitPlay {
                 client: "left as it is: the commit is not in the log"
             )
         }
-        try writer.line("reset \(branch)")
-        try writer.line("from :\(mark)\n")
+        writer.line("reset \(branch)")
+        writer.line("from :\(mark)\n")
         tip = id
     }
 
-    private func write(_ changes: [JSONValue], files: [JSONValue]) throws {
+    private func write(_ changes: [JSONValue], files: [JSONValue]) {
         let texts = Dictionary(files.compactMap { file in file["path"]?.string.map { ($0, file) } }) { first, _ in first
         }
         // Deletions come first: a directory can replace a file only once the file is gone.
-        for change in changes where change["to"] == nil { try writer.line("D \(Self.path(change))") }
+        for change in changes where change["to"] == nil { writer.line("D \(Self.path(change))") }
         for change in changes {
             guard let to = change["to"], let name = change["path"]?.string else { continue }
             let mode = to["mode"]?.string ?? ""
-            if mode == "160000", try writer.link(Self.path(change), to: to["blob"]?.string ?? "") { continue }
+            if mode == "160000", writer.link(Self.path(change), to: to["blob"]?.string ?? "") { continue }
             let text = texts[name]?["text"]?.string ?? Self.missing(texts[name])
-            try writer.file(Self.path(change), mode: mode, Array(text.utf8))
+            writer.file(Self.path(change), mode: mode, Array(text.utf8))
         }
     }
 
@@ -111,7 +111,7 @@ struct GitPlay {
     /// A path in fast-import's quotes, with bytes outside printable ASCII as octal digits.
     private static func path(_ change: JSONValue) -> String {
         let text = Array((change["path"]?.string ?? "").utf8)
-        let bytes = change["encoded"]?.bool == true ? PercentEncoding.removed(from: text) : text
+        let bytes = change["encoded"]?.bool == true ? UTF8Text.restoringFaults(text) : text
         var quoted = "\""
         for byte in bytes {
             if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {

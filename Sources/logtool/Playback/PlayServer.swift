@@ -1,4 +1,5 @@
 #if Recorders
+import EventLog
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -15,7 +16,7 @@ struct PlayRequest: Sendable {
 
     /// The path without its query, percent-decoded.
     var path: String {
-        PercentEncoding.removed(from: String(target.prefix { $0 != "?" }))
+        PercentEncoding.decoded(String(target.prefix { $0 != "?" }))
     }
 
     /// The first value of a query parameter, percent-decoded; `nil` if it is missing.
@@ -23,7 +24,7 @@ struct PlayRequest: Sendable {
         guard let mark = target.firstIndex(of: "?") else { return nil }
         let pairs = target[target.index(after: mark)...].split(separator: "&")
         return pairs.first { $0.hasPrefix(name + "=") }.map { String($0.dropFirst(name.count + 1)) }
-            .map { PercentEncoding.removed(from: $0) }
+            .map { PercentEncoding.decoded($0) }
     }
 }
 

@@ -21,9 +21,7 @@ struct RealtimeRoutes: RemoteRoutes {
         }.compactMap { $0["record"] }
         let query = request.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         for pair in query.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1).map {
-                PercentEncoding.removed(from: String($0))
-            }
+            let parts = pair.split(separator: "=", maxSplits: 1).map { PercentEncoding.decoded(String($0)) }
             guard parts.count == 2, let filter = PostgRESTFilter(column: parts[0], parts[1]) else { continue }
             records.removeAll { !filter.admits($0) }
         }

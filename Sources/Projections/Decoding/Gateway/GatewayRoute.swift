@@ -1,3 +1,5 @@
+import EventLog
+
 /// A path of a gateway's REST interface. Anything before `users`, `guilds` or `channels` is ignored.
 struct GatewayRoute {
     enum Subject {
@@ -86,17 +88,6 @@ struct GatewayRoute {
     }
 
     private static func decoded(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-            guard byte == UInt8(ascii: "%"), digits.count == 2 else {
-                bytes.append(byte)
-                continue
-            }
-            rest = rest.dropFirst(2)
-            bytes.append(UInt8(digits[0] * 16 + digits[1]))
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: PercentEncoding.decoded(Array(text.utf8)), as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+import EventLog
 import GRDBSQLite
 
 #if canImport(Glibc)
@@ -98,13 +99,11 @@ final class SQLiteConnection {
             }
             if information.st_size > 0 { isLive = true }
         }
-        let encoded = path.utf8.map { byte in
-            let isPlain = byte > 0x20 && byte < 0x7F && !"?#%".utf8.contains(byte)
-            let digits = String(byte, radix: 16)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + digits
+        let encoded = PercentEncoding.encoded(Array(path.utf8)) { byte in
+            byte > 0x20 && byte < 0x7F && !"?#%".utf8.contains(byte)
         }
         let start = path.hasPrefix("/") ? "file:" : "file:./"
-        return start + encoded.joined() + (isLive ? "?mode=ro" : "?mode=ro&immutable=1")
+        return start + String(decoding: encoded, as: UTF8.self) + (isLive ? "?mode=ro" : "?mode=ro&immutable=1")
     }
 
     private static func resolved(_ path: String) -> String {

@@ -1,0 +1,51 @@
+/// Percent-encoding (RFC 3986, section 2.1).
+package enum PercentEncoding {
+    /// Replaces each byte for which `isKept` is false by `%XX`, with upper-case digits.
+    package static func encoded(_ bytes: [UInt8], keeping isKept: (UInt8) -> Bool) -> [UInt8] {
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if isKept(byte) {
+                encoded.append(byte)
+            } else {
+                encoded.append(contentsOf: [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)])
+            }
+        }
+        return encoded
+    }
+
+    /// Replaces each `%XX` that stands for `least` or a greater byte by that byte; any other `%` stays.
+    package static func decoded(_ bytes: [UInt8], from least: UInt8 = 0) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = value(of: rest.prefix(2)), value >= least {
+                decoded.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+
+    /// Decodes a text; returns it unchanged if the result is not UTF-8.
+    package static func decoded(_ text: String) -> String {
+        String(validating: decoded(Array(text.utf8)), as: UTF8.self) ?? text
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        assert(value < 16, "a digit stands for four bits")
+        return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+
+    /// The byte that two hexadecimal digits stand for; `nil` if they are something else.
+    private static func value(of digits: ArraySlice<UInt8>) -> UInt8? {
+        guard digits.count == 2 else { return nil }
+        return digits.reduce(0) { high, digit in
+            guard let high, let low = Character(UnicodeScalar(digit)).hexDigitValue else { return nil }
+            return high << 4 | UInt8(low)
+        }
+    }
+}
