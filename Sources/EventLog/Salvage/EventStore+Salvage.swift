@@ -57,7 +57,7 @@ extension EventStore {
         }
     }
 
-    /// A salvage holds a hash for each sequence, and checksums have no key: one forged value must not choose how many.
+    /// A salvage holds a hash for each sequence, and checksums have no key: forged values must not choose how many.
     private static func checkHead(_ head: UInt64, in folder: Folder) throws {
         let byteCount = try DataFile(in: folder).byteCount()
         guard head > max(sequenceMax, byteCount / leastEventBytes) else { return }
@@ -66,7 +66,7 @@ extension EventStore {
             operation: "salvage",
             object: folder.path,
             reason: "an event or gap is at \(head), more than a data file of \(byteCount) bytes can hold",
-            advice: "salvage a copy of the file in which that page is overwritten with zeros"
+            advice: "salvage a backup or an earlier copy; no fault of a disk writes many such entries"
         )
     }
 

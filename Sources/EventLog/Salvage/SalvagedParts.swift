@@ -26,7 +26,7 @@ struct SalvagedParts {
         let scan = try PageScan(file)
         scan.forEachEntry(progress: { progress?($0, 2 * $1) }) { key, value in takeSmall(key, value) }
         scan.forEachEntry(progress: { progress?($1 + $0, 2 * $1) }) { key, value in takeEvent(key, value) }
-        dropStrayEvents()
+        dropStrays()
     }
 
     /// The last sequence of an event or a run; 0 without any.
@@ -34,22 +34,41 @@ struct SalvagedParts {
         max(events.keys.max() ?? 0, runs.values.map(\.last).max() ?? 0)
     }
 
-    /// Removes events far behind all others. A leaf hash does not cover the sequence, so an event whose key was altered
-    /// could move there and make everything in between look lost.
-    private mutating func dropStrayEvents() {
-        let known = (events.keys + runs.values.map(\.last)).sorted()
-        var end = known.count
-        var start = end
-        while start > 0 {
-            start -= 1
-            guard start > 0, known[start] - known[start - 1] > Self.strayDistance else { continue }
+    /// Removes events and runs far behind all others, and long runs that cover an event.
+    ///
+    /// A leaf hash does not cover the sequence, and a checksum has no key: an entry whose key or value was altered could
+    /// lie there and make everything in between look lost.
+    private mutating func dropStrays() {
+        let held = events.keys.sorted()
+        runs = runs.filter { $0.value.count <= Self.strayDistance || !Self.contains(held, in: $0.value) }
+        let spans = (held.map { (first: $0, last: $0) } + runs.values.map { (first: $0.first, last: $0.last) })
+            .sorted { $0.first < $1.first }
+        var heads: [UInt64] = []
+        for span in spans { heads.append(max(heads.last ?? 0, span.last)) }
+        var end = spans.count
+        for start in stride(from: end - 1, to: 0, by: -1) {
+            let (first, head) = (spans[start].first, heads[start - 1])
+            guard first > head, first - head > Self.strayDistance else { continue }
             if end - start > Self.strayCountMax { return }
-            for sequence in known[start..<end] { events[sequence] = nil }
+            for span in spans[start..<end] {
+                events[span.first] = nil
+                runs[span.first] = nil
+            }
             end = start
         }
     }
 
-    // At most `strayCountMax` events at the end are stray if a gap of more than `strayDistance` sequences precedes
+    /// Whether a run covers one of the sequences, which ascend.
+    private static func contains(_ sequences: [UInt64], in run: GapRun) -> Bool {
+        var (low, high) = (0, sequences.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if sequences[middle] < run.first { low = middle + 1 } else { high = middle }
+        }
+        return low < sequences.count && sequences[low] <= run.last
+    }
+
+    // At most `strayCountMax` entries at the end are stray if a gap of more than `strayDistance` sequences precedes
     // them.
     private static let strayDistance: UInt64 = 4_096
     private static let strayCountMax = 16
