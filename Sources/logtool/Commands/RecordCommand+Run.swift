@@ -15,15 +15,15 @@ extension RecordCommand {
         let tools = try LiveTools.machine(trustFile: configuration.trustFile, level: level, speed: speed)
         let registry = MetricsRegistry()
         if configuration.metrics != nil { MetricsSystem.bootstrap(registry) }
-        let (orders, continuation) = AsyncStream<Supervisor.Order>.makeStream()
-        continuation.yield(.run(configuration))
+        let (configurations, continuation) = AsyncStream<RecordConfiguration>.makeStream()
+        continuation.yield(configuration)
         let signals = SignalService(signals: await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)) {
             [config, log = tools.log] in Self.reload(config, continuation, log)
         }
         let supervisor = Supervisor(
             options: write.storeOptions(isQuiet: output.quiet),
             tools: tools,
-            orders: orders
+            configurations: configurations
         )
         let metrics = try configuration.metrics.map {
             try MetricsService(address: $0, registry: registry, log: tools.log)
@@ -52,9 +52,13 @@ extension RecordCommand {
     }
 
     /// Reads the configuration again. A file with a mistake changes nothing.
-    private static func reload(_ path: String, _ orders: AsyncStream<Supervisor.Order>.Continuation, _ log: Logger) {
+    private static func reload(
+        _ path: String,
+        _ configurations: AsyncStream<RecordConfiguration>.Continuation,
+        _ log: Logger
+    ) {
         do {
-            orders.yield(.run(try RecordConfiguration(path: path)))
+            configurations.yield(try RecordConfiguration(path: path))
             log.notice("read the configuration again")
         } catch {
             log.error("kept the old configuration", metadata: ["error": "\(error)"])

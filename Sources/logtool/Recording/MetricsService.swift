@@ -39,9 +39,11 @@ final class MetricsService: Sendable {
             }
             .bind(host: host, port: port).get()
         log.notice("giving metrics", metadata: ["port": "\(channel.localAddress?.port ?? port)"])
-        defer { channel.close(promise: nil) }
-        let (ends, _) = AsyncStream<Never>.makeStream()
-        for await _ in ends {}
+        try await withTaskCancellationHandler {
+            try await channel.closeFuture.get()
+        } onCancel: {
+            channel.close(promise: nil)
+        }
     }
 }
 

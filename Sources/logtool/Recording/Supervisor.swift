@@ -6,32 +6,27 @@ import Metrics
 
 /// Keeps the recorders of a configuration running: one that fails is started again without disturbing the others.
 final class Supervisor: Sendable {
-    /// An order to the supervisor.
-    enum Order: Sendable {
-        /// Run these recorders and no others; those already running go on.
-        case run(RecordConfiguration)
-    }
-
     private let options: EventStore.Options
     private let tools: LiveTools
-    private let orders: AsyncStream<Order>
+    private let configurations: AsyncStream<RecordConfiguration>
 
     /// The longest wait before a failed recorder is started again.
     private static let waitMax: Duration = .seconds(60)
     /// After this running time, a failure starts again with the shortest wait.
     private static let settled: Duration = .seconds(120)
 
-    init(options: EventStore.Options, tools: LiveTools, orders: AsyncStream<Order>) {
+    /// - Parameter configurations: each replaces the one before. Recorders that both name go on running.
+    init(options: EventStore.Options, tools: LiveTools, configurations: AsyncStream<RecordConfiguration>) {
         self.options = options
         self.tools = tools
-        self.orders = orders
+        self.configurations = configurations
     }
 
-    /// Runs until there are no more orders, or the task is cancelled. On return every recorder has ended and what it took is durable.
+    /// Runs until there are no more configurations, or the task is cancelled. On return every recorder has ended, and
+    /// what it took is durable.
     func run() async {
         var running: [RecordConfiguration.Entry: Task<Void, Never>] = [:]
-        for await order in orders {
-            guard case .run(let configuration) = order else { continue }
+        for await configuration in configurations {
             let wanted = Set(configuration.entries)
             for (entry, task) in running where !wanted.contains(entry) {
                 task.cancel()
