@@ -14,6 +14,18 @@ import Testing
         #expect(try log.events().map(\.envelope.sequence.rawValue) == [1, 2, 3])
     }
 
+    @Test func aSessionKnowsNoKindOfALaterAppend() throws {
+        let log = try TemporaryLog([.sample(1)])
+        try log.store.read { session in
+            let before = try session.kindsBySource()
+            _ = try log.store.append([.sample(2, source: "later")])
+            // Another session reads the later lanes into the store's memory.
+            let after = try log.store.read { try $0.kindsBySource() }
+            let again = try session.kindsBySource()
+            #expect(after.count == 2 && before.count == 1 && again == before)
+        }
+    }
+
     @Test func eventsComeBackAsTheyWereAppended() throws {
         let attributes = try Attributes([.init(name: "dir", value: "in"), .init(name: "connection", value: "3")])
         let draft = try DraftEvent.sample(5, key: "k/é", attributes: attributes, payload: "naïve\0 bytes")

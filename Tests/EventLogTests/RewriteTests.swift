@@ -8,6 +8,20 @@ import Testing
         try TemporaryLog(try (1...count).map { try .sample($0, key: $0 % 3 == 0 ? nil : "key \($0)") })
     }
 
+    /// Processes that only read make derived data without the lock that a rewrite holds.
+    @Test func aRewriteLeavesWhatALivingProcessMakes() throws {
+        let log = try log(20)
+        let living = getppid()
+        let made = ["birth-cache-\(living)-1", "gone-cache-000001-\(living)"]
+        let left = ["birth-1-7", "gone-000007"]
+        for name in made + left {
+            try FileManager.default.createDirectory(atPath: "\(log.path)/\(name)", withIntermediateDirectories: false)
+        }
+        _ = try log.store.rewrite(.dropping([3], decidedAt: SequenceNumber(20)))
+        let names = try FileManager.default.contentsOfDirectory(atPath: log.path)
+        #expect(Set(made).isSubset(of: names) && Set(left).isDisjoint(with: names), "\(names)")
+    }
+
     @Test func droppedEventsLeaveTheirLeafHashesAndTheRoot() throws {
         let log = try log(700)
         let before = try log.events()

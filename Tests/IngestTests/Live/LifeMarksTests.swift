@@ -77,6 +77,20 @@ import Testing
         for (earlier, later) in zip(marks, marks.dropFirst()) { #expect(later.seconds - earlier.seconds >= 60) }
     }
 
+    /// Pauses are shortened. What measures a server's patience is not.
+    @Test func aFasterClockSleepsLessAndMeasuresTheSame() async throws {
+        let clock = LiveClock.machine(speed: 1e6, now: { Timestamp(seconds: 1) })
+        var measured = Duration.zero
+        let real = try await ContinuousClock().measure {
+            let start = clock.elapsed()
+            try await clock.sleep(.seconds(1_000_000))
+            try await clock.tick(.seconds(1_000))
+            measured = clock.elapsed() - start
+        }
+        #expect(measured <= real && measured >= .seconds(1))
+        #expect(clock.speed == 1e6 && clock.rising().speed == 1e6)
+    }
+
     /// A machine that slept, or a process that was stopped, says nothing of a connection that may have died meanwhile.
     @Test func aRecorderThatStoodStillLeavesNoMark() async throws {
         let time = SteppedTime()
