@@ -39,7 +39,7 @@ public struct VerifyReport: Hashable, Sendable {
     /// The number of the generation that was checked.
     public var generation: UInt32 = 0
 
-    /// What was wrong with the derived data; `nil` if nothing was. The damaged data has been removed and is computed
+    /// The damage to the derived data, in words; `nil` without any. The damaged data has been removed and is computed
     /// again when needed; the log itself is unharmed (I17).
     public var derivedDamage: String?
 

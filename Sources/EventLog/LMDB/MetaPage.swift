@@ -40,7 +40,7 @@ struct MetaPage: Equatable {
 }
 
 extension MetaPage {
-    /// What is wrong with the page in a file of this program; `nil` if nothing is.
+    /// The first sign that this program did not write the page, in words; `nil` without any.
     var fault: String? {
         if address != 0 { return "it asks for a fixed map" }
         // A log's map begins with 64 GiB and is only ever doubled.

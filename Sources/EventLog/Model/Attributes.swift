@@ -47,7 +47,7 @@ public struct Attributes: Hashable, Sendable {
         pairs.first { $0.name == name }?.value
     }
 
-    /// What is wrong with sorted pairs; `nil` if nothing is.
+    /// The first rule that sorted pairs break, in words; `nil` if they keep all.
     private static func fault(in sorted: [Pair]) -> String? {
         if sorted.count > EnvelopeLimits.attributeCountMax {
             return "\(sorted.count) attributes, at most \(EnvelopeLimits.attributeCountMax) are allowed"

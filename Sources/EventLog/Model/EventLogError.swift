@@ -26,15 +26,15 @@ public struct EventLogError: Error, Hashable, Sendable {
         public static let invalidArgument = Code(name: "invalidArgument")
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     public let code: Code
-    /// What was being done, such as `append to`.
+    /// The operation, such as `append to`.
     public let operation: String
-    /// What it was done to, such as a path, a source or a sequence.
+    /// The operation's object, such as a path, a source or a sequence.
     public let object: String
-    /// What is wrong: expected and found.
+    /// The cause: what was expected and what was found.
     public let reason: String
-    /// What to do next; empty if nothing can be done.
+    /// The next step for a person; empty if there is none.
     public let advice: String
     /// The event that the error is about, if there is one; for `keyConflict`, the event that holds the key.
     public let sequence: SequenceNumber?

@@ -37,7 +37,7 @@ public struct LogHeader: Hashable, Sendable {
     }
 }
 
-/// What is left of a run of dropped events.
+/// The remains of a run of dropped events.
 public struct DroppedRun: Hashable, Sendable {
     /// The first of them.
     public var first: SequenceNumber
