@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// All pages were checked when the file was opened (I24), so something altered the file, cut it off or made it
 /// unreadable while it was mapped.
-public enum DamagedPages {
+package enum DamagedPages {
     /// Each environment that is opened later reads it.
     static let endsProcess = Atomic<Bool>(false)
 
@@ -13,7 +13,7 @@ public enum DamagedPages {
     /// gone or SIGABRT for a failed assertion of LMDB.
     ///
     /// For programs, not for libraries: it sets the process's handler for SIGBUS. Call it before a log is opened.
-    public static func endProcess() {
+    package static func endProcess() {
         endsProcess.store(true, ordering: .relaxed)
         clmdb_catch_bus_errors()
     }

@@ -90,16 +90,16 @@ extension Timestamp: CustomStringConvertible {
 }
 
 /// A day of the proleptic Gregorian calendar.
-public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
+package struct CivilDate: Hashable, Sendable, CustomStringConvertible {
     /// The astronomical year; 0 is 1 BC.
-    public let year: Int64
+    package let year: Int64
     /// 1 … 12.
-    public let month: Int64
+    package let month: Int64
     /// 1 … 31.
-    public let day: Int64
+    package let day: Int64
 
     /// Makes a date; `nil` if the calendar has no such day.
-    public init?(year: Int64, month: Int64, day: Int64) {
+    package init?(year: Int64, month: Int64, day: Int64) {
         guard (1...12).contains(month), day >= 1, day <= Self.daysInMonth(year: year, month: month) else { return nil }
         self.year = year
         self.month = month
@@ -109,7 +109,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
     /// Makes the date that is the given number of days after 1970-01-01.
     ///
     /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
-    public init(daysSince1970: Int64) {
+    package init(daysSince1970: Int64) {
         let shifted = daysSince1970 + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -123,7 +123,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Days after 1970-01-01, negative before it. Source: the same page, days_from_civil.
-    public var daysSince1970: Int64 {
+    package var daysSince1970: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
         let yearOfEra = shiftedYear - era * 400
@@ -133,7 +133,7 @@ public struct CivilDate: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `YYYY-MM-DD`; years outside 0000 … 9999 carry a sign.
-    public var description: String {
+    package var description: String {
         let yearText =
             (0...9999).contains(year)
             ? Timestamp.padded(year, 4) : (year < 0 ? "-" : "+") + Timestamp.padded(abs(year), 4)

@@ -1,16 +1,16 @@
 /// The roots of the complete subtrees at the right edge of a growing tree: O(log n) hashes, enough to extend it.
-public struct MerkleFrontier: Sendable {
+package struct MerkleFrontier: Sendable {
     /// By level: the root of a subtree of 2^level leaves. Valid only if bit `level` of `held` is set.
     private var subtrees: [Hash256] = []
     /// The number of leaves so far; its bits say which levels have a subtree.
     private var held: UInt64 = 0
 
     /// Begins a tree without leaves.
-    public init() {}
+    package init() {}
 
     /// Appends the next leaf, or the root of the next complete subtree of 2^level leaves. The number of leaves so far
     /// must be a multiple of 2^level.
-    public mutating func append(_ hash: Hash256, level: Int = 0) {
+    package mutating func append(_ hash: Hash256, level: Int = 0) {
         var hash = hash
         var level = level
         while held & 1 << level != 0 {
@@ -30,7 +30,7 @@ public struct MerkleFrontier: Sendable {
     }
 
     /// The root over all leaves so far.
-    public var root: Hash256 {
+    package var root: Hash256 {
         guard let lowest = levels.first else { return MerkleTree.emptyRoot }
         return levels.dropFirst().reduce(subtrees[lowest]) { MerkleTree.parent(subtrees[$1], $0) }
     }

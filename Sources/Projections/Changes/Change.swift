@@ -1,4 +1,4 @@
-public import EventLog
+package import EventLog
 
 /// One domain change that a decoder read out of one event. The set is closed, so the compiler makes every fold handle a
 /// new case.
@@ -13,14 +13,14 @@ enum Change {
 }
 
 /// The event that brought a change.
-public struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
+package struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
     /// The event's place in the log.
-    public let sequence: SequenceNumber
+    package let sequence: SequenceNumber
     /// When the recorder received it.
-    public let recordedAt: Timestamp
+    package let recordedAt: Timestamp
 
     /// Makes a reference.
-    public init(sequence: SequenceNumber, recordedAt: Timestamp) {
+    package init(sequence: SequenceNumber, recordedAt: Timestamp) {
         self.sequence = sequence
         self.recordedAt = recordedAt
     }

@@ -1,18 +1,18 @@
-public import EventLog
+package import EventLog
 
 /// Folds a log anew and compares the data derived from it: kept states, the index of channels, the keys of its events
 /// (I17).
 ///
 /// Data that another build of the program kept is never used, and not compared.
-public struct DerivedCheck: Sendable {
+package struct DerivedCheck: Sendable {
     /// How many kept states were compared.
-    public private(set) var states = 0
+    package private(set) var states = 0
     /// How many journals of channels were compared.
-    public private(set) var journals = 0
+    package private(set) var journals = 0
     /// How many keys were compared.
-    public private(set) var keys = 0
+    package private(set) var keys = 0
     /// What differs from what the events give; `nil` if nothing does. The derived data was removed then.
-    public private(set) var damage: String?
+    package private(set) var damage: String?
 
     /// Compares everything; at the first difference all derived data is removed.
     ///
@@ -22,7 +22,7 @@ public struct DerivedCheck: Sendable {
     ///   - build: as in `SnapshotOptions`.
     ///   - progress: called after each kept state with its sequence and the head.
     /// - Throws: `EventLogError` if the log itself cannot be read.
-    public static func run(
+    package static func run(
         on store: EventStore,
         build: String,
         progress: (_ done: SequenceNumber, _ total: SequenceNumber) -> Void = { _, _ in }

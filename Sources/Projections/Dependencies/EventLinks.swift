@@ -1,4 +1,4 @@
-public import EventLog
+package import EventLog
 
 /// The links between the events of a list: which touch the same things, and which need earlier ones.
 ///
@@ -6,7 +6,7 @@ public import EventLog
 /// edit needs its message's create), the create of the message that it answers, and the handshake of its connection. A
 /// commit's parents are kept apart (`parents(of:)`), because otherwise every commit would need the whole history. Needs
 /// are a heuristic: an event without what it needs still decodes, but may mean something else.
-public struct EventLinks: Sendable {
+package struct EventLinks: Sendable {
     /// The most things noted for one event: a snapshot of a long list touches every item.
     private static let thingsMax = 32
     /// The longest handshake, in events.
@@ -17,25 +17,25 @@ public struct EventLinks: Sendable {
     private var firstTouch: [Int: Int] = [:]
     private var commits: [String: Int] = [:]
     /// The things that each event touches, as numbers, in order of first touch.
-    public private(set) var things: [[Int]] = []
+    package private(set) var things: [[Int]] = []
     /// The earlier events that each event needs, ascending.
-    public private(set) var needs: [[Int]] = []
+    package private(set) var needs: [[Int]] = []
     /// The number of each event's source.
-    public private(set) var sources: [Int] = []
+    package private(set) var sources: [Int] = []
     /// The number of each event's connection.
-    public private(set) var connections: [Int] = []
+    package private(set) var connections: [Int] = []
     /// For each event, the channel of the first thing that it touches, or that thing, as a number; negative, one number
     /// per connection, if it touches nothing.
-    public private(set) var channels: [Int] = []
+    package private(set) var channels: [Int] = []
     /// The things' names, by number.
-    public private(set) var references: [EntityReference] = []
+    package private(set) var references: [EntityReference] = []
 
     /// Reads a list of events; cost: one replay of them.
     ///
     /// - Parameters:
     ///   - drafts: The events in order.
     ///   - rules: How they are read.
-    public init(of drafts: [DraftEvent], rules: ReadingRules = []) {
+    package init(of drafts: [DraftEvent], rules: ReadingRules = []) {
         var state = Workspace(rules: rules)
         var lines = ConnectionLines()
         for (place, draft) in drafts.enumerated() {
@@ -60,19 +60,19 @@ public struct EventLinks: Sendable {
     // MARK: - Asking
 
     /// The events that touch a thing with one of these texts as a part of its name, ascending.
-    public func places(naming texts: Set<String>) -> [Int] {
+    package func places(naming texts: Set<String>) -> [Int] {
         let wanted = Set(references.indices.filter { references[$0].parts.contains(where: texts.contains) })
         return things.indices.filter { things[$0].contains(where: wanted.contains) }
     }
 
     /// The events that touch a thing that one of these events touches, ascending.
-    public func places(sharingThingsWith places: [Int]) -> [Int] {
+    package func places(sharingThingsWith places: [Int]) -> [Int] {
         let wanted = Set(places.flatMap { things[$0] })
         return things.indices.filter { things[$0].contains(where: wanted.contains) }
     }
 
     /// These events and all that they need, directly or not, ascending.
-    public func closure(of places: [Int]) -> [Int] {
+    package func closure(of places: [Int]) -> [Int] {
         var found = Set(places)
         var left = places
         while let place = left.popLast() {
@@ -84,14 +84,14 @@ public struct EventLinks: Sendable {
     /// These events and those among `all` that need one of them, directly or not, ascending.
     ///
     /// - Parameter all: Ascending, so that one pass suffices: events need only earlier ones.
-    public func dependents(of places: [Int], among all: [Int]) -> [Int] {
+    package func dependents(of places: [Int], among all: [Int]) -> [Int] {
         var found = Set(places)
         for place in all where needs[place].contains(where: found.contains) { found.insert(place) }
         return found.sorted()
     }
 
     /// The places of a commit's parents, as far as the list contains them, ascending; empty for other events.
-    public func parents(of draft: DraftEvent) -> [Int] {
+    package func parents(of draft: DraftEvent) -> [Int] {
         guard EventFamily(kind: draft.kind) == .git, let document = try? JSONValue.parse(draft.payload) else {
             return []
         }

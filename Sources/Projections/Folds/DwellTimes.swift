@@ -1,14 +1,14 @@
 import EventLog
 
 /// How long a session had each status.
-public enum DwellTimes {
+package enum DwellTimes {
     /// For each entry of a session's history, the duration of the status that the entry ended; `nil` if it begins a span.
     ///
     /// Uses the remote's times if both entries have one, else the times of receipt. Negative if a clock was set back in
     /// between.
     ///
     /// - Parameter history: the entries of one session, oldest first.
-    public static func of(_ history: [HistoryEntry]) -> [Duration?] {
+    package static func of(_ history: [HistoryEntry]) -> [Duration?] {
         history.indices.map { place in
             guard place > 0, history[place].change != "started" else { return nil }
             return dwell(from: history[place - 1], to: history[place])

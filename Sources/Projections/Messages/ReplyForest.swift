@@ -2,19 +2,19 @@
 ///
 /// Messages are numbers from 0, in the order to print them in. A circle of replies is broken above its first member, which
 /// becomes a root.
-public struct ReplyForest: Sendable {
+package struct ReplyForest: Sendable {
     /// The parent of each message; `nil` for roots.
-    public private(set) var parents: [Int?]
+    package private(set) var parents: [Int?]
     /// The replies below each message, in order.
-    public private(set) var replies: [[Int]]
+    package private(set) var replies: [[Int]]
     /// The circles that were broken, each as its members in the direction of the replies, from its first on.
-    public private(set) var circles: [[Int]] = []
+    package private(set) var circles: [[Int]] = []
 
     /// Builds the trees in O(n).
     ///
     /// - Parameter parents: for each message the one that it answers, an index of this array; `nil` if it answers none of
     ///   them.
-    public init(parents: [Int?]) {
+    package init(parents: [Int?]) {
         self.parents = parents
         replies = [[Int]](repeating: [], count: parents.count)
         breakCircles()
@@ -24,12 +24,12 @@ public struct ReplyForest: Sendable {
     }
 
     /// The messages without a parent, in order.
-    public var roots: [Int] {
+    package var roots: [Int] {
         parents.indices.filter { parents[$0] == nil }
     }
 
     /// All messages with their depths, each followed by its replies; a root has depth 0. O(n).
-    public var lines: [(index: Int, depth: Int)] {
+    package var lines: [(index: Int, depth: Int)] {
         var pending = roots.reversed().map { (index: $0, depth: 0) }
         var lines: [(index: Int, depth: Int)] = []
         while let (index, depth) = pending.popLast() {

@@ -1,26 +1,26 @@
 import EventLog
 
 /// The history entries of one thing that one of two logs never received. The remote's ids identify the thing.
-public struct IdentityDifference: Sendable {
+package struct IdentityDifference: Sendable {
     /// One of the two logs.
-    public enum Side: Sendable {
+    package enum Side: Sendable {
         case first, second
     }
 
     /// The thing, as named by the log that has the entries.
-    public let entity: EntityReference
+    package let entity: EntityReference
     /// The log that lacks the entries.
-    public let lacking: Side
+    package let lacking: Side
     /// True if that log does not know the thing at all.
-    public let isUnknown: Bool
+    package let isUnknown: Bool
     /// The missing entries, oldest first.
-    public let entries: [HistoryEntry]
+    package let entries: [HistoryEntry]
 }
 
 /// Compares what two logs know of one remote. Names of sources, sequences and the order of arrival do not matter.
 ///
 /// Two versions of a thing are the same if their fields are equal; two ends are the same if their causes are.
-public enum IdentityDiff {
+package enum IdentityDiff {
     /// The compared kinds. Left out are issues, and kinds whose recording depends on when a recorder was connected.
     private static let lasting = EntityReference.Kind.allCases.filter {
         ![.typing, .presence, .voice, .read, .issue].contains($0)
@@ -30,7 +30,7 @@ public enum IdentityDiff {
     /// side that has them.
     ///
     /// Cost: reads all histories of both states twice.
-    public static func differences(_ first: Workspace, _ second: Workspace) -> [IdentityDifference] {
+    package static func differences(_ first: Workspace, _ second: Workspace) -> [IdentityDifference] {
         lacking(.second, having: first, other: Known(second)) + lacking(.first, having: second, other: Known(first))
     }
 

@@ -3,7 +3,7 @@
 /// A handle has eight bytes, so tables stay small and fast. A decimal number below 2^63 without leading zeros is its
 /// own handle (snowflakes need no table). Any other text is interned in a `Names`; its handle has a meaning only with
 /// that `Names`. Handles are never compared for order (see `Names.precedes`), and never leave a state.
-public struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
+package struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
     /// Top bit clear: the number itself. Top bit set: the index in the table of names.
     let rawValue: UInt64
 
@@ -40,7 +40,7 @@ public struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
 }
 
 /// The texts behind the handles of one state.
-public struct Names: Codable, Sendable {
+package struct Names: Codable, Sendable {
     private var texts: [String] = []
     private var indexes: [ExactText: Int] = [:]
 

@@ -9,7 +9,7 @@ public enum Section: String, CaseIterable, Codable, Hashable, Sendable {
 /// `first` and `second` are the row's ids in the order of the document's columns: (channel, id) of a message,
 /// (list, id) of an item, (guild, user) of a member, (table, id) of a row. `second` is `EntityID.none` for rows with
 /// one id.
-public struct EntityKey: Codable, Hashable, Sendable {
+package struct EntityKey: Codable, Hashable, Sendable {
     let section: Section
     let first: EntityID
     let second: EntityID

@@ -1,14 +1,14 @@
-public import EventLog
+package import EventLog
 
 /// A frame's own name in a few words: `MESSAGE_DELETE`, `INSERT notes`, the subject of a commit.
 ///
 /// For lists that people read; no decision depends on it.
-public enum FrameTitle {
+package enum FrameTitle {
     /// Larger payloads get no title: to find one costs a read of the whole payload.
     private static let payloadBytesMax = 1 << 20
 
     /// The title of an event; `nil` if its kind has no titles or the payload is malformed.
-    public static func title(of kind: EventKind, payload: UnsafeRawBufferPointer) -> String? {
+    package static func title(of kind: EventKind, payload: UnsafeRawBufferPointer) -> String? {
         guard payload.count <= payloadBytesMax else { return nil }
         switch kind.rawValue {
         case "sse.event/1": return fieldOfStream(payload)
