@@ -277,7 +277,7 @@ import Testing
         let live = try source(server, follows: true)
         let task = Task { try await bench.record(live) }
         func wait(_ condition: ([RecordedEvent]) -> Bool) async throws {
-            for _ in 0..<4_000 where !condition(try bench.events()) { try await Task.sleep(for: .milliseconds(5)) }
+            while !condition(try bench.events()) { try await Task.sleep(for: .milliseconds(5)) }
         }
         try await wait { contents($0).count == 1 }
         phase.withLock { $0 = 1 }

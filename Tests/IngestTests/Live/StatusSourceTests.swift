@@ -81,7 +81,7 @@ import Testing
         let live = try source(Self.modes[mode])
         let task = Task { try await bench.record(live) }
         func wait(_ last: String) async throws {
-            for _ in 0..<4_000 where observations(try bench.events()).last != last {
+            while observations(try bench.events()).last != last {
                 try await Task.sleep(for: .milliseconds(5))
             }
         }
@@ -123,7 +123,7 @@ import Testing
         while observations(try bench.events()).count < 1 { try await Task.sleep(for: .milliseconds(2)) }
         try put("new", "same")
         #expect(rename(files.path("new"), files.path("vibestatus-a.json")) == 0)
-        for _ in 0..<2_000 where observations(try bench.events()).count < 2 {
+        while observations(try bench.events()).count < 2 {
             try await Task.sleep(for: .milliseconds(2))
         }
         task.cancel()
