@@ -49,7 +49,7 @@ final class Environment: @unchecked Sendable {
 
     /// The folder with `data.mdb` and `lock.mdb`.
     private let folder: Folder
-    /// The folder's path: the entry in `openDirectories`, and the name in messages.
+    /// The folder's path: the entry in `OpenDirectories`, and the name in messages.
     let directory: String
     /// The tables, in the order in which their names were given.
     private(set) var tables: [Table] = []
@@ -83,12 +83,12 @@ final class Environment: @unchecked Sendable {
         self.names = names
         self.access = access
         self.mapBytes = mapBytes
-        try Self.claim(directory)
+        try OpenDirectories.claim(directory)
         do {
             let data = try folder.checkEnvironment()
             handle = try Self.open(folder, data, tableCount: names.count, access: access, mapBytes: mapBytes)
         } catch {
-            Self.disclaim(directory)
+            OpenDirectories.disclaim(directory)
             throw error
         }
         mark = PageMark(in: folder)
@@ -99,23 +99,7 @@ final class Environment: @unchecked Sendable {
 
     deinit {
         if let handle { mdb_env_close(handle) }
-        Self.disclaim(directory)
-    }
-
-    /// The directories open in this process. None is opened twice: to close one environment would drop the other's file
-    /// locks.
-    private static let openDirectories = Mutex(Set<String>())
-
-    private static func claim(_ directory: String) throws(LMDBError) {
-        for _ in 0..<2000 {
-            if openDirectories.withLock({ $0.insert(directory).inserted }) { return }
-            pause(milliseconds: 5)
-        }
-        throw LMDBError(MDB_BAD_TXN, "open \(directory) twice in one process")
-    }
-
-    private static func disclaim(_ directory: String) {
-        openDirectories.withLock { _ = $0.remove(directory) }
+        OpenDirectories.disclaim(directory)
     }
 
     private static func open(
@@ -428,14 +412,6 @@ extension Environment {
     }
 }
 
-/// LMDB's figures on an environment (`MDB_envinfo`).
-struct EnvironmentInformation {
-    let mapBytes: UInt64
-    let lastPage: UInt64
-    let lastTransaction: UInt64
-    let readerSlots: Int
-}
-
 // MARK: - Readers
 
 extension Environment {
@@ -449,23 +425,4 @@ extension Environment {
         }
         return readers
     }
-}
-
-/// An open read transaction of some process.
-struct EnvironmentReader {
-    let process: Int32
-    /// The commit whose state it sees.
-    let transaction: UInt64
-}
-
-/// Parses one line of LMDB's list of readers, `pid thread txnid`; a slot without a transaction has `-` or nothing.
-/// `context` is the array that `readers` lends for the length of the call.
-private func collectReader(_ line: UnsafePointer<CChar>?, _ context: UnsafeMutableRawPointer?) -> Int32 {
-    guard let line, let context else { return 0 }
-    let columns = String(cString: line).split(whereSeparator: \.isWhitespace)
-    if columns.count == 3, let process = Int32(columns[0]), let number = UInt64(columns[2]) {
-        let reader = EnvironmentReader(process: process, transaction: number)
-        context.assumingMemoryBound(to: [EnvironmentReader].self).pointee.append(reader)
-    }
-    return 0
 }
