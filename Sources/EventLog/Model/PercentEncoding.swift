@@ -8,10 +8,17 @@ package enum PercentEncoding {
             if isKept(byte) {
                 encoded.append(byte)
             } else {
-                encoded.append(contentsOf: [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)])
+                append(byte, to: &encoded)
             }
         }
         return encoded
+    }
+
+    /// Appends `%XX` for a byte, with upper-case digits.
+    package static func append(_ byte: UInt8, to encoded: inout [UInt8]) {
+        encoded.append(UInt8(ascii: "%"))
+        encoded.append(digit(byte >> 4))
+        encoded.append(digit(byte & 15))
     }
 
     /// Replaces each `%XX` that stands for `least` or a greater byte by that byte; any other `%` stays.

@@ -41,7 +41,7 @@ package enum UTF8Text {
             var start = 0
             while fault < buffer.count {
                 encoded.append(contentsOf: buffer[start..<fault])
-                encoded.append(contentsOf: PercentEncoding.encoded([buffer[fault]]) { _ in false })
+                PercentEncoding.append(buffer[fault], to: &encoded)
                 start = fault + 1
                 fault = firstFault(in: buffer, from: start)
             }
