@@ -83,11 +83,11 @@ import Testing
         var measured = Duration.zero
         let real = try await ContinuousClock().measure {
             let start = clock.elapsed()
-            try await clock.sleep(.seconds(1_000_000))
+            try await clock.sleep(.seconds(10_000))
             try await clock.tick(.seconds(1_000))
             measured = clock.elapsed() - start
         }
-        #expect(measured <= real && measured >= .seconds(1))
+        #expect(measured <= real && measured >= .milliseconds(10))
         #expect(clock.speed == 1e6 && clock.rising().speed == 1e6)
     }
 
