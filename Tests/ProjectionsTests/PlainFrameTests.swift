@@ -162,11 +162,26 @@ private struct TwoWays {
         short.context.touched == long.context.touched && short.context.reasons == long.context.reasons
     }
 
+    /// A packed message has the hash of its record.
+    private func expectRecordsHashAlike() {
+        let store = short.parts.messages.store
+        var writer = MessageSnapshotWriter(short.context.names)
+        for place in 0..<store.count {
+            let (hash, expected) = (
+                writer.hash(ofMessageAt: place, in: store), writer.hash(of: store.record(at: place))
+            )
+            #expect(hash == expected, "message \(place)")
+        }
+    }
+
     func expectSameStates() {
         var lines: (short: [String], long: [String]) = ([], [])
         short.snapshot { lines.short.append($0.canonicalText) }
         long.snapshot { lines.long.append($0.canonicalText) }
+        lines.short += short.parts.messages.messageLines(short.context.names)
+        lines.long += long.parts.messages.messageLines(long.context.names)
         #expect(lines.short == lines.long)
+        expectRecordsHashAlike()
         #expect(short.remoteClock == long.remoteClock)
         #expect(short.clock == long.clock)
         for section in Section.allCases {

@@ -5,15 +5,18 @@ extension StatePart {
     func snapshotLines(_ names: Names) -> [String] {
         var lines: [String] = []
         snapshot(names: names) { lines.append($0.canonicalText) }
-        return lines
+        return lines + ((self as? Messages)?.messageLines(names) ?? [])
     }
 }
 
 extension Workspace {
-    /// What `snapshotHash` covers of the sources, as text.
+    /// What `snapshotHash` covers of the sources, as text. Of messages it holds the text of each, not only their hash.
     var snapshotLines: [String] {
         var lines: [String] = []
-        for source in sources.sorted(by: { $0.name < $1.name }) { source.snapshot { lines.append($0.canonicalText) } }
+        for source in sources.sorted(by: { $0.name < $1.name }) {
+            source.snapshot { lines.append($0.canonicalText) }
+            lines += source.parts.messages.messageLines(source.context.names)
+        }
         return lines
     }
 }

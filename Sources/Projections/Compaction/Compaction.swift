@@ -236,16 +236,11 @@ public enum Compaction {
         }
 
         private static func counts(of source: SourceState) -> [(id: String, count: Int)] {
-            let names = source.context.names
-            var counts: [(id: String, count: Int)] = []
-            var last: EntityID?
-            // Keys come grouped by channel.
-            for key in source.parts.messages.keys(in: .messages, names: names) {
-                if key.first != last { counts.append((names.text(key.first), 0)) }
-                counts[counts.count - 1].count += 1
-                last = key.first
+            let (messages, names) = (source.parts.messages, source.context.names)
+            let counts = messages.channels(names).map { channel in
+                (id: names.text(channel), count: messages.places(in: channel, being: .live).count)
             }
-            return counts.sorted { $0.id < $1.id }
+            return counts.filter { $0.count > 0 }.sorted { $0.id < $1.id }
         }
 
         func channelCounts(after: Figures) -> [CompactionSummary.ChannelCount] {

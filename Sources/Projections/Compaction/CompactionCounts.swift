@@ -15,13 +15,12 @@ extension Workspace {
         for source in sources {
             let messages = source.parts.messages
             for place in 0..<messages.store.count {
-                let record = messages.store.record(at: place)
                 switch messages.state(at: place) {
                 case .live: counts.messages += 1
-                case .deleted where record.current != nil: counts.deletedTexts += 1
+                case .deleted where messages.store.hasCurrent(at: place): counts.deletedTexts += 1
                 case .deleted, .unknown, .compacted: break
                 }
-                counts.revisions += max(0, record.revisionCount - 1)
+                counts.revisions += max(0, messages.store.revisionCount(at: place) - 1)
             }
         }
         return counts

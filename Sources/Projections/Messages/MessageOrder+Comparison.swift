@@ -7,21 +7,6 @@ struct OrderedMessage {
     let order: MessageOrder
     let createdAt: Timestamp?
 
-    init(place: Int, id: EntityID, order: MessageOrder, createdAt: Timestamp?) {
-        (self.place, self.id, self.order, self.createdAt) = (place, id, order, createdAt)
-    }
-
-    /// The values that order a record. `place` is 0.
-    init(_ record: MessageRecord) {
-        let current = record.current
-        self.init(
-            place: 0,
-            id: record.key.id,
-            order: current?.order ?? .byID,
-            createdAt: current?.saying.createdAt
-        )
-    }
-
     /// Whether one message precedes another of its channel in the remote's order.
     ///
     /// Messages without a version (a delete named them) are ordered by id. If kinds of order mix within a channel, the kind
@@ -101,5 +86,12 @@ extension Names {
     private static func digits(_ text: [UInt8]) -> ArraySlice<UInt8>? {
         guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.drop { $0 == 0x30 }
+    }
+}
+
+extension MessageKey {
+    /// Whether one key precedes another by the bytes of the channels' ids, then the messages'.
+    func precedes(_ other: MessageKey, _ names: Names) -> Bool {
+        channel == other.channel ? names.precedes(id, other.id) : names.precedes(channel, other.channel)
     }
 }

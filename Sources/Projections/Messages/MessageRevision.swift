@@ -98,19 +98,6 @@ extension MessageRevision.Saying {
     }
 }
 
-extension MessageRevision {
-    /// The whole version, with times to the nanosecond.
-    func snapshot(names: Names) -> JSONValue {
-        var members = saying.members(names: names)
-        members["version"] = version?.snapshot
-        members["created"] = saying.createdAt?.snapshot
-        members["edited"] = saying.editedAt?.snapshot
-        members["order"] = order.snapshot
-        members["form"] = .text(saying.form?.hex)
-        return .object(members)
-    }
-}
-
 extension Timestamp {
     /// Seconds and nanoseconds, for snapshots and facts.
     var snapshot: JSONValue { .array([.int(seconds), .int(nanoseconds)]) }
@@ -121,15 +108,5 @@ extension Timestamp {
             let nanoseconds = pair[1].number?.int64.flatMap(UInt32.init(exactly:)), nanoseconds < 1_000_000_000
         else { return nil }
         self.init(seconds: seconds, nanoseconds: nanoseconds)
-    }
-}
-
-extension MessageOrder {
-    fileprivate var snapshot: JSONValue {
-        switch self {
-        case .byID: .string("id")
-        case .byCreation: .string("creation")
-        case .at(let place): .int(place)
-        }
     }
 }

@@ -8,7 +8,7 @@ extension MessageStore {
         forEachEntry(of: cell) { packed.append($0) }
         let history = packed.reversed().map { entry($0, of: key) }
         let current = version(of: cell).map { MessageRevision(write(of: key, $0)) }
-        return MessageRecord(key: key, standing: standing(of: cell, history), current: current, entries: history)
+        return MessageRecord(key: key, standing: standing(of: cell), current: current, entries: history)
     }
 
     /// The current version of the message at a place; of a deleted message, the last one.
@@ -27,27 +27,19 @@ extension MessageStore {
         return count
     }
 
-    private func standing(of cell: MessageCell, _ history: [MessageRecord.Entry]) -> MessageRecord.Standing {
+    private func standing(of cell: MessageCell) -> MessageRecord.Standing {
         switch cell.standing {
-        case .nowhere: return .nowhere
-        case .live: return .live
-        case .deleted:
-            for entry in history {
-                if case .deleted(let end) = entry.happening, end.cause == .deleted { return .deleted(end) }
-            }
-            return .nowhere
+        case .nowhere: .nowhere
+        case .live: .live
+        case .deleted: deletion(of: cell).map { .deleted($0) } ?? .nowhere
         }
     }
 
     private func entry(_ packed: PackedEntry, of key: MessageKey) -> MessageRecord.Entry {
-        let event = EventReference(
-            sequence: SequenceNumber(packed.happening.sequence),
-            recordedAt: Timestamp(microseconds: packed.recordedAt)
-        )
         let write = packed.happening.hasVersion ? write(of: key, packed.version) : nil
         return MessageRecord.Entry(
-            event: event,
-            happening: packed.happening.word.happening(at: event),
+            event: packed.event,
+            happening: packed.happening.word.happening(at: packed.event),
             revision: write.map(MessageRevision.init),
             isNewRevision: packed.happening.isNewRevision,
             remoteTime: packed.happening.isWrite ? write?.remoteTime : nil,
@@ -109,6 +101,38 @@ extension MessageStore {
         newestEntry(of: cell) { $0.happening.counts }?.version
     }
 
+    /// The first deletion by name of a packed message; `nil` if there was none.
+    func deletion(of cell: MessageCell) -> MessageRecord.End? {
+        var first: MessageRecord.End?
+        forEachEntry(of: cell) { entry in
+            let word = entry.happening.word
+            if word == .deleted, case .deleted(let end) = word.happening(at: entry.event) { first = end }
+        }
+        return first
+    }
+
+    /// Whether anything happened to the message at a place beside reactions.
+    func hasEntries(at place: Int) -> Bool {
+        let cell = cells[place]
+        return cell.form == .record ? !records[Int(cell.last)].entries.isEmpty : cell.last > 0 || cell.first != nil
+    }
+
+    /// Whether a version of the message at a place is known.
+    func hasCurrent(at place: Int) -> Bool {
+        let cell = cells[place]
+        return cell.form == .record ? records[Int(cell.last)].current != nil : version(of: cell) != nil
+    }
+
+    /// Calls a closure with the sequence of each event that the message at a place remembers, in any order.
+    func forEachSequence(at place: Int, _ body: (UInt64) -> Void) {
+        let cell = cells[place]
+        if cell.form == .packed { return forEachEntry(of: cell) { body($0.happening.sequence) } }
+        let record = records[Int(cell.last)]
+        for entry in record.entries { body(entry.event.sequence.rawValue) }
+        for reaction in record.reactions { body(reaction.sequence) }
+        if let placedBy = record.placedBy { body(placedBy) }
+    }
+
     /// The id that the current version of the message at a place replies to.
     func replyTo(at place: Int) -> EntityID? {
         let cell = cells[place]
@@ -141,8 +165,19 @@ extension MessageStore {
     }
 }
 
+extension PackedEntry {
+    /// The event that made the entry.
+    var event: EventReference {
+        EventReference(
+            sequence: SequenceNumber(happening.sequence),
+            recordedAt: Timestamp(microseconds: recordedAt)
+        )
+    }
+}
+
 extension PackedHappening.Word {
-    fileprivate func happening(at event: EventReference) -> MessageRecord.Entry.Happening {
+    /// The same change as a record has it, made by an event.
+    func happening(at event: EventReference) -> MessageRecord.Entry.Happening {
         switch self {
         case .created: .created
         case .edited: .edited

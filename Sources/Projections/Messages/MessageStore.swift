@@ -199,19 +199,31 @@ extension MessageStore {
         return body(&records[Int(cells[place].last)])
     }
 
-    /// A store of the messages for which `isKept` is true, in the same order, and of all channels.
+    /// A store of the messages for which `isKept` is true, in the same order and form, and of all channels. The tables of
+    /// texts, authors and entries are shared with this store.
     func kept(_ isKept: (Int) -> Bool) -> MessageStore {
-        var store = MessageStore()
-        for channel in channels {
-            let index = store.addedChannel(channel.id)
-            store.channels[index].named = channel.named
-            store.channels[index].isKnown = channel.isKnown
-        }
+        var store = self
+        store.removeMessages()
         for place in 0..<count where isKept(place) {
-            let record = record(at: place)
-            let copy = store.add(record.key)
-            store.change(at: copy) { $0 = record }
+            var cell = cells[place]
+            cell.next = 0
+            if cell.form == .record {
+                store.records.append(records[Int(cell.last)])
+                cell.last = UInt32(store.records.count - 1)
+            }
+            _ = store.add(cell)
         }
         return store
+    }
+
+    /// Forgets all messages but not the channels.
+    private mutating func removeMessages() {
+        for channel in channels.indices {
+            (channels[channel].first, channels[channel].last, channels[channel].greatest) = (0, 0, 0)
+        }
+        cells = Pages()
+        records = []
+        table = PlaceTable()
+        saved = SavedExtent()
     }
 }

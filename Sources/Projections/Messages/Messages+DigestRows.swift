@@ -36,6 +36,39 @@ extension Messages {
         return true
     }
 
+    /// Writes the row of a packed message as the document has it: with a deletion's `sequence`, and with `end`, which
+    /// closes every row.
+    func writeRow(
+        of section: Section,
+        packedAt place: Int,
+        end: [UInt8],
+        to writer: inout CanonicalWriter,
+        _ names: Names
+    ) {
+        assert(store.cells[place].form == .packed, "only packed messages are written from their cell")
+        // In canonical order, the members that the digest's row lacks come after all of its own.
+        guard writeDigestRow(of: section, packedAt: place, to: &writer, names) else { return }
+        writer.dropLast()
+        if section == .deletedMessages {
+            writer.raw(",\"sequence\":\"")
+            writer.number(deletionSequence(at: place))
+            writer.raw("\"")
+        }
+        writer.raw(end)
+    }
+
+    /// The sequence of the event that deleted a packed message.
+    private func deletionSequence(at place: Int) -> UInt64 {
+        let cell = store.cells[place]
+        if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
+            return fate.event.sequence.rawValue
+        }
+        var sequence: UInt64 = 0
+        // The first deletion by name counts. Entries come newest first, so it is the last one found.
+        store.forEachEntry(of: cell) { if $0.happening.word == .deleted { sequence = $0.happening.sequence } }
+        return sequence
+    }
+
     private func writeLive(
         _ cell: MessageCell,
         _ version: PackedVersion,

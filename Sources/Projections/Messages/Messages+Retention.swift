@@ -4,15 +4,15 @@ extension Messages {
     /// Keeps in each channel the newest live messages, the newest tombstones, the newest messages that are neither, and all
     /// messages that moved from or to a kept one. Of the others only the keys stay.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
-        var kept: Set<MessageKey> = []
+        var isKept = [Bool](repeating: false, count: store.count)
         for channel in channels(names) {
             for wanted in [State.live, .deleted, .unknown] {
-                kept.formUnion(newest(policy.messagesPerChannel, wanted, in: channel, names))
+                for place in newest(policy.messagesPerChannel, wanted, in: channel, names) { isKept[place] = true }
             }
         }
-        keepRelatives(of: &kept)
-        for slot in 0..<store.count where !kept.contains(store.key(at: slot)) { compacted.insert(store.key(at: slot)) }
-        store = store.kept { kept.contains(store.key(at: $0)) }
+        keepRelatives(&isKept)
+        for place in 0..<store.count where !isKept[place] { compacted.insert(store.key(at: place)) }
+        store = store.kept { isKept[$0] }
         findAnswers()
     }
 
@@ -25,35 +25,33 @@ extension Messages {
         }
     }
 
-    private func newest(_ count: Int, _ wanted: State, in channel: EntityID, _ names: Names) -> [MessageKey] {
-        var candidates = records(in: channel, being: wanted)
+    private func newest(_ count: Int, _ wanted: State, in channel: EntityID, _ names: Names) -> [Int] {
+        var candidates = places(in: channel, being: wanted)
         // Messages that only reactions named are small and may yet arrive: they stay. Those that moved away stay with their
         // relatives.
-        let whole = wanted == .unknown ? candidates.filter(\.entries.isEmpty) : []
-        if wanted == .unknown { candidates.removeAll { $0.entries.isEmpty || !$0.relatives.isEmpty } }
-        let sorted = candidates.sorted { OrderedMessage.precedes(OrderedMessage($0), OrderedMessage($1), names) }
-        return (whole + sorted.suffix(max(0, count))).map(\.key)
+        let whole = wanted == .unknown ? candidates.filter { !store.hasEntries(at: $0) } : []
+        if wanted == .unknown {
+            candidates.removeAll { !store.hasEntries(at: $0) || !store.relatives(at: $0).isEmpty }
+        }
+        if candidates.count <= count { return whole + candidates }
+        let sorted = candidates.map { orderedMessage(at: $0) }.sorted { OrderedMessage.precedes($0, $1, names) }
+        return whole + sorted.suffix(max(0, count)).map(\.place)
     }
 
     /// Adds the relatives of kept messages: a part of a kept message's history came from its earlier key.
-    private func keepRelatives(of kept: inout Set<MessageKey>) {
-        var pending = Array(kept)
-        while let key = pending.popLast() {
-            guard let slot = store.place(of: key) else { continue }
-            for relative in store.relatives(at: slot)
-            where store.place(of: relative) != nil && kept.insert(relative).inserted {
-                pending.append(relative)
+    private func keepRelatives(_ isKept: inout [Bool]) {
+        var pending = isKept.indices.filter { isKept[$0] && !store.relatives(at: $0).isEmpty }
+        while let place = pending.popLast() {
+            for relative in store.relatives(at: place) {
+                guard let other = store.place(of: relative), !isKept[other] else { continue }
+                isKept[other] = true
+                pending.append(other)
             }
         }
     }
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
         fates.collectNeeded(into: &sequences)
-        for slot in 0..<store.count {
-            let record = store.record(at: slot)
-            for entry in record.entries { sequences.insert(entry.event.sequence.rawValue) }
-            for reaction in record.reactions { sequences.insert(reaction.sequence) }
-            if let placedBy = record.placedBy { sequences.insert(placedBy) }
-        }
+        for place in 0..<store.count { store.forEachSequence(at: place) { sequences.insert($0) } }
     }
 }

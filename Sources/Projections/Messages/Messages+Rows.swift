@@ -5,12 +5,11 @@ extension Messages {
         switch section {
         case .messages:
             channels(names).flatMap { channel in
-                orderedLive(in: channel, names).map { EntityKey(.messages, channel, $0.id) }
+                livePlaces(in: channel, names).map { EntityKey(.messages, channel, store.cells[$0].id) }
             }
         case .deletedMessages:
             channels(names).flatMap { channel in
-                names.sorted(places(in: channel, being: .deleted).map { store.cells[$0].id })
-                    .map { EntityKey(.deletedMessages, channel, $0) }
+                deletedPlaces(in: channel, names).map { EntityKey(.deletedMessages, channel, store.cells[$0].id) }
             }
         default: []
         }
@@ -36,47 +35,11 @@ extension Messages {
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 
-    /// The live messages of one channel in the remote's order.
-    func sortedLive(in channel: EntityID, _ names: Names) -> [MessageKey] {
-        orderedLive(in: channel, names).map { store.key(at: $0.place) }
-    }
-
-    /// The live messages of one channel in the remote's order, with their places. Sorting builds no records.
-    func orderedLive(in channel: EntityID, _ names: Names) -> [OrderedMessage] {
-        places(in: channel, being: .live).map { orderedMessage(at: $0) }
-            .sorted { OrderedMessage.precedes($0, $1, names) }
-    }
-
-    private func orderedMessage(at place: Int) -> OrderedMessage {
-        let cell = store.cells[place]
-        // A packed message is ordered by its id.
-        let current = cell.form == .record ? store.records[Int(cell.last)].current : nil
-        return OrderedMessage(
-            place: place,
-            id: cell.id,
-            order: current?.order ?? .byID,
-            createdAt: current?.saying.createdAt
-        )
-    }
-
     /// A text whose bytes sort as the messages of a channel do; `nil` if the message is not known.
     func orderText(of key: EntityKey, names: Names) -> String? {
         store.place(of: MessageKey(channel: key.first, id: key.second)).map {
             orderedMessage(at: $0).text(names)
         }
-    }
-
-    private func places(in channel: EntityID, being wanted: State) -> [Int] {
-        store.places(in: channel).filter { state(at: $0) == wanted }
-    }
-
-    func records(in channel: EntityID, being wanted: State) -> [MessageRecord] {
-        places(in: channel, being: wanted).map { store.record(at: $0) }
-    }
-
-    /// All channels with a known message, by their ids' UTF-8 bytes.
-    func channels(_ names: Names) -> [EntityID] {
-        store.channels.filter { $0.first > 0 }.map(\.id).sorted { names.precedes($0, $1) }
     }
 
     private func record(for key: EntityKey) -> MessageRecord? {

@@ -1,0 +1,240 @@
+import Dispatch
+import EventLog
+import Synchronization
+
+extension MessageStore {
+    /// SHA-256 over everything that the messages remember, in whatever order they became known. Equal messages give equal
+    /// hashes, packed or not (I18). Hashed on all processors.
+    func snapshotHash(_ names: Names) -> Hash256 {
+        let stride = 4096
+        let found = Mutex<[Hash256]>([])
+        DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
+            var writer = MessageSnapshotWriter(names)
+            let hashes = (part * stride..<min(count, (part + 1) * stride)).map { writer.hash(ofMessageAt: $0, in: self) }
+            found.withLock { $0 += hashes }
+        }
+        var hasher = Hasher256()
+        for hash in found.withLock({ $0.sorted { $0.words < $1.words } }) {
+            hash.bytes.withUnsafeBytes { hasher.update($0) }
+        }
+        return hasher.finalize()
+    }
+}
+
+/// Writes everything that one message remembers, times to the nanosecond, as bytes to be hashed.
+///
+/// No two different messages have the same bytes: every field is written, texts are quoted, numbers end with a comma, and
+/// what is absent is a `-`. A packed message is written without its record; each pair of functions below with the same
+/// name writes the same fields in the same order.
+struct MessageSnapshotWriter: ~Copyable {
+    private var writer = CanonicalWriter()
+    private let names: Names
+
+    init(_ names: Names) {
+        self.names = names
+    }
+
+    /// The hash of the message at a place.
+    mutating func hash(ofMessageAt place: Int, in store: MessageStore) -> Hash256 {
+        writer.reset()
+        write(store.key(at: place))
+        let cell = store.cells[place]
+        if cell.form == .record { write(store.records[Int(cell.last)]) } else { write(cell, in: store) }
+        return writer.withBytes { Hasher256.hash($0) }
+    }
+
+    /// The hash of a record.
+    mutating func hash(of record: MessageRecord) -> Hash256 {
+        writer.reset()
+        write(record.key)
+        write(record)
+        return writer.withBytes { Hasher256.hash($0) }
+    }
+
+    // MARK: Messages
+
+    private mutating func write(_ record: MessageRecord) {
+        switch record.standing {
+        case .nowhere: writer.raw("n")
+        case .live: writer.raw("l")
+        case .deleted(let end): write(end)
+        }
+        if let current = record.current { write(current) } else { writer.raw("-") }
+        for entry in record.entries { write(entry) }
+        if record.reactions.isEmpty, record.placedBy == nil, record.relatives.isEmpty { return }
+        writer.raw("r")
+        for reaction in sorted(record.reactions) { write(reaction) }
+        if let placedBy = record.placedBy { number(placedBy) } else { writer.raw("-") }
+        for relative in record.relatives.sorted(by: { $0.precedes($1, names) }) { write(relative) }
+    }
+
+    private mutating func write(_ cell: MessageCell, in store: MessageStore) {
+        switch cell.standing {
+        case .nowhere: writer.raw("n")
+        case .live: writer.raw("l")
+        case .deleted:
+            if let end = store.deletion(of: cell) { write(end) } else { writer.raw("n") }
+        }
+        if let version = store.version(of: cell) { write(version, in: store) } else { writer.raw("-") }
+        var entries: [PackedEntry] = []
+        store.forEachEntry(of: cell) { entries.append($0) }
+        for entry in entries.reversed() { write(entry, in: store) }
+    }
+
+    private func sorted(_ reactions: [MessageRecord.Reaction]) -> [MessageRecord.Reaction] {
+        reactions.sorted {
+            $0.emoji == $1.emoji
+                ? names.precedes($0.user, $1.user)
+                : $0.emoji.string.utf8.lexicographicallyPrecedes($1.emoji.string.utf8)
+        }
+    }
+
+    private mutating func write(_ reaction: MessageRecord.Reaction) {
+        text(reaction.emoji.string)
+        id(reaction.user)
+        writer.raw(reaction.isPresent ? "+" : "-")
+        number(reaction.sequence)
+    }
+
+    // MARK: Entries
+
+    private mutating func write(_ entry: MessageRecord.Entry) {
+        begin(entry.happening.word, entry.event, isNewRevision: entry.isNewRevision, isReplaced: entry.isReplaced)
+        switch entry.happening {
+        case .deleted(let end): write(end)
+        case .moved(let from, let to):
+            write(from)
+            write(to)
+        case .created, .edited, .linked, .restored: break
+        }
+        if let revision = entry.revision { write(revision) } else { writer.raw("-") }
+        time(entry.remoteTime)
+        text(entry.by)
+    }
+
+    private mutating func write(_ entry: PackedEntry, in store: MessageStore) {
+        let happening = entry.happening.word.happening(at: entry.event)
+        begin(happening.word, entry.event, isNewRevision: entry.happening.isNewRevision, isReplaced: false)
+        if case .deleted(let end) = happening { write(end) }
+        if entry.happening.hasVersion { write(entry.version, in: store) } else { writer.raw("-") }
+        guard entry.happening.isWrite, entry.happening.hasVersion else { return writer.raw("--") }
+        time(entry.version.editedAt.timestamp ?? entry.version.createdAt.timestamp)
+        author(entry.version, in: store)
+    }
+
+    private mutating func begin(_ word: String, _ event: EventReference, isNewRevision: Bool, isReplaced: Bool) {
+        writer.raw("e")
+        text(word)
+        write(event)
+        writer.raw(isNewRevision ? "+" : "-")
+        writer.raw(isReplaced ? "+" : "-")
+    }
+
+    private mutating func write(_ end: MessageRecord.End) {
+        writer.raw(end.permanence == .forever ? "d" : "u")
+        text(end.cause.rawValue)
+        time(end.deletedAt)
+        text(end.deletedBy)
+        write(end.since)
+    }
+
+    // MARK: Versions
+
+    private mutating func write(_ revision: MessageRevision) {
+        let saying = revision.saying
+        begin(revision.version, revision.order, created: saying.createdAt, edited: saying.editedAt, saying.replyTo)
+        text(saying.text.string)
+        text(saying.author)
+        text(saying.authorName)
+        rest(saying.attachments, saying.extra)
+        let lists = [saying.tags, saying.files, saying.images]
+        guard saying.form != nil || lists.contains(where: { $0 != nil }) else { return }
+        writer.raw("f")
+        for list in lists { value(list.map { .array($0.map { .string($0) }) }) }
+        text(saying.form?.hex)
+    }
+
+    private mutating func write(_ version: PackedVersion, in store: MessageStore) {
+        let edited = version.editedAt.timestamp
+        let replyTo = version.replyTo == .none ? nil : version.replyTo
+        begin(edited, .byID, created: version.createdAt.timestamp, edited: edited, replyTo)
+        store.texts.withText(version.text) { writer.string($0) }
+        author(version, in: store)
+        store.authors.withName(version.author) { name in
+            if let name { writer.string(name) } else { writer.raw("-") }
+        }
+        guard version.text.hasObject else { return rest(nil, JSONObject()) }
+        let members = store.texts.withObject(version.text) { PackedRest($0) }
+        rest(members.attachments, members.extra)
+    }
+
+    private mutating func begin(
+        _ version: Timestamp?,
+        _ order: MessageOrder,
+        created: Timestamp?,
+        edited: Timestamp?,
+        _ replyTo: EntityID?
+    ) {
+        writer.raw("v")
+        time(version)
+        switch order {
+        case .byID: writer.raw("i")
+        case .byCreation: writer.raw("c")
+        case .at(let place):
+            writer.raw("a")
+            number(UInt64(bitPattern: Int64(place)))
+        }
+        time(created)
+        time(edited)
+        if let replyTo { id(replyTo) } else { writer.raw("-") }
+    }
+
+    private mutating func author(_ version: PackedVersion, in store: MessageStore) {
+        writer.raw("\"")
+        writer.number(store.authors.id(version.author))
+        writer.raw("\"")
+    }
+
+    private mutating func rest(_ attachments: [JSONValue]?, _ extra: JSONObject) {
+        value(attachments.map { .array($0) })
+        value(extra.members.isEmpty ? nil : .object(extra))
+    }
+
+    // MARK: Values
+
+    private mutating func write(_ key: MessageKey) {
+        id(key.channel)
+        id(key.id)
+    }
+
+    private mutating func write(_ event: EventReference) {
+        number(event.sequence.rawValue)
+        time(event.recordedAt)
+    }
+
+    private mutating func id(_ id: EntityID) {
+        guard let number = id.number else { return text(names.text(id)) }
+        writer.raw("\"")
+        writer.number(number)
+        writer.raw("\"")
+    }
+
+    private mutating func time(_ time: Timestamp?) {
+        guard let time else { return writer.raw("-") }
+        number(UInt64(bitPattern: time.seconds))
+        number(UInt64(time.nanoseconds))
+    }
+
+    private mutating func number(_ number: UInt64) {
+        writer.number(number)
+        writer.raw(",")
+    }
+
+    private mutating func text(_ text: String?) {
+        value(text.map { .string($0) })
+    }
+
+    private mutating func value(_ value: JSONValue?) {
+        if let value { writer.raw(value.canonicalBytes) } else { writer.raw("-") }
+    }
+}

@@ -1,0 +1,77 @@
+import EventLog
+
+/// The messages of one channel, found without visiting those of others, by their places in the store.
+extension Messages {
+    /// All channels with a known message, by their ids' UTF-8 bytes.
+    func channels(_ names: Names) -> [EntityID] {
+        store.channels.filter { $0.first > 0 }.map(\.id).sorted { names.precedes($0, $1) }
+    }
+
+    /// The live messages of one channel in the remote's order.
+    func sortedLive(in channel: EntityID, _ names: Names) -> [MessageKey] {
+        livePlaces(in: channel, names).map { store.key(at: $0) }
+    }
+
+    /// The places of the live messages of a channel, in the remote's order.
+    func livePlaces(in channel: EntityID, _ names: Names) -> [Int] {
+        let places = places(in: channel, being: .live)
+        if let sorted = sortedByNumber(places) { return sorted }
+        return places.map { orderedMessage(at: $0) }.sorted { OrderedMessage.precedes($0, $1, names) }.map(\.place)
+    }
+
+    /// The places of the deleted messages of a channel, by the bytes of their ids.
+    func deletedPlaces(in channel: EntityID, _ names: Names) -> [Int] {
+        let places = places(in: channel, being: .deleted)
+        let numbered = numbered(places)
+        // Numbers with the same count of digits are in the order of their bytes.
+        if numbered.count == places.count, let least = numbered.first, let greatest = numbered.last,
+            least.number.digitCount == greatest.number.digitCount
+        {
+            return numbered.map(\.place)
+        }
+        return places.sorted { names.precedes(store.cells[$0].id, store.cells[$1].id) }
+    }
+
+    /// The places of the messages of a channel that are in a state, in order of arrival.
+    func places(in channel: EntityID, being wanted: State) -> [Int] {
+        store.places(in: channel).filter { state(at: $0) == wanted }
+    }
+
+    /// The values that order the message at a place. Builds no record.
+    func orderedMessage(at place: Int) -> OrderedMessage {
+        let cell = store.cells[place]
+        // A packed message is ordered by its id.
+        let current = cell.form == .record ? store.records[Int(cell.last)].current : nil
+        return OrderedMessage(
+            place: place,
+            id: cell.id,
+            order: current?.order ?? .byID,
+            createdAt: current?.saying.createdAt
+        )
+    }
+
+    /// The places whose ids are numbers, in the order of these.
+    private func numbered(_ places: [Int]) -> [(number: UInt64, place: Int)] {
+        var numbered: [(number: UInt64, place: Int)] = []
+        numbered.reserveCapacity(places.count)
+        for place in places {
+            if let number = store.cells[place].id.number { numbered.append((number, place)) }
+        }
+        numbered.sort { $0.number < $1.number }
+        return numbered
+    }
+
+    /// The places in the order of their ids as numbers; `nil` if an id is none, or the remote's order is another.
+    private func sortedByNumber(_ places: [Int]) -> [Int]? {
+        var (last, isSorted) = (UInt64(0), true)
+        for place in places {
+            let cell = store.cells[place]
+            let isByID = cell.form == .packed || store.records[Int(cell.last)].current?.order == .byID
+            guard isByID, let number = cell.id.number else { return nil }
+            isSorted = isSorted && last <= number
+            last = number
+        }
+        // Messages mostly arrive in this order.
+        return isSorted ? places : numbered(places).map(\.place)
+    }
+}

@@ -1,0 +1,102 @@
+import EventLog
+
+@testable import Projections
+
+extension Messages {
+    /// Everything that each message remembers, as text made of its record, sorted by channel and id.
+    func messageLines(_ names: Names) -> [String] {
+        let places = (0..<store.count).sorted { store.key(at: $0).precedes(store.key(at: $1), names) }
+        return places.map { store.record(at: $0).snapshot(names: names).canonicalText }
+    }
+}
+
+extension MessageRecord {
+    func snapshot(names: Names) -> JSONValue {
+        var members = key.members(names)
+        members["standing"] = standing.snapshot
+        members["current"] = current?.snapshot(names: names)
+        members["entries"] = .array(entries.map { $0.snapshot(names: names) })
+        members["reactions"] = .array(sortedReactions(names).map { $0.snapshot(names: names) })
+        members["placedBy"] = placedBy.map { .string(String($0)) }
+        members["relatives"] = .array(relatives.sorted { $0.precedes($1, names) }.map { .object($0.members(names)) })
+        return .object(members)
+    }
+
+    private func sortedReactions(_ names: Names) -> [Reaction] {
+        reactions.sorted {
+            $0.emoji == $1.emoji
+                ? names.precedes($0.user, $1.user)
+                : $0.emoji.string.utf8.lexicographicallyPrecedes($1.emoji.string.utf8)
+        }
+    }
+}
+
+extension MessageRecord.Reaction {
+    fileprivate func snapshot(names: Names) -> JSONValue {
+        .array([.string(emoji.string), .string(names.text(user)), .bool(isPresent), .string(String(sequence))])
+    }
+}
+
+extension MessageRecord.Standing {
+    fileprivate var snapshot: JSONValue {
+        switch self {
+        case .nowhere: .string("nowhere")
+        case .live: .string("live")
+        case .deleted(let end): end.snapshot
+        }
+    }
+}
+
+extension MessageRecord.End {
+    fileprivate var snapshot: JSONValue {
+        .object([
+            "cause": .string(cause.rawValue),
+            "forever": .bool(permanence == .forever),
+            "at": deletedAt?.snapshot,
+            "by": .text(deletedBy),
+            "since": since.snapshot,
+        ])
+    }
+}
+
+extension MessageRecord.Entry {
+    fileprivate func snapshot(names: Names) -> JSONValue {
+        var members: JSONObject = ["event": event.snapshot, "change": .string(happening.word)]
+        members["revision"] = revision?.snapshot(names: names)
+        members["new"] = .bool(isNewRevision)
+        members["replaced"] = isReplaced ? .bool(true) : nil
+        members["time"] = remoteTime?.snapshot
+        members["by"] = .text(by)
+        switch happening {
+        case .deleted(let end): members["end"] = end.snapshot
+        case .moved(let from, let to):
+            members["from"] = .object(from.members(names))
+            members["to"] = .object(to.members(names))
+        case .created, .edited, .linked, .restored: break
+        }
+        return .object(members)
+    }
+}
+
+extension MessageRevision {
+    /// The whole version, with times to the nanosecond.
+    fileprivate func snapshot(names: Names) -> JSONValue {
+        var members = saying.members(names: names)
+        members["version"] = version?.snapshot
+        members["created"] = saying.createdAt?.snapshot
+        members["edited"] = saying.editedAt?.snapshot
+        members["order"] = order.snapshot
+        members["form"] = .text(saying.form?.hex)
+        return .object(members)
+    }
+}
+
+extension MessageOrder {
+    fileprivate var snapshot: JSONValue {
+        switch self {
+        case .byID: .string("id")
+        case .byCreation: .string("creation")
+        case .at(let place): .int(place)
+        }
+    }
+}
