@@ -19,6 +19,18 @@ import Testing
         #expect(DisplayText.escaped(text) == shown)
     }
 
+    /// The quick answers for texts that need no look at Unicode's tables are the tables' answers.
+    @Test func everyCharacterThatIsCalledVisibleIs() {
+        for value in 0...0x10FFFF as ClosedRange<UInt32> {
+            guard let scalar = Unicode.Scalar(value), DisplayText.isVisible(scalar) else { continue }
+            let properties = scalar.properties
+            let isHidden =
+                properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format
+                || (properties.generalCategory == .spaceSeparator && scalar != " ")
+            #expect(!isHidden && DisplayText.escaped(String(scalar)) == String(scalar), "U+\(String(value, radix: 16))")
+        }
+    }
+
     @Test(arguments: [("abc", 3), ("漢字", 4), ("e\u{301}", 1), ("🙂", 2), ("👨‍👩‍👧", 2), ("", 0)])
     func widthCountsColumns(text: String, columns: Int) {
         #expect(DisplayText.width(of: text) == columns)

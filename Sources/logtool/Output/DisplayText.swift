@@ -13,7 +13,11 @@ enum DisplayText {
     /// line and paragraph separators become `\u{1b}` and the like, so that no message can move the cursor, recolour
     /// the screen or turn a line round.
     static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        // The first bytes of all unsafe characters; most texts have none of them.
+        let mayBeUnsafe = text.utf8.contains { byte in
+            byte < 0x20 || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2 || byte == 0xEF
+        }
+        guard mayBeUnsafe, text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             if isUnsafe(scalar) {
@@ -32,6 +36,7 @@ enum DisplayText {
     /// - keepsEmoji: Whether the invisible joiners within emoji stay.
     /// - isLineEnd: Whether the text ends its line.
     static func revealed(_ text: String, keepsEmoji: Bool = true, isLineEnd: Bool = true) -> String {
+        if text.utf8.last != UInt8(ascii: " "), text.unicodeScalars.allSatisfy(isVisible) { return text }
         let last = text.lastIndex { $0 != " " }.map { text.index(after: $0) } ?? text.startIndex
         let end = isLineEnd ? last : text.endIndex
         var result = ""
@@ -62,6 +67,16 @@ enum DisplayText {
         character.unicodeScalars.contains { !$0.isASCII && $0.properties.isEmoji }
     }
 
+    /// Whether a character is in a block that has visible characters alone. Unicode's tables, which decide about the
+    /// others, take ten times as long.
+    static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF, 0x400...0x52F, 0x3041...0x30FF, 0x3400...0x9FFF: true
+        case 0xAC00...0xD7A3, 0x1F300...0x1FAFF: true
+        default: false
+        }
+    }
+
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         if scalar == " " { return false }
         return scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.generalCategory == .format
@@ -70,6 +85,9 @@ enum DisplayText {
 
     /// The first line that is not blank, and whether there is another one.
     static func firstLine(of text: String) -> (line: String, isCut: Bool) {
+        // The first bytes of all line ends; a text of one line need not be taken apart.
+        let mayHaveLines = text.utf8.contains { (0x0A...0x0D).contains($0) || $0 == 0xC2 || $0 == 0xE2 }
+        if !mayHaveLines, text.utf8.contains(where: { (0x21...0x7E).contains($0) }) { return (text, false) }
         let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
         return (lines.first.map(String.init) ?? "", lines.count > 1)
     }
