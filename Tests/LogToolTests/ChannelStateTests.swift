@@ -32,7 +32,8 @@ import Testing
     func everyChannelOfRandomGatewayFramesIsThatOfTheWholeState(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         let store = try Self.gatewayLog(in: directory, seed: seed, parts: 6)
-        try expectSame(store, points: 12)
+        let foundCount = try expectSame(store, points: 12)
+        #expect(foundCount > 20, "messages are found by parts of their names")
         #expect(try index(of: store) == (try store.read { $0.head }), "it is answered from the index")
     }
 
@@ -55,7 +56,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = try Self.gatewayLog(in: directory, seed: 9, parts: 3)
         try expectSame(store, points: 1)
-        let table = try store.derivedStore().table(ChannelIndex.name, version: ChannelIndex.version("test"))
+        let table = try store.derivedStore().table(ChannelIndex.name, version: SnapshotOptions.tableVersion("test"))
         var entries: [(key: [UInt8], value: [UInt8])] = []
         try table.forEach { key, value in
             entries.append((Array(key), Array(value)))
@@ -143,7 +144,12 @@ import Testing
     }
 
     /// Compares every channel at some points, the index growing up to each.
-    private func expectSame(_ store: EventStore, points: UInt64, _ given: ReplayOptions = ReplayOptions()) throws {
+    @discardableResult
+    private func expectSame(
+        _ store: EventStore,
+        points: UInt64,
+        _ given: ReplayOptions = ReplayOptions()
+    ) throws -> Int {
         var options = given
         options.snapshots = SnapshotOptions(build: "test")
         options.snapshots?.channelEventsMin = 1
@@ -166,19 +172,43 @@ import Testing
                 #expect(Self.arrays(of: lines) == expected, "\(reference) at \(point), as lines")
             }
         }
-        try expectSameHistories(store, options, given)
+        let count = try expectSameHistories(store, options, given)
         let nobody = EntityReference(kind: .channel, parts: ["nobody"])
         #expect(try store.read { try Replay.channels(named: nobody, of: $0, options: options) }.isEmpty)
+        return count
     }
 
-    /// The history of each message by the index, where that serves, is that of the whole state.
-    private func expectSameHistories(_ store: EventStore, _ options: ReplayOptions, _ given: ReplayOptions) throws {
+    /// The history of each message by the index, where that serves, and the events that touched it are those of the whole
+    /// state, by whichever of its names it is asked for. Returns how often the index served.
+    private func expectSameHistories(
+        _ store: EventStore,
+        _ options: ReplayOptions,
+        _ given: ReplayOptions
+    ) throws -> Int {
         try store.read { session in
-            let whole = try Replay.workspace(of: session, options: given)
+            var count = 0
+            var touches: [EntityReference: Set<SequenceNumber>] = [:]
+            let whole = try Replay.workspace(
+                of: session,
+                options: given,
+                observe: { event, state in
+                    for thing in state.touched(by: event) { touches[thing, default: []].insert(event.sequence) }
+                    return true
+                }
+            )
             try whole.forEachHistory(of: .message) { reference, entries in
-                let found = try Replay.indexedHistory(ofMessage: reference, of: session, options: options)
-                #expect(found == nil || found == entries, "\(reference)")
+                let parts = reference.parts
+                for name in [parts, Array(parts.dropFirst()), [parts[0], parts[2]], [parts[2]]] {
+                    let asked = EntityReference(kind: .message, parts: name)
+                    guard let found = try Replay.indexedMessage(asked, of: session, options: options) else { continue }
+                    if name.count < 3 { #expect(whole.find(asked) == [reference], "\(asked)") }
+                    #expect(found.reference == reference)
+                    #expect(found.history == entries, "\(asked)")
+                    #expect(Set(found.touches) == touches[reference], "\(asked)")
+                    count += 1
+                }
             }
+            return count
         }
     }
 

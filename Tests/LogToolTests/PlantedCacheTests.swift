@@ -148,7 +148,7 @@ import Testing
     @Test func aForgedJournalIsFoundAndDropped() throws {
         let store = try log("L")
         try makeDerivedData(of: store)
-        let table = try store.derivedStore().table(ChannelIndex.name, version: ChannelIndex.version("test"))
+        let table = try store.derivedStore().table(ChannelIndex.name, version: SnapshotOptions.tableVersion("test"))
         var forged: [(key: [UInt8], value: [UInt8])] = []
         try table.forEach(from: Array("j".utf8)) { key, value in
             let text = String(decoding: value, as: UTF8.self)

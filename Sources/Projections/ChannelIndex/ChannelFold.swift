@@ -5,16 +5,29 @@ struct ChannelFold {
     /// The state of the channel's source; it is right only for this channel.
     private(set) var state: SourceState
     let channel: EntityID
+    /// The channel's id.
+    let id: String
+    /// The message whose touches are noted.
+    private var watched: EntityID?
+    /// The events that touched the watched message, in order.
+    private(set) var touches: [SequenceNumber] = []
     /// The sequences of the events that concern all channels, in order, and how many of them are folded.
     private var shared: [UInt64] = []
     private var sharedCount = 0
 
     init(_ source: SourceName, channel id: String) {
         state = SourceState(name: source)
+        self.id = id
         channel = state.context.names.id(id)
         // Blocks contain no repeats, so none need be detected.
         state.parts.gateway.connections.takesAll = true
         state.context.notesTouched = false
+    }
+
+    /// Notes from now on which events touch a message.
+    mutating func watch(_ message: String) {
+        watched = state.context.names.id(message)
+        state.context.notesTouched = true
     }
 
     /// Takes the next block of events that concern all channels; false if it is malformed.
@@ -36,7 +49,9 @@ struct ChannelFold {
         while let entry = reader.next(), reader.sequence <= last.rawValue {
             try applyShared(before: reader.sequence, session)
             switch entry {
-            case .plain: state.applyPlain(reader.frame, reader.event, connection: nil)
+            case .plain:
+                state.applyPlain(reader.frame, reader.event, connection: nil)
+                noteTouch()
             case .reference: try apply(SequenceNumber(reader.sequence), session)
             case .naming: break
             }
@@ -61,5 +76,14 @@ struct ChannelFold {
         // A dropped event changes nothing.
         guard let event = try session.event(at: sequence) else { return }
         event.payload.withUnsafeBytes { state.apply(event.envelope, payload: $0) }
+        noteTouch()
+    }
+
+    private mutating func noteTouch() {
+        guard let watched else { return }
+        let isTouched = state.context.touched.contains {
+            $0.section.isOfMessages && $0.first == channel && $0.second == watched
+        }
+        if isTouched { touches.append(state.context.event.sequence) }
     }
 }

@@ -8,6 +8,8 @@ import EventLog
 /// - `c`, u32 source: what a scan needs to go on in the source
 /// - `j`, u32 source, u16 length and text of a channel's id, u64 sequence of the first entry: a block of the channel's
 ///   entries; a length of `FFFF` without text is for events that concern all channels
+/// - `m`, u32 source, u64 sequence up to which events were scanned when the block was stored, u64 last message id in the
+///   block: a block of `MessageMentions`
 ///
 /// Only blocks up to the head count. The head is written in one commit with what it covers, and only if the stored head
 /// is still the one that was read. An index that cannot be read counts as absent.
@@ -38,7 +40,7 @@ struct ChannelIndex {
     /// Opens the index of a program's build and discards one that does not fit the log; `nil` if nothing may be written
     /// beside the log.
     init?(_ session: borrowing ReadSession, build: String) {
-        guard let table = try? session.derivedStore().table(Self.name, version: Self.version(build)),
+        guard let table = try? session.derivedStore().table(Self.name, version: SnapshotOptions.tableVersion(build)),
             let identity = try? session.identity()
         else { return nil }
         self.table = table
@@ -50,10 +52,6 @@ struct ChannelIndex {
         let isSeen = head != nil && last <= session.head
         let isAnother = isSeen && (try? session.prefixHash(through: last)) != head?.prefixHash
         if isAnother || (head == nil && headBytes != nil) { discard() }
-    }
-
-    static func version(_ build: String) -> UInt32 {
-        Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// Removes the whole index.
@@ -107,6 +105,36 @@ struct ChannelIndex {
         return isWhole
     }
 
+    /// The ids of the channels that events up to the head named with a message's id, some of them several times; `nil` if a
+    /// block cannot be read.
+    func channels(naming id: UInt64, source: Int) -> [UInt64]? {
+        let start = Array("m".utf8) + Self.bytes(UInt32(source))
+        var found: [UInt64]? = []
+        var next = start
+        // Of each scan, only the block in which the id would be is read.
+        while let end = mentionsEnd(from: next, start) {
+            let first = start + Self.bytes(end)
+            try? table.forEach(from: first + Self.bytes(id), to: start + Self.bytes(end + 1)) { _, block in
+                let channels = MessageMentions.channels(of: id, in: block)
+                found = channels.flatMap { channels in found.map { $0 + channels } }
+                return false
+            }
+            next = start + Self.bytes(end + 1)
+        }
+        return found
+    }
+
+    /// The sequence up to which the first scan behind a key went; `nil` if none is left.
+    private func mentionsEnd(from key: [UInt8], _ start: [UInt8]) -> UInt64? {
+        var end: UInt64?
+        try? table.forEach(from: key) { key, _ in
+            guard key.count == 21, key.prefix(5).elementsEqual(start) else { return false }
+            end = key[5..<13].reduce(0) { $0 << 8 | UInt64($1) }
+            return false
+        }
+        return end.flatMap { $0 <= head?.sequence ?? 0 ? $0 : nil }
+    }
+
     /// Stores what a scan has found since the head was read; false if another process stored a head in the meantime.
     mutating func store(_ scan: ChannelScan, in session: borrowing ReadSession) throws -> Bool {
         let head = Head(
@@ -124,6 +152,10 @@ struct ChannelIndex {
             let prefix = Self.prefix(source: block.owner.source, channel: channel)
             entries.append((prefix + Self.bytes(block.first), block.bytes))
         }
+        for block in scan.mentions.blocks {
+            let key = Array("m".utf8) + Self.bytes(UInt32(block.source)) + Self.bytes(scan.sequence.rawValue)
+            entries.append((key + Self.bytes(block.lastID), block.bytes))
+        }
         guard try table.put(entries, where: Self.headKey, holds: headBytes) else { return false }
         (self.head, headBytes) = (head, bytes)
         return true
@@ -135,7 +167,7 @@ struct ChannelIndex {
     func sums() -> JournalSums? {
         var sums = JournalSums()
         var isWhole = true
-        try? table.forEach(from: Array("j".utf8)) { key, block in
+        try? table.forEach(from: Array("j".utf8), to: Array("k".utf8)) { key, block in
             guard let owner = Self.owner(of: key) else {
                 isWhole = false
                 return false
@@ -145,6 +177,24 @@ struct ChannelIndex {
             return isWhole
         }
         return isWhole ? sums : nil
+    }
+
+    /// The sequences up to which the scans went that stored something, ascending.
+    func scanEnds() -> [UInt64] {
+        var ends: Set<UInt64> = []
+        try? table.forEach(from: Array("m".utf8), to: Array("n".utf8)) { key, _ in
+            if key.count == 21 { ends.insert(key[5..<13].reduce(0) { $0 << 8 | UInt64($1) }) }
+            return true
+        }
+        return ends.sorted().filter { $0 <= head?.sequence ?? 0 }
+    }
+
+    /// Whether the blocks of mentions that the scan up to `end` has stored equal others.
+    func isMentions(_ mentions: MessageMentions, through end: UInt64) -> Bool {
+        mentions.blocks.allSatisfy { block in
+            let key = Array("m".utf8) + Self.bytes(UInt32(block.source)) + Self.bytes(end) + Self.bytes(block.lastID)
+            return (try? table.value(at: key)) == block.bytes
+        }
     }
 
     /// Whether the head and the stored scans of its sources equal those of a scan up to the head.

@@ -58,6 +58,7 @@ struct ChannelReplay {
             guard isLast || scan.journals.byteCount >= Self.storedBytesMin else { continue }
             guard (try? index.store(scan, in: session)) ?? false else { return false }
             scan.forgetJournals()
+            scan.forgetMentions()
             stored = end
         }
         tail = scan
@@ -85,6 +86,51 @@ struct ChannelReplay {
         return states
     }
 
+    /// The one message that a reference can mean; `nil` if the index cannot tell, or not exactly one fits.
+    mutating func message(_ reference: EntityReference, _ session: borrowing ReadSession) throws -> ChannelMessage? {
+        var messages: [ChannelMessage] = []
+        for candidate in try candidates(for: reference) ?? [] {
+            let (name, channel) = (try sources()[candidate.source].name, candidate.channel)
+            var fold = ChannelFold(name, channel: channel)
+            fold.watch(candidate.id)
+            guard try apply(to: &fold, candidate.source, through: session.head, session) else {
+                index.discard()
+                return nil
+            }
+            if let message = ChannelMessage(candidate.id, of: fold, clock: try session.clock(at: session.head)) {
+                messages.append(message)
+            }
+        }
+        return messages.count == 1 ? messages[0] : nil
+    }
+
+    /// More channels than this with one id are not looked at one by one.
+    private static let candidatesMax = 16
+
+    /// The messages that a reference can mean, by what events named; `nil` if the index cannot tell.
+    private func candidates(
+        for reference: EntityReference
+    ) throws -> [(source: Int, channel: String, id: String)]? {
+        guard reference.kind == .message, let id = reference.parts.last else { return nil }
+        let sources = try sources()
+        if reference.parts.count == 3 {
+            guard let source = sources.firstIndex(where: { $0.name.rawValue == reference.parts[0] }) else { return nil }
+            return sources[source].isDivided ? [(source, reference.parts[1], id)] : nil
+        }
+        // Any source can have the message.
+        guard let number = Names().find(id)?.number, sources.allSatisfy(\.isDivided) else { return nil }
+        var candidates: [(source: Int, channel: String, id: String)] = []
+        for (place, source) in sources.enumerated() {
+            guard let stored = index.channels(naming: number, source: place) else { return nil }
+            let channels = Set(stored + (tail?.mentions.channels(of: number, source: place) ?? [])).sorted()
+            if channels.contains(MessageMentions.otherChannel) { return nil }
+            for channel in channels where reference.fits([source.name.rawValue, String(channel), id]) {
+                candidates.append((place, String(channel), id))
+            }
+        }
+        return candidates.count <= Self.candidatesMax ? candidates : nil
+    }
+
     private func sources() throws -> [(name: SourceName, isDivided: Bool)] {
         if let tail { return tail.sources.map { ($0.name, $0.isDivided) } }
         return try (index.head?.sources ?? []).map { (try SourceName($0.name), $0.isDivided) }
@@ -99,7 +145,18 @@ struct ChannelReplay {
         _ session: borrowing ReadSession
     ) throws -> SourceState? {
         var fold = ChannelFold(name, channel: id)
-        guard forEachBlock(source, nil, through: last, { fold.addShared($0, through: last) }) else { return nil }
+        return try apply(to: &fold, source, through: last, session) ? fold.state : nil
+    }
+
+    /// Folds the events of one channel; false if a block cannot be read.
+    private func apply(
+        to fold: inout ChannelFold,
+        _ source: Int,
+        through last: SequenceNumber,
+        _ session: borrowing ReadSession
+    ) throws -> Bool {
+        let id = fold.id
+        guard forEachBlock(source, nil, through: last, { fold.addShared($0, through: last) }) else { return false }
         var isKnown = false
         var failure: (any Error)?
         let isWhole = forEachBlock(source, id, through: last) { block in
@@ -112,9 +169,8 @@ struct ChannelReplay {
             }
         }
         if let failure { throw failure }
-        guard isWhole else { return nil }
-        if isKnown { try fold.finish(session) }
-        return fold.state
+        if isWhole, isKnown { try fold.finish(session) }
+        return isWhole
     }
 
     /// Lends the stored blocks, then those of the tail; false if one cannot be read, or `body` has stopped.

@@ -7,6 +7,8 @@ struct ChannelScan {
     private(set) var sources: [SourceScan]
     /// The entries found since `forgetJournals`.
     private(set) var journals = ChannelJournals()
+    /// The messages named since `forgetMentions`.
+    private(set) var mentions = MessageMentions()
     private var indexes: [SourceName: Int] = [:]
     private let frameKey: FrameKey
     private let lanes = ReplayLanes(ReplayOptions())
@@ -51,6 +53,11 @@ struct ChannelScan {
         journals = ChannelJournals()
     }
 
+    /// Forgets all mentions, once they are stored.
+    mutating func forgetMentions() {
+        mentions = MessageMentions()
+    }
+
     @inline(__always)
     private mutating func add(
         _ frame: PlainFrame,
@@ -62,12 +69,14 @@ struct ChannelScan {
         guard !sources[source].isRepeat(frame, reference, connection: connection), sources[source].isDivided
         else { return }
         journals.add(frame, reference, source: source)
+        mentions.add(frame.key, source: source)
     }
 
     private mutating func add(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer, source: Int) {
         let sequence = envelope.sequence
         let scope = sources[source].scope(of: envelope, payload: payload)
         guard sources[source].isDivided else { return }
+        for key in sources[source].namedMessages { mentions.add(key, source: source) }
         switch scope {
         case .nothing, .undivided: break
         case .channels(let channels):

@@ -35,15 +35,6 @@ public struct ChannelState: Sendable {
         guard Self.sections.contains(where: { !keys(in: $0).isEmpty }) else { return nil }
     }
 
-    /// What happened to a message of the channel, oldest first; `nil` if it is unknown.
-    func history(ofMessage id: String) -> [HistoryEntry]? {
-        guard let id = source.context.names.find(id) else { return nil }
-        return source.parts.messages.history(
-            of: EntityKey(.messages, channel, id),
-            context: source.rowContext(asOf: clock)
-        )
-    }
-
     /// The rows in the form of a state document, without `digest`, which only a whole state has.
     public func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         var document = JSONObject()
@@ -63,7 +54,7 @@ public struct ChannelState: Sendable {
         _ options: DocumentOptions = DocumentOptions(),
         to body: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        var lines = ChannelLines(body)
+        var lines = DocumentLines(body)
         for member in header(options) { try lines.member(member.name, member.value.canonicalText) }
         for section in Self.sections where options.sections?.contains(section) ?? true {
             try lines.beginRows(section.rawValue)
@@ -112,37 +103,14 @@ extension ChannelState {
 
     /// The places of the messages that have a row, in the document's order.
     private func places(in section: Section) -> [Int] {
-        section == .messages
-            ? source.parts.messages.livePlaces(in: channel, source.context.names)
-            : source.parts.messages.deletedPlaces(in: channel, source.context.names)
+        source.parts.messages.places(in: section, of: channel, source.context.names)
     }
 
-    private func writeRows(in section: Section, asOf: Timestamp, to lines: inout ChannelLines) throws {
-        if section == .messages || section == .deletedMessages {
-            let places = places(in: section)
-            let end = Array((",\"source\":" + JSONValue.string(source.name.rawValue).canonicalText + "}").utf8)
-            return try lines.rows(places.count) { [self] index, writer in
-                write(section, places[index], asOf: asOf, end: end, to: &writer)
-            }
-        }
-        for key in keys(in: section) {
-            if let row = row(for: key, asOf: asOf) { try lines.row { $0.raw(row.canonicalText) } }
-        }
-    }
-
-    private func write(
-        _ section: Section,
-        _ place: Int,
-        asOf: Timestamp,
-        end: [UInt8],
-        to writer: inout CanonicalWriter
-    ) {
-        let messages = source.parts.messages
-        // Only canonical rows of packed messages can be written from the cell; the others are made as values.
-        if source.rowRules.isEmpty, messages.store.cells[place].form == .packed {
-            messages.writeRow(of: section, packedAt: place, end: end, to: &writer, source.context.names)
-        } else if let row = row(for: EntityKey(section, channel, messages.store.cells[place].id), asOf: asOf) {
-            writer.raw(row.canonicalText)
+    private func writeRows(in section: Section, asOf: Timestamp, to lines: inout DocumentLines) throws {
+        if section.isOfMessages {
+            try source.writeRows(of: section, messagesAt: places(in: section), asOf: asOf, to: &lines)
+        } else {
+            try source.writeRows(of: keys(in: section), asOf: asOf, to: &lines)
         }
     }
 }

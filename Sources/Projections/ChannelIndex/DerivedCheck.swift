@@ -1,7 +1,7 @@
 package import EventLog
 
-/// Folds a log anew and compares the data derived from it: kept states, the index of channels, the keys of its events
-/// (I17).
+/// Folds a log anew and compares the data derived from it: kept states, the kept summary, the index of channels, the
+/// keys of its events (I17).
 ///
 /// Data that another build of the program kept is never used, and not compared.
 package struct DerivedCheck: Sendable {
@@ -31,6 +31,7 @@ package struct DerivedCheck: Sendable {
         try store.read { session in
             guard let derived = try? session.existingDerivedStore() else { return }
             try check.compareStates(session, build, progress)
+            if check.damage == nil { try check.compareSummary(session, build) }
             if check.damage == nil { try check.compareChannels(session, build) }
             if check.damage != nil { derived.discard() }
         }
@@ -68,16 +69,34 @@ package struct DerivedCheck: Sendable {
         }
     }
 
+    private mutating func compareSummary(_ session: borrowing ReadSession, _ build: String) throws {
+        guard let kept = KeptSummary(session, build: build) else { return }
+        var options = ReplayOptions()
+        options.retained = true
+        var state = try Replay.workspace(of: session, through: kept.sequence, options: options)
+        if kept.summary != StateSummary(&state) {
+            damage = "the summary kept at sequence \(kept.sequence) is not what the events give"
+        }
+    }
+
     private mutating func compareChannels(_ session: borrowing ReadSession, _ build: String) throws {
         guard try session.fact(Replay.factName) == nil, let index = ChannelIndex(session, build: build),
             let head = index.head, head.sequence <= session.head.rawValue
         else { return }
         var scan = ChannelScan(frameKey: FrameKey(try session.identity()))
         var expected = JournalSums()
+        var ends = index.scanEnds()[...]
         while scan.sequence.rawValue < head.sequence {
-            try scan.look(at: session, through: SequenceNumber(min(scan.sequence.rawValue + 65_536, head.sequence)))
+            let end = min(scan.sequence.rawValue + 65_536, head.sequence, ends.first ?? .max)
+            try scan.look(at: session, through: SequenceNumber(end))
             expected.add(scan)
             scan.forgetJournals()
+            guard end == ends.first || end == head.sequence else { continue }
+            guard index.isMentions(scan.mentions, through: end) else {
+                return damage = "the index of messages is not what the events give"
+            }
+            scan.forgetMentions()
+            ends = ends.dropFirst()
         }
         guard let found = index.sums(), found == expected, index.isHead(of: scan) else {
             return damage = "the index of channels is not what the events give"

@@ -49,6 +49,17 @@ extension Change {
         }
     }
 
+    /// The messages that the change names.
+    var messages: [MessageKey] {
+        guard case .message(let change) = self else { return [] }
+        return switch change {
+        case .written(let write): [write.key]
+        case .deleted(let deletion): [deletion.key]
+        case .moved(let from, let to, _, _): [from, to]
+        case .reaction(let key, _, _, _), .stands(let key, _): [key]
+        }
+    }
+
     /// Whether the change can concern channels that it does not name: a guild's channels, the voice channel that a user
     /// leaves, the channels of earlier read states.
     fileprivate var isOfAllChannels: Bool {

@@ -29,21 +29,20 @@ extension Replay {
         return ChannelState.find(name, in: whole)
     }
 
-    /// What happened to one message, oldest first, from the index of channels: only its channel's events are folded.
+    /// The one message that a reference can mean, from the index of channels: only its channel's events are folded.
     ///
-    /// - Parameter reference: A message with its source and channel.
-    /// - Returns: `nil` if the index does not serve (see `channels`) or knows no such message.
+    /// - Parameter reference: a message, whole or with parts left out.
+    /// - Returns: `nil` if the index does not serve (see `channels`), an id is no number, or not exactly one message fits.
     /// - Throws: as `workspace`.
-    public static func indexedHistory(
-        ofMessage reference: EntityReference,
+    public static func indexedMessage(
+        _ reference: EntityReference,
         of session: borrowing ReadSession,
         options: ReplayOptions = ReplayOptions(),
         progress: ((SequenceNumber) -> Void)? = nil
-    ) throws -> [HistoryEntry]? {
-        guard reference.kind == .message, reference.parts.count == 3 else { return nil }
-        let channel = EntityReference(kind: .channel, parts: Array(reference.parts.prefix(2)))
-        let states = try indexedChannels(named: channel, of: session, through: session.head, options, progress)
-        return states?.first.flatMap { $0.history(ofMessage: reference.parts[2]) }
+    ) throws -> ChannelMessage? {
+        guard reference.kind == .message, var replay = try index(of: session, through: session.head, options, progress)
+        else { return nil }
+        return try replay.message(reference, session)
     }
 
     /// The states of the channels that `name` can mean; `nil` if the index does not serve.
@@ -54,10 +53,21 @@ extension Replay {
         _ options: ReplayOptions,
         _ progress: ((SequenceNumber) -> Void)?
     ) throws -> [ChannelState]? {
+        guard var replay = try index(of: session, through: last, options, progress) else { return nil }
+        return try replay.channels(named: name, through: last, session)
+    }
+
+    /// The index of channels, up to date; `nil` if it does not serve.
+    private static func index(
+        of session: borrowing ReadSession,
+        through last: SequenceNumber,
+        _ options: ReplayOptions,
+        _ progress: ((SequenceNumber) -> Void)?
+    ) throws -> ChannelReplay? {
         guard let snapshots = options.snapshots, options.readsAll, try session.fact(factName) == nil,
             var replay = ChannelReplay(session, snapshots), try replay.lookAhead(session, through: last, progress)
         else { return nil }
-        return try replay.channels(named: name, through: last, session)
+        return replay
     }
 }
 

@@ -8,6 +8,8 @@ struct SourceScan {
     private var state: SourceState
     /// Whether all events so far were told apart by channel.
     private(set) var isDivided = true
+    /// The messages that the last event named.
+    private(set) var namedMessages: [MessageKey] = []
 
     init(name: SourceName, frameKey: FrameKey) {
         state = SourceState(name: name)
@@ -37,6 +39,7 @@ struct SourceScan {
     /// The scope of an event that is no plain frame.
     mutating func scope(of envelope: Envelope, payload: UnsafeRawBufferPointer) -> EventScope {
         state.begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
+        namedMessages = []
         switch EventFamily(kind: envelope.kind) {
         case .git, .items, .status, .cloudRecords, .realtime:
             isDivided = false
@@ -44,9 +47,11 @@ struct SourceScan {
         case .gap, .oversize, .notice, .unknown: return .nothing
         case .gateway, .link:
             state.decode(envelope, payload: payload)
+            namedMessages = state.changes.flatMap(\.messages)
             return storable(EventScope(of: state.changes))
         case .gatewayAnswer:
             let answer = GatewayAnswer(envelope, payload: payload, context: &state.context)
+            namedMessages = answer.changes.flatMap(\.messages)
             let scope = storable(EventScope(of: answer.changes))
             if answer.wholeSets.isEmpty { return scope }
             // What a complete set lacks is gone, so channels that it does not name may change.

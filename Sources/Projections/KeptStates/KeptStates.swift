@@ -68,7 +68,7 @@ struct KeptStates: Sendable {
     init(rules: ReadingRules, build: String) {
         let rules = rules.shortName
         self.rules = Array((String(repeating: "0", count: max(0, 32 - rules.utf8.count)) + rules).utf8)
-        version = Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+        version = SnapshotOptions.tableVersion(build)
         assert(self.rules.count == 32, "a key begins with 32 bytes of rules")
     }
 

@@ -25,6 +25,11 @@ public struct SnapshotOptions: Sendable {
     public init(build: String) {
         self.build = build
     }
+
+    /// The version of the tables of derived data that one build keeps.
+    static func tableVersion(_ build: String) -> UInt32 {
+        Hasher256.hash(Array(build.utf8)).bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
 }
 
 /// States kept beside a log, from which a replay begins instead of the first event.

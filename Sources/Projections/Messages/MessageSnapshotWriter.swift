@@ -10,7 +10,8 @@ extension MessageStore {
         let found = Mutex<[Hash256]>([])
         DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
             var writer = MessageSnapshotWriter(names)
-            let hashes = (part * stride..<min(count, (part + 1) * stride)).map { writer.hash(ofMessageAt: $0, in: self) }
+            let places = part * stride..<min(count, (part + 1) * stride)
+            let hashes = places.map { writer.hash(ofMessageAt: $0, in: self) }
             found.withLock { $0 += hashes }
         }
         var hasher = Hasher256()

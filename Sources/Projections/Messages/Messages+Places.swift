@@ -12,6 +12,20 @@ extension Messages {
         livePlaces(in: channel, names).map { store.key(at: $0) }
     }
 
+    /// How many messages are in a state.
+    func count(being wanted: State) -> Int {
+        (0..<store.count).reduce(0) { $0 + (state(at: $1) == wanted ? 1 : 0) }
+    }
+
+    /// The places of a channel's messages that have a row in a section, in the document's order.
+    func places(in section: Section, of channel: EntityID, _ names: Names) -> [Int] {
+        switch section {
+        case .messages: livePlaces(in: channel, names)
+        case .deletedMessages: deletedPlaces(in: channel, names)
+        default: []
+        }
+    }
+
     /// The places of the live messages of a channel, in the remote's order.
     func livePlaces(in channel: EntityID, _ names: Names) -> [Int] {
         let places = places(in: channel, being: .live)
@@ -21,15 +35,7 @@ extension Messages {
 
     /// The places of the deleted messages of a channel, by the bytes of their ids.
     func deletedPlaces(in channel: EntityID, _ names: Names) -> [Int] {
-        let places = places(in: channel, being: .deleted)
-        let numbered = numbered(places)
-        // Numbers with the same count of digits are in the order of their bytes.
-        if numbered.count == places.count, let least = numbered.first, let greatest = numbered.last,
-            least.number.digitCount == greatest.number.digitCount
-        {
-            return numbered.map(\.place)
-        }
-        return places.sorted { names.precedes(store.cells[$0].id, store.cells[$1].id) }
+        places(in: channel, being: .deleted).sorted { names.precedes(store.cells[$0].id, store.cells[$1].id) }
     }
 
     /// The places of the messages of a channel that are in a state, in order of arrival.

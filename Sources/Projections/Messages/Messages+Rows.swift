@@ -2,16 +2,9 @@ import EventLog
 
 extension Messages {
     func keys(in section: Section, names: Names) -> [EntityKey] {
-        switch section {
-        case .messages:
-            channels(names).flatMap { channel in
-                livePlaces(in: channel, names).map { EntityKey(.messages, channel, store.cells[$0].id) }
-            }
-        case .deletedMessages:
-            channels(names).flatMap { channel in
-                deletedPlaces(in: channel, names).map { EntityKey(.deletedMessages, channel, store.cells[$0].id) }
-            }
-        default: []
+        guard section.isOfMessages else { return [] }
+        return channels(names).flatMap { channel in
+            places(in: section, of: channel, names).map { EntityKey(section, channel, store.cells[$0].id) }
         }
     }
 

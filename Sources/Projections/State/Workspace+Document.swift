@@ -23,23 +23,51 @@ extension Workspace {
     /// Cost: O(n log n) in the number of rows; the digest is brought up to date first.
     public mutating func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
-        var document: JSONObject = [
-            "format": .string("eventlog.state/1"),
-            "sequence": .string(sequence.description),
-            "asOf": .string(asOf.description),
-            "profile": .string(options.readingName),
-            "digest": .string(digest().hex),
-        ]
+        var document = documentHeader(options)
         for section in Section.allCases where options.sections?.contains(section) ?? true {
             document[section.rawValue] = .array(rows(in: section, asOf: asOf))
         }
         return .object(document)
     }
 
+    /// The members of the document that are no rows, the digest among them.
+    package mutating func documentHeader(_ options: DocumentOptions) -> JSONObject {
+        [
+            "format": .string("eventlog.state/1"),
+            "sequence": .string(sequence.description),
+            "asOf": .string((options.asOf ?? clock ?? Timestamp(seconds: 0)).description),
+            "profile": .string(options.readingName),
+            "digest": .string(digest().hex),
+        ]
+    }
+
     /// The rows of one section, sorted as the document sorts them.
     public func rows(in section: Section, asOf: Timestamp) -> [JSONValue] {
-        if section == .issues { return issueRows() }
-        return sources.sorted { $0.name < $1.name }.flatMap { $0.rows(in: section, asOf: asOf) }
+        var rows: [JSONValue] = []
+        forEachRow(in: section, asOf: asOf) { rows.append($0) }
+        return rows
+    }
+
+    /// Calls `body` with the rows of one section one after another, sorted as the document sorts them. Except for issues,
+    /// no list is held in memory.
+    package func forEachRow(in section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
+        if section == .issues { return try issueRows().forEach(body) }
+        for source in sources.sorted(by: { $0.name < $1.name }) {
+            try source.forEachRow(in: section, asOf: asOf, body)
+        }
+    }
+
+    /// How many rows a section of the document has; typing counts as of the state's clock.
+    func rowCount(in section: Section) -> Int {
+        switch section {
+        case .messages: return sources.reduce(0) { $0 + $1.parts.messages.count(being: .live) }
+        case .deletedMessages: return sources.reduce(0) { $0 + $1.parts.messages.count(being: .deleted) }
+        case .issues: return sources.reduce(0) { $0 + $1.issues.rows.count }
+        default:
+            var count = 0
+            forEachRow(in: section, asOf: clock ?? Timestamp(seconds: 0)) { _ in count += 1 }
+            return count
+        }
     }
 
     private func issueRows() -> [JSONValue] {
@@ -56,10 +84,17 @@ extension Workspace {
 
 extension SourceState {
     func rows(in section: Section, asOf: Timestamp) -> [JSONValue] {
-        guard let fold = fold(for: section) else { return [] }
+        var rows: [JSONValue] = []
+        forEachRow(in: section, asOf: asOf) { rows.append($0) }
+        return rows
+    }
+
+    /// Calls `body` with the rows of one section one after another, in the document's order.
+    func forEachRow(in section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
+        guard let fold = fold(for: section) else { return }
         let rowContext = rowContext(asOf: asOf)
-        return fold.keys(in: section, names: context.names).compactMap { key in
-            fold.row(for: key, context: rowContext).map(withSource)
+        for key in fold.keys(in: section, names: context.names) {
+            if let row = fold.row(for: key, context: rowContext) { try body(withSource(row)) }
         }
     }
 
@@ -71,8 +106,11 @@ extension SourceState {
     /// Puts the source in front of a row's own members.
     func withSource(_ row: JSONValue) -> JSONValue {
         guard let own = row.object else { return row }
-        var object: JSONObject = ["source": .string(name.rawValue)]
-        for member in own.members { object[member.name] = member.value }
-        return .object(object)
+        var members: [JSONObject.Member] = []
+        members.reserveCapacity(own.members.count + 1)
+        members.append(JSONObject.Member(name: "source", value: .string(name.rawValue)))
+        members += own.members
+        assert(own["source"] == nil, "no fold gives its rows a member of this name")
+        return .object(JSONObject(distinct: members))
     }
 }

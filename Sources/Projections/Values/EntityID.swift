@@ -74,7 +74,17 @@ package struct Names: Codable, Sendable {
 
     /// Whether one id sorts before another by UTF-8 bytes: the only order of ids.
     func precedes(_ left: EntityID, _ right: EntityID) -> Bool {
-        left != right && text(left).utf8.lexicographicallyPrecedes(text(right).utf8)
+        if let left = left.number, let right = right.number { return Self.precedes(left, right) }
+        return left != right && text(left).utf8.lexicographicallyPrecedes(text(right).utf8)
+    }
+
+    /// Whether the digits of one number sort before those of another. Both are below 2^63.
+    private static func precedes(_ left: UInt64, _ right: UInt64) -> Bool {
+        let counts = (left.digitCount, right.digitCount)
+        if counts.0 == counts.1 { return left < right }
+        // With zeros behind the shorter number, the greater one sorts last; of equal ones, the longer one does.
+        let shorter = (0..<abs(counts.0 - counts.1)).reduce(min(left, right)) { number, _ in number * 10 }
+        return counts.0 < counts.1 ? shorter <= right : left < shorter
     }
 
     private static func plainNumber(_ text: String) -> UInt64? {

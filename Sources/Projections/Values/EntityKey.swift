@@ -2,6 +2,9 @@
 public enum Section: String, CaseIterable, Codable, Hashable, Sendable {
     case channels, messages, deletedMessages, guilds, members, roles, bans, presences, typing, voiceStates, readStates
     case items, sessions, sessionAggregates, prompts, rows, issues
+
+    /// Whether the rows are messages, live or deleted.
+    var isOfMessages: Bool { self == .messages || self == .deletedMessages }
 }
 
 /// Identifies one row of the state document within its source.

@@ -102,7 +102,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         _ selection: EventSelection,
         with printer: EventPrinter
     ) throws {
-        try session.forEachEvent(in: sequences) { event in
+        try selection.forEachEvent(in: sequences, of: session) { event in
             let envelope = event.envelope
             guard selection.includes(envelope), isMatch(event) else { return true }
             if payload { try session.check(event) }

@@ -120,23 +120,26 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
     }
 
     private func printState(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
-        guard let channel = selectors.channel else { return try print(loader.document(for: query), to: output) }
-        let state = try loader.channel(channel, for: query)
-        guard lists.json else { return try print(state.document(query.documentOptions), to: output) }
-        try state.writeLines(query.documentOptions) { try output.write($0) }
+        let options = query.documentOptions
+        if let channel = selectors.channel {
+            let state = try loader.channel(channel, for: query)
+            guard lists.json else { return try print(state.document(options), to: output) }
+            return try state.writeLines(options) { try output.write($0) }
+        }
+        var state = try loader.workspace(for: query)
+        switch lists.form {
+        case .document: try state.writeLines(options) { try output.write($0) }
+        case .lines: try printLines(of: &state, options, to: output)
+        case .text: try print(state.document(options), to: output)
+        }
     }
 
     private func print(_ document: JSONValue, to output: StandardOutput) throws {
-        if lists.json {
-            try output.line(document.lines)
-        } else if lists.jsonl {
-            try printLines(of: document, to: output)
-        } else {
-            if output.style.width != nil, selectors.channel == nil {
-                try ChannelTable(output: output, log: log.path, document: document)?.print()
-            }
-            try StatePrinter(output: output, document: document, view: view).print()
+        if lists.jsonl { return try printLines(of: document, to: output) }
+        if output.style.width != nil, selectors.channel == nil {
+            try ChannelTable(output: output, log: log.path, document: document)?.print()
         }
+        try StatePrinter(output: output, document: document, view: view).print()
     }
 
     /// Prints all members but arrays on one line, then a line for each row with its `section`.
@@ -147,12 +150,27 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         }
         try output.line(JSONValue.object(header).text)
         for member in document.object?.members ?? [] {
-            for row in member.value.array ?? [] {
-                var line: JSONObject = ["section": .string(member.name)]
-                for field in row.object?.members ?? [] { line[field.name] = field.value }
-                try output.line(JSONValue.object(line).text)
-            }
+            for row in member.value.array ?? [] { try printLine(of: row, in: member.name, to: output) }
         }
+    }
+
+    /// Prints what `printLines` prints of the state's document, without making one.
+    private func printLines(
+        of state: inout Workspace,
+        _ options: DocumentOptions,
+        to output: StandardOutput
+    ) throws {
+        try output.line(JSONValue.object(state.documentHeader(options)).text)
+        let asOf = options.asOf ?? state.clock ?? Timestamp(seconds: 0)
+        for section in Section.allCases where options.sections?.contains(section) ?? true {
+            try state.forEachRow(in: section, asOf: asOf) { try printLine(of: $0, in: section.rawValue, to: output) }
+        }
+    }
+
+    private func printLine(of row: JSONValue, in section: String, to output: StandardOutput) throws {
+        var line: JSONObject = ["section": .string(section)]
+        for field in row.object?.members ?? [] { line[field.name] = field.value }
+        try output.line(JSONValue.object(line).text)
     }
 
     private func printDigests(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {

@@ -4,7 +4,9 @@ import EventLog
 enum TimeText {
     /// `2026-01-19 08:30:00.250`.
     static func full(_ time: Timestamp) -> String {
-        spaced(time.description, fractionDigits: 3)
+        let parts = time.description.split(separator: ".")
+        guard parts.count == 2 else { return time.description }
+        return "\(parts[0].split(separator: "T").joined(separator: " ")).\(parts[1].prefix(3))"
     }
 
     /// `2026-01-19T08:30:00Z`, with a fraction unless it is zero: a point that can be typed again.
@@ -16,8 +18,9 @@ enum TimeText {
     /// `2026-01-19 08:30` for an RFC 3339 text; any other text unchanged.
     static func minute(_ text: String) -> String {
         guard let time = Timestamp(rfc3339: text) else { return text }
-        let full = spaced(time.description, fractionDigits: 0)
-        return String(full.dropLast(3))
+        let full = time.description
+        guard let end = full.utf8.firstIndex(of: UInt8(ascii: "T")) else { return full }
+        return "\(full[..<end]) \(full[full.index(after: end)...].prefix(5))"
     }
 
     /// `12s`, `3m 20s`, `2h`, `4d 7h`: at most two units; the rest is cut off.
@@ -41,13 +44,6 @@ enum TimeText {
         ]
         let unit = units.first { (seconds + $0.seconds / 2) / $0.seconds < $0.upTo } ?? units[0]
         return counted((seconds + unit.seconds / 2) / unit.seconds, unit.noun) + " ago"
-    }
-
-    private static func spaced(_ text: String, fractionDigits: Int) -> String {
-        let parts = text.split(separator: ".")
-        guard parts.count == 2 else { return text }
-        let clock = parts[0].split(separator: "T").joined(separator: " ")
-        return fractionDigits == 0 ? clock : "\(clock).\(parts[1].prefix(fractionDigits))"
     }
 }
 

@@ -16,10 +16,11 @@ struct StatisticsPrinter {
         let others = dropped > 0 ? ", \(dropped) \(statistics.isPart ? "missing" : "dropped")" : ""
         try output.line("\(counted(statistics.held, "event"))\(others), \(size)")
         for source in statistics.sources { try print(source) }
-        let rows = statistics.rows.filter { $0.count > 0 }.map { "\($0.section.rawValue) \($0.count)" }
+        let state = statistics.state
+        let rows = Section.allCases.filter { state[$0] > 0 }.map { "\($0.rawValue) \(state[$0])" }
         try output.line()
         try output.line("state: \(rows.isEmpty ? "empty" : rows.joined(separator: ", "))")
-        try output.line(output.style.text("digest \(statistics.digest)", .quiet))
+        try output.line(output.style.text("digest \(state.digest)", .quiet))
         if let warning = readerWarning {
             try output.line()
             try output.line(warning)
@@ -43,7 +44,7 @@ struct StatisticsPrinter {
     /// As one document.
     func printDocument() throws {
         var state = JSONObject()
-        for row in statistics.rows { state[row.section.rawValue] = .int(row.count) }
+        for section in Section.allCases { state[section.rawValue] = .int(statistics.state[section]) }
         let document: JSONObject = [
             "head": .string(statistics.head.description),
             "events": .int(statistics.held),
@@ -58,7 +59,7 @@ struct StatisticsPrinter {
             "oldestReaderLag": .int(statistics.store.oldestReaderLag),
             "sources": .array(statistics.sources.map(json)),
             "state": .object(state),
-            "digest": .string(statistics.digest.hex),
+            "digest": .string(statistics.state.digest.hex),
         ]
         try output.line(JSONValue.object(document).lines)
     }

@@ -8,7 +8,8 @@ struct EventSelection {
     private let touching: Set<SequenceNumber>?
     private let range: ClosedRange<SequenceNumber>?
 
-    /// Prepares the selection. With an entity or a channel, the whole log is replayed.
+    /// Prepares the selection. With a channel, or an entity that the index of channels does not find, the whole log is
+    /// replayed.
     ///
     /// - Parameter namesMayCome: Whether the log may still lack the requested source or kind.
     /// - Throws: `Failure` with exit code 1 if the log has no such source or kind, or nothing that fits a reference.
@@ -51,6 +52,18 @@ struct EventSelection {
         return nil
     }
 
+    /// Lends the events of a range that the selectors can choose, in order. Of a thing's events no others are read.
+    func forEachEvent(
+        in range: ClosedRange<SequenceNumber>,
+        of session: borrowing ReadSession,
+        _ body: (borrowing EventView) throws -> Bool
+    ) throws {
+        guard let touching else { return try session.forEachEvent(in: range, body) }
+        for sequence in touching.filter(range.contains).sorted() {
+            try session.forEachEvent(in: sequence...sequence, body)
+        }
+    }
+
     /// Whether the selectors choose an event of the range.
     func includes(_ envelope: Envelope) -> Bool {
         if let source = selectors.source, envelope.source != source { return false }
@@ -80,8 +93,12 @@ struct EventSelection {
     ) throws -> Set<SequenceNumber>? {
         guard let wanted = selectors.entity ?? selectors.channel else { return nil }
         let isChannel = selectors.channel != nil
-        var options = ReplayOptions()
-        options.retained = true
+        var query = StateQuery()
+        query.retained = true
+        let options = query.replayOptions
+        if let message = try Replay.indexedMessage(wanted, of: session, options: options, progress: progress) {
+            return Set(message.touches)
+        }
         var touched: [EntityReference: Set<SequenceNumber>] = [:]
         let state = try Replay.workspace(
             of: session,

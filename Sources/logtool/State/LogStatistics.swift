@@ -24,47 +24,71 @@ struct LogStatistics {
     let isPart: Bool
     /// By name.
     let sources: [Source]
-    /// How many rows each section of the state has, in the document's order.
-    let rows: [(section: Section, count: Int)]
-    /// The state's digest.
-    let digest: Hash256
+    /// The number of rows in each section of the state, and its digest.
+    let state: StateSummary
 
     init(session: borrowing ReadSession, store: StoreStatistics, progress: Progress) throws {
         self.store = store
         head = session.head
         isPart = try session.isPart()
-        var sources: [SourceName: Source] = [:]
+        var lanes: [UInt32: Lane] = [:]
         var held = 0
-        var options = ReplayOptions()
-        options.retained = true
         if head > .zero {
             try session.forEachEvent(in: SequenceNumber(1)...head) { event in
                 held += 1
-                let count = event.withPayload(\.count)
                 if held & 0xFFF == 0 {
                     progress.report("counted \(held) events", done: held, total: Int(clamping: store.held))
                 }
-                var source =
-                    sources[event.source]
-                    ?? Source(name: event.source, first: event.recordedAt, last: event.recordedAt)
-                source.kinds[event.kind.rawValue, default: 0] += 1
-                source.payloadBytes += count
-                source.first = min(source.first, event.recordedAt)
-                source.last = max(source.last, event.recordedAt)
-                sources[event.source] = source
+                let number = event.laneNumber
+                if lanes[number] == nil { lanes[number] = Lane(event) }
+                lanes[number]?.count(event)
                 return true
             }
         }
         self.held = held
-        self.sources = sources.values.sorted { $0.name < $1.name }
+        sources = Self.sources(of: lanes.values)
         progress.begin("replaying")
-        var state = try Replay.workspace(
+        var query = StateQuery()
+        query.retained = true
+        state = try Replay.summary(
             of: session,
-            options: options,
+            options: query.replayOptions,
             progress: progress.replayReporter(until: head)
         )
-        let document = state.document()
-        rows = Section.allCases.map { ($0, document[$0.rawValue]?.array?.count ?? 0) }
-        digest = state.digest()
+    }
+
+    private static func sources(of lanes: some Sequence<Lane>) -> [Source] {
+        var sources: [SourceName: Source] = [:]
+        for lane in lanes {
+            var source = sources[lane.source] ?? Source(name: lane.source, first: lane.first, last: lane.last)
+            source.kinds[lane.kind.rawValue, default: 0] += lane.events
+            source.payloadBytes += lane.payloadBytes
+            source.first = min(source.first, lane.first)
+            source.last = max(source.last, lane.last)
+            sources[lane.source] = source
+        }
+        return sources.values.sorted { $0.name < $1.name }
+    }
+
+    /// The events of one source, one kind and equal attributes, counted together.
+    private struct Lane {
+        let source: SourceName
+        let kind: EventKind
+        var events = 0
+        var payloadBytes = 0
+        var first: Timestamp
+        var last: Timestamp
+
+        init(_ event: borrowing EventView) {
+            (source, kind) = (event.source, event.kind)
+            (first, last) = (event.recordedAt, event.recordedAt)
+        }
+
+        mutating func count(_ event: borrowing EventView) {
+            events += 1
+            payloadBytes += event.withPayload(\.count)
+            first = min(first, event.recordedAt)
+            last = max(last, event.recordedAt)
+        }
     }
 }

@@ -58,14 +58,9 @@ struct StateLoader {
             let progress = reporter(until: session.head)
             // The index of channels covers the canonical reading only.
             if profile == .canonical,
-                let entries = try Replay.indexedHistory(
-                    ofMessage: entity,
-                    of: session,
-                    options: options,
-                    progress: progress
-                )
+                let message = try Replay.indexedMessage(entity, of: session, options: options, progress: progress)
             {
-                return (entity, entries)
+                return (message.reference, message.history)
             }
             let state = try Replay.workspace(of: session, options: options, progress: progress)
             let thing = try EntityArgument.only(entity, in: state, of: session)

@@ -194,12 +194,12 @@ extension GatewayConnections {
         ])
     }
 
-    /// Everything, one small value at a time.
+    /// Everything, the dispatches of a connection as a hash.
     func snapshot(into take: (JSONValue) -> Void) {
         take(.array([.string(String(settled)), holes.facts]))
         for connection in connections {
             take(.object(connection.members))
-            for dispatch in connection.dispatches { take(Self.fact(dispatch.mark, dispatch.sequence)) }
+            take(.string(Hasher256.hash(connection.dispatchBytes).hex))
         }
     }
 
@@ -265,7 +265,13 @@ extension GatewayConnections.Connection: Codable {
         try members.encodeIfPresent(greatest, forKey: .greatest)
         try members.encode(lastAt, forKey: .lastAt)
         try members.encode(sequences != nil, forKey: .isOutOfOrder)
+        try members.encode(dispatchBytes, forKey: .dispatches)
+    }
+
+    /// The dispatches in log order, each by its differences to the one before and its hash.
+    fileprivate var dispatchBytes: [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(dispatches.count * 20)
         var last = (s: Int64(0), sequence: UInt64(0))
         for dispatch in dispatches {
             bytes.appendSigned(dispatch.mark.s &- last.s)
@@ -273,7 +279,7 @@ extension GatewayConnections.Connection: Codable {
             withUnsafeBytes(of: (dispatch.mark.low, dispatch.mark.high)) { bytes.append(contentsOf: $0) }
             last = (dispatch.mark.s, dispatch.sequence)
         }
-        try members.encode(bytes, forKey: .dispatches)
+        return bytes
     }
 
     init(from decoder: any Decoder) throws {

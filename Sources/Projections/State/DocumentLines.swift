@@ -1,5 +1,5 @@
 /// Writes one JSON object with one member per line, arrays with one element per line, in pieces of about 64 KiB.
-struct ChannelLines: ~Copyable {
+struct DocumentLines: ~Copyable {
     private static let pieceBytes = 1 << 16
     /// The fewest rows that are worth more threads.
     private static let sharedRowsMin = 1024

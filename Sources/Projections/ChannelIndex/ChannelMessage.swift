@@ -1,0 +1,27 @@
+public import EventLog
+
+/// One message, from the events of its channel alone.
+public struct ChannelMessage: Sendable {
+    /// Its full name.
+    public let reference: EntityReference
+    /// What happened to it, oldest first.
+    public let history: [HistoryEntry]
+    /// The events that may have changed it, or the state of what it answers, ascending.
+    public let touches: [SequenceNumber]
+
+    /// The message that a fold has watched; `nil` if nothing happened to it.
+    ///
+    /// - Parameter clock: the clock of the whole state.
+    init?(_ id: String, of fold: ChannelFold, clock: Timestamp?) {
+        let source = fold.state
+        guard let handle = source.context.names.find(id),
+            let history = source.parts.messages.history(
+                of: EntityKey(.messages, fold.channel, handle),
+                context: source.rowContext(asOf: clock)
+            )
+        else { return nil }
+        reference = EntityReference(kind: .message, parts: [source.name.rawValue, fold.id, id])
+        self.history = history
+        touches = fold.touches
+    }
+}

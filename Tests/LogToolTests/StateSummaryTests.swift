@@ -1,0 +1,71 @@
+import EventLog
+import TestSupport
+import Testing
+
+@testable import Projections
+
+/// The summary of a state is that of the state, kept or not.
+@Suite struct StateSummaryTests {
+    @Test(arguments: Scenario.all)
+    func aSummaryIsThatOfTheState(scenario: Scenario) throws {
+        let directory = try TemporaryDirectory()
+        let store = try scenario.log(in: directory)
+        try store.read { session in
+            var state = try Replay.workspace(of: session, options: Self.options(keeps: false))
+            let document = state.document()
+            for keeps in [false, true, true] {
+                let summary = try Replay.summary(of: session, options: Self.options(keeps: keeps))
+                #expect(summary.digest == state.digest())
+                for section in Section.allCases {
+                    #expect(summary[section] == document[section.rawValue]?.array?.count, "\(section)")
+                }
+            }
+            #expect(KeptSummary(session, build: "test")?.sequence == session.head)
+        }
+        #expect(try DerivedCheck.run(on: store, build: "test").damage == nil)
+    }
+
+    @Test func aKeptSummaryServesItsOwnStateAlone() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Scenario.all[0].log(in: directory)
+        let before = try store.read { try Replay.summary(of: $0, options: Self.options(keeps: true)) }
+        _ = try store.append([
+            DraftEvent(
+                recordedAt: Timestamp(seconds: 4_000_000_000),
+                source: try SourceName("another"),
+                kind: try EventKind("gateway.frame/1"),
+                payload: Array("no frame".utf8)
+            )
+        ])
+        let after = try store.read { try Replay.summary(of: $0, options: Self.options(keeps: true)) }
+        #expect(after[.issues] == before[.issues] + 1)
+        #expect(after.digest != before.digest)
+    }
+
+    @Test func aForgedSummaryIsFound() throws {
+        let directory = try TemporaryDirectory()
+        let store = try Scenario.all[0].log(in: directory)
+        try store.read { session in
+            let actual = try Replay.summary(of: session)
+            var other = Workspace()
+            let forged = StateSummary(&other)
+            #expect(forged != actual)
+            var options = SnapshotOptions(build: "test")
+            options.eventsMin = 0
+            try KeptSummary.keep(forged, in: session, options)
+        }
+        let damage = try #require(try DerivedCheck.run(on: store, build: "test").damage)
+        #expect(damage.contains("summary"))
+        let found = try store.read { try Replay.summary(of: $0, options: Self.options(keeps: true)) }
+        #expect(try found == store.read { try Replay.summary(of: $0) }, "the check has removed it")
+    }
+
+    private static func options(keeps: Bool) -> ReplayOptions {
+        var options = ReplayOptions()
+        options.retained = true
+        guard keeps else { return options }
+        options.snapshots = SnapshotOptions(build: "test")
+        options.snapshots?.eventsMin = 0
+        return options
+    }
+}
