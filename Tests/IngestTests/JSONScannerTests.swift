@@ -31,6 +31,36 @@ import Testing
         #expect((counts["y"] ?? 0) > 0 && (counts["n"] ?? 0) > 0)
     }
 
+    /// Strings are read eight bytes at a time; no byte that means something is passed over, wherever it stands.
+    @Test func everyByteIsSeenAtEveryPlaceOfAString() throws {
+        for byte in 0...0xFF as ClosedRange<UInt8> {
+            for place in 0..<18 {
+                var text = [UInt8](repeating: UInt8(ascii: "x"), count: 19)
+                text[place] = byte
+                let ends = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 || byte > 0x7F
+                #expect(accepts([0x22] + text + [0x22]) == !ends, "\(byte) at \(place)")
+            }
+        }
+    }
+
+    @Test func escapesAreDecodedAtEveryPlace() throws {
+        let escapes = [
+            (#"\n"#, "\n"), (#"\""#, "\""), (#"\\"#, "\\"), (#"\u00e9"#, "é"), (#"\ud83c\udf70"#, "🍰"),
+            (#"\u0000"#, "\0"),
+        ]
+        for (written, meant) in escapes {
+            for place in 0..<18 {
+                let (start, end) = (String(repeating: "x", count: place), String(repeating: "y", count: 18 - place))
+                let text = Array("\"\(start)\(written)\(end)\"".utf8)
+                let decoded = try text.withUnsafeBufferPointer { buffer in
+                    var scanner = JSONScanner(buffer)
+                    return try JSONEscape.decode(buffer, try #require(try scanner.next()))
+                }
+                #expect(decoded == Array("\(start)\(meant)\(end)".utf8))
+            }
+        }
+    }
+
     @Test func aTextIsRefusedWhereverItIsCut() {
         let text = Array(#"{"a":[1,-2.5e+3,true,false,null,"\u00e9\n"],"b":{"c":{}}}"#.utf8)
         #expect(accepts(text))

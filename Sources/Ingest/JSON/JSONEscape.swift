@@ -30,23 +30,44 @@ enum JSONEscape {
     static func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ token: JSONScanner.Token) throws(JSONFault) -> [UInt8] {
         let raw = UnsafeBufferPointer(rebasing: bytes[token.range])
         guard token.hasEscapes else { return Array(raw) }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(raw.count)
-        var index = 0
-        while index < raw.count {
-            let plainEnd = raw[index...].firstIndex(of: 0x5C) ?? raw.count
-            decoded.append(contentsOf: raw[index..<plainEnd])
-            guard plainEnd < raw.count else { break }
-            guard let escape = scalar(raw, at: plainEnd) else {
-                throw JSONFault(
-                    offset: token.range.lowerBound + plainEnd,
-                    reason: "an escape is half a surrogate pair, which stands for no bytes"
-                )
-            }
-            decoded.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
-            index = plainEnd + escape.length
+        var fault: Int?
+        // No escape is shorter than the bytes that it stands for.
+        let decoded = [UInt8](unsafeUninitializedCapacity: raw.count) { room, count in
+            (count, fault) = decode(raw, into: room)
         }
-        return decoded
+        guard let fault else { return decoded }
+        throw JSONFault(
+            offset: token.range.lowerBound + fault,
+            reason: "an escape is half a surrogate pair, which stands for no bytes"
+        )
+    }
+
+    /// Decodes a string into `room`, which has at least as many bytes. Returns how many were written, and where an escape
+    /// stands that has no UTF-8 form.
+    private static func decode(
+        _ raw: UnsafeBufferPointer<UInt8>,
+        into room: UnsafeMutableBufferPointer<UInt8>
+    ) -> (count: Int, fault: Int?) {
+        var (index, count) = (0, 0)
+        while index < raw.count {
+            let byte = raw[index]
+            if byte != 0x5C {
+                room[count] = byte
+                (index, count) = (index + 1, count + 1)
+            } else if index + 1 < raw.count, let simple = simpleEscape(raw[index + 1]) {
+                room[count] = simple
+                (index, count) = (index + 2, count + 1)
+            } else {
+                guard let escape = scalar(raw, at: index) else { return (count, index) }
+                for unit in UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter {
+                    room[count] = unit
+                    count += 1
+                }
+                index += escape.length
+            }
+        }
+        assert(count <= raw.count, "the room is as long as the string")
+        return (count, nil)
     }
 
     static func hexValue(_ byte: UInt8) -> UInt8? {

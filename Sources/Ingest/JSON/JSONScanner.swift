@@ -129,6 +129,10 @@ extension JSONScanner {
         var index = start
         var hasEscapes = false
         while index < bytes.count {
+            if isPlain(eightFrom: index) {
+                index += 8
+                continue
+            }
             let byte = bytes[index]
             if byte == 0x22 {
                 position = index + 1
@@ -146,6 +150,19 @@ extension JSONScanner {
         }
         position = bytes.count
         throw fault("it ends within a string")
+    }
+
+    /// Whether eight bytes follow that are neither quotes nor backslashes nor control characters.
+    @inline(__always)
+    private func isPlain(eightFrom index: Int) -> Bool {
+        guard bytes.count - index >= 8, let base = bytes.baseAddress else { return false }
+        let eight = UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self)
+        // A byte's highest bit is set in `low &- ones & ~low` if the byte is zero, and perhaps in bytes above such a one.
+        let (ones, highest): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        let (quotes, backslashes) = (eight ^ ones &* 0x22, eight ^ ones &* 0x5C)
+        let special =
+            (quotes &- ones) & ~quotes | (backslashes &- ones) & ~backslashes | (eight &- ones &* 0x20) & ~eight
+        return special & highest == 0
     }
 
     private mutating func escapeLength(at index: Int) throws(JSONFault) -> Int {
