@@ -39,7 +39,7 @@ public struct ChannelState: Sendable {
     public func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         var document = JSONObject()
         for member in header(options) { document[member.name] = member.value }
-        for section in Self.sections where options.sections?.contains(section) ?? true {
+        for section in Self.sections where options.includes(section) {
             document[section.rawValue] = .array(rows(in: section, asOf: asOf(options)))
         }
         return .object(document)
@@ -56,7 +56,7 @@ public struct ChannelState: Sendable {
     ) throws {
         var lines = DocumentLines(body)
         for member in header(options) { try lines.member(member.name, member.value.canonicalText) }
-        for section in Self.sections where options.sections?.contains(section) ?? true {
+        for section in Self.sections where options.includes(section) {
             try lines.beginRows(section.rawValue)
             try writeRows(in: section, asOf: asOf(options), to: &lines)
             try lines.endRows()

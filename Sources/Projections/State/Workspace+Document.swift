@@ -24,7 +24,7 @@ extension Workspace {
     public mutating func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
         var document = documentHeader(options)
-        for section in Section.allCases where options.sections?.contains(section) ?? true {
+        for section in Section.allCases where options.includes(section) {
             document[section.rawValue] = .array(rows(in: section, asOf: asOf))
         }
         return .object(document)

@@ -13,7 +13,7 @@ extension Workspace {
         let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
         var lines = DocumentLines(body)
         for member in documentHeader(options).members { try lines.member(member.name, member.value.canonicalText) }
-        for section in Section.allCases where options.sections?.contains(section) ?? true {
+        for section in Section.allCases where options.includes(section) {
             try lines.beginRows(section.rawValue)
             try writeRows(in: section, asOf: asOf, to: &lines)
             try lines.endRows()

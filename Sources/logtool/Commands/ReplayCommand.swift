@@ -123,23 +123,29 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         let options = query.documentOptions
         if let channel = selectors.channel {
             let state = try loader.channel(channel, for: query)
-            guard lists.json else { return try print(state.document(options), to: output) }
-            return try state.writeLines(options) { try output.write($0) }
+            if lists.json { return try state.writeLines(options) { try output.write($0) } }
+            let document = state.document(options)
+            if lists.jsonl { return try printLines(of: document, to: output) }
+            return try print(document, ShownChannels(document: document), to: output)
         }
         var state = try loader.workspace(for: query)
         switch lists.form {
         case .document: try state.writeLines(options) { try output.write($0) }
         case .lines: try printLines(of: &state, options, to: output)
-        case .text: try print(state.document(options), to: output)
+        case .text:
+            let channels = ShownChannels(state: state, options)
+            if output.style.width != nil {
+                try ChannelTable(output: output, log: log.path, channels: channels)?.print()
+            }
+            var others = options
+            others.sections = Set(Section.allCases.filter { options.sections?.contains($0) ?? true })
+            others.sections?.subtract([.messages, .deletedMessages])
+            try print(state.document(others), channels, to: output)
         }
     }
 
-    private func print(_ document: JSONValue, to output: StandardOutput) throws {
-        if lists.jsonl { return try printLines(of: document, to: output) }
-        if output.style.width != nil, selectors.channel == nil {
-            try ChannelTable(output: output, log: log.path, document: document)?.print()
-        }
-        try StatePrinter(output: output, document: document, view: view).print()
+    private func print(_ document: JSONValue, _ channels: ShownChannels, to output: StandardOutput) throws {
+        try StatePrinter(output: output, document: document, channels: channels, view: view).print()
     }
 
     /// Prints all members but arrays on one line, then a line for each row with its `section`.

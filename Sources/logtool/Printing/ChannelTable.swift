@@ -13,18 +13,28 @@ struct ChannelTable {
     private struct Row {
         let source: String
         let id: String
-        var name: String?
-        var messages = 0
-        var deleted = 0
-        var last = ""
+        let name: String?
+        let messages: Int
+        let deleted: Int
+        /// When the last message was written; empty if no message says.
+        let last: String
+
+        init(_ contents: ShownChannels.Contents) {
+            (source, id) = (contents.source, contents.id)
+            name = contents.channel?["name"]?.string
+            (messages, deleted) = (contents.messages.count, contents.deleted.count)
+            last = contents.messages.reduce("") { max($0, $1.text("createdAt")) }
+        }
     }
 
-    /// The table of a state document; `nil` if it has few channels.
-    init?(output: StandardOutput, log: String, document: JSONValue) {
+    /// The table of a state's channels; `nil` if it has few.
+    init?(output: StandardOutput, log: String, channels: ShownChannels) {
+        guard channels.count >= Self.channelCountMin else { return nil }
         self.output = output
         self.log = log
-        rows = Self.rows(of: document)
-        if rows.count < Self.channelCountMin { return nil }
+        var rows: [Row] = []
+        channels.forEach { rows.append(Row($0)) }
+        self.rows = rows
     }
 
     /// Prints the table.
@@ -53,28 +63,5 @@ struct ChannelTable {
     private static func reference(of row: Row) -> String {
         let text = EntityReference(kind: .channel, parts: [row.source, row.id]).description
         return String(text.dropFirst("channel:".count))
-    }
-
-    private static func rows(of document: JSONValue) -> [Row] {
-        var rows: [Row] = []
-        var places: [[String]: Int] = [:]
-        func place(_ source: String, _ id: String) -> Int {
-            if let place = places[[source, id]] { return place }
-            places[[source, id]] = rows.count
-            rows.append(Row(source: source, id: id))
-            return rows.count - 1
-        }
-        for channel in document["channels"]?.array ?? [] {
-            rows[place(channel.text("source"), channel.text("id"))].name = channel["name"]?.string
-        }
-        for message in document["messages"]?.array ?? [] {
-            let place = place(message.text("source"), message.text("channel"))
-            rows[place].messages += 1
-            rows[place].last = max(rows[place].last, message.text("createdAt"))
-        }
-        for message in document["deletedMessages"]?.array ?? [] {
-            rows[place(message.text("source"), message.text("channel"))].deleted += 1
-        }
-        return rows
     }
 }

@@ -1,64 +1,29 @@
 import Projections
 
-/// Prints the channels of a state document: messages as reply trees, then what was deleted.
+/// Prints the channels of a state: messages as reply trees, then what was deleted.
 struct ChannelsPrinter {
     let output: StandardOutput
     let view: ViewOptions
-    private let channels: [ChannelContents]
-    /// Whether the document lists channels at all: if not, a missing name does not mean that the channel is gone.
-    private let tellsOfChannels: Bool
+    let channels: ShownChannels
 
-    /// The content of one channel.
-    private struct ChannelContents {
-        let source: String
-        let id: String
-        var channel: JSONValue?
-        var messages: [JSONValue] = []
-        var deleted: [JSONValue] = []
-    }
-
-    init(output: StandardOutput, document: JSONValue, view: ViewOptions) {
-        self.output = output
-        self.view = view
-        channels = Self.contents(of: document)
-        tellsOfChannels = document["channels"] != nil
-    }
-
-    /// Prints each channel that has a name or a message.
-    func print() throws {
-        for contents in channels {
+    /// Prints each channel that has a name or a message. Returns whether one has messages.
+    @discardableResult
+    func print() throws -> Bool {
+        var hasMessages = false
+        try channels.forEach { contents in
             try printHeading(of: contents)
             try printThreads(of: contents)
             try printDeleted(of: contents)
+            hasMessages = hasMessages || !contents.messages.isEmpty || !contents.deleted.isEmpty
         }
+        return hasMessages
     }
 
-    private static func contents(of document: JSONValue) -> [ChannelContents] {
-        var result: [ChannelContents] = []
-        var places: [[String]: Int] = [:]
-        func place(_ source: String, _ id: String) -> Int {
-            if let place = places[[source, id]] { return place }
-            places[[source, id]] = result.count
-            result.append(ChannelContents(source: source, id: id))
-            return result.count - 1
-        }
-        for row in document["channels"]?.array ?? [] {
-            result[place(row.text("source"), row.text("id"))].channel = row
-        }
-        for row in document["messages"]?.array ?? [] {
-            result[place(row.text("source"), row.text("channel"))].messages.append(row)
-        }
-        for row in document["deletedMessages"]?.array ?? [] {
-            result[place(row.text("source"), row.text("channel"))].deleted.append(row)
-        }
-        return result
-    }
-
-    private func printHeading(of contents: ChannelContents) throws {
+    private func printHeading(of contents: ShownChannels.Contents) throws {
         let name = contents.channel?["name"]?.string ?? contents.id
         var notes = [counted(contents.messages.count, "message")]
         if !contents.deleted.isEmpty { notes.append("\(contents.deleted.count) deleted") }
-        if contents.channel == nil && tellsOfChannels {
+        if contents.channel == nil && channels.tellsOfChannels {
             notes.append("gone from \(contents.source)")
         } else {
             notes.append("\(contents.channel?["kind"]?.string ?? "channel") in \(contents.source)")
@@ -72,7 +37,7 @@ struct ChannelsPrinter {
         try output.line("\(heading)  \(quiet(id))\(quiet(notes.joined(separator: ", ")))")
     }
 
-    private func printThreads(of contents: ChannelContents) throws {
+    private func printThreads(of contents: ShownChannels.Contents) throws {
         let shown = Array(contents.messages.suffix(view.tail ?? contents.messages.count))
         let earlier = contents.messages.dropLast(shown.count)
         if !earlier.isEmpty { try output.line(quiet("  … \(counted(earlier.count, "earlier message"))")) }
@@ -117,7 +82,7 @@ struct ChannelsPrinter {
         )
     }
 
-    private func printDeleted(of contents: ChannelContents) throws {
+    private func printDeleted(of contents: ShownChannels.Contents) throws {
         let shown = newest(contents.deleted)
         let earlier = contents.deleted.count - shown.count
         if earlier > 0 { try output.line(quiet("  … \(earlier) deleted earlier")) }

@@ -1,23 +1,27 @@
 import Projections
 
-/// Prints a state document for people: channels with their threads as trees, then items, sessions, rows and issues.
+/// Prints a state for people: channels with their threads as trees, then items, sessions, rows and issues.
 struct StatePrinter {
     let output: StandardOutput
+    /// The state document; it need not have the messages.
     let document: JSONValue
+    /// The channels with their messages.
+    let channels: ShownChannels
     let view: ViewOptions
 
     var style: Style { output.style }
 
     /// Prints everything that the document has.
     func print() throws {
-        try ChannelsPrinter(output: output, document: document, view: view).print()
+        let printer = ChannelsPrinter(output: output, view: view, channels: channels)
+        let hasMessages = try printer.print()
         try printItems()
         try printSessions()
         try printPrompts()
         try printRows()
         try printGuilds()
         try printIssues()
-        try printFooter()
+        try printFooter(hasRemoteTimes: hasMessages || !rows("sessions").isEmpty)
     }
 
     private func printItems() throws {
@@ -116,7 +120,8 @@ struct StatePrinter {
         }
     }
 
-    private func printFooter() throws {
+    /// - Parameter hasRemoteTimes: whether something above has a time of the remote.
+    private func printFooter(hasRemoteTimes: Bool) throws {
         let sequence = document.text("sequence")
         let asOf = document["asOf"]?.string.map { ", as of \(TimeText.minute($0)) UTC" } ?? ""
         let time = sequence == "0" ? ", before the first event" : asOf
@@ -124,7 +129,7 @@ struct StatePrinter {
         let reading = profile.isEmpty || profile == "canonical" ? "" : ", as \(profile) reads it"
         let digest = document["digest"]?.string.map { ", digest \($0)" } ?? ""
         try output.line()
-        if ["messages", "deletedMessages", "sessions"].contains(where: { !rows($0).isEmpty }) {
+        if hasRemoteTimes {
             try output.line(quiet("times above: the remote's; below: the recorder's; all in UTC"))
         }
         try output.line(quiet("sequence \(sequence)\(time)\(reading)\(digest)"))
