@@ -35,6 +35,15 @@ struct AnswerTable: Sendable {
         }
     }
 
+    /// The number of the first answer to a message, for `answer(_:)`; 0 if there is none.
+    func firstAnswer(to key: MessageKey) -> UInt32 { find(key).map { answered[$0].first } ?? 0 }
+
+    /// The place of an answer, and the number of the next one to the same message; 0 for the last.
+    func answer(_ number: UInt32) -> (place: Int, next: UInt32) {
+        let answer = answers[Int(number) - 1]
+        return (Int(answer.place), answer.next)
+    }
+
     /// Adds the message at a place as an answer to `key`, which need not be known.
     mutating func add(_ place: Int, to key: MessageKey) {
         answers.append(Answer(place: UInt32(place)))

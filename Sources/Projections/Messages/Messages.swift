@@ -125,20 +125,9 @@ extension Messages {
         let parent = MessageKey(channel: key.channel, id: replyTo)
         answers.add(slot, to: parent)
         // Only a message that is answered already, or by itself, can close a circle.
-        guard answers.isAnswered(key), let circle = circle(through: key) else { return }
-        circles.report(circle, in: &context)
-    }
-
-    /// The circle of replies through a message, beginning with its key; `nil` if it is in none. O(length of the chain).
-    private func circle(through key: MessageKey) -> [MessageKey]? {
-        var path: [MessageKey] = []
-        var seen: Set<MessageKey> = []
-        var next: MessageKey? = key
-        while let here = next, seen.insert(here).inserted {
-            path.append(here)
-            next = parent(of: here)
-        }
-        return next == key ? path : nil
+        guard answers.isAnswered(key) else { return }
+        var search = CircleSearch(from: key)
+        if let circle = search.circle(in: self) { circles.report(circle, in: &context) }
     }
 
     /// The key that a message answers; `nil` if it answers none or is not known.
