@@ -7,7 +7,7 @@ import Synchronization
 /// transaction. It counts its open transactions, because LMDB lets the map change only while there are none.
 ///
 /// `@unchecked Sendable` is right because `tables` is set in `init` alone, `gate` is a mutex, and `handle` is replaced
-/// only in `alone`, while no transaction is open. LMDB itself may be called from any thread.
+/// only in `alone`, while nobody uses it: `gate` counts transactions and other calls. LMDB itself may be called from any thread.
 final class Environment: @unchecked Sendable {
     /// How an environment is opened.
     enum Access {
@@ -191,12 +191,16 @@ extension Environment {
 
     private func begin(flags: UInt32) throws(LMDBError) -> OpaquePointer {
         for attempt in 0... {
-            if handle == nil { try reopen() }
             enter()
+            if handle == nil {
+                leave()
+                try reopen()
+                enter()
+            }
             var transaction: OpaquePointer?
             let code = mdb_txn_begin(handle, nil, flags, &transaction)
             if code == MDB_SUCCESS, let transaction { return transaction }
-            transactionEnded()
+            leave()
             let error = LMDBError(code, "begin a transaction")
             guard attempt < 3 else { throw error }
             if error.isMapResized {
@@ -213,7 +217,8 @@ extension Environment {
         throw LMDBError(MDB_INVALID, "begin a transaction")
     }
 
-    /// Counts a transaction that is about to begin; waits while the map changes.
+    /// Counts a use of the handle, such as a transaction that is about to begin; waits while the map changes or the
+    /// environment is reopened, which in turn waits for all uses to end.
     private func enter() {
         while true {
             let entered = gate.withLock { gate in
@@ -227,9 +232,18 @@ extension Environment {
     }
 
     /// Uncounts a transaction. Each one calls it exactly once, when it has ended.
-    func transactionEnded() {
+    func transactionEnded() { leave() }
+
+    /// Lends the handle to a call outside any transaction; `nil` if the environment could not be reopened.
+    private func withHandle<Result>(_ body: (OpaquePointer?) -> Result) -> Result {
+        enter()
+        defer { leave() }
+        return body(handle)
+    }
+
+    private func leave() {
         gate.withLock { gate in
-            assert(gate.transactions > 0, "a transaction was counted before it ends")
+            assert(gate.transactions > 0, "a use was counted before it ends")
             gate.transactions -= 1
         }
     }
@@ -237,17 +251,17 @@ extension Environment {
     /// Frees the reader slots of ended processes; returns how many it freed.
     func clearDeadReaders() -> Int {
         var dead: Int32 = 0
-        return mdb_reader_check(handle, &dead) == MDB_SUCCESS ? Int(dead) : 0
+        return withHandle { mdb_reader_check($0, &dead) } == MDB_SUCCESS ? Int(dead) : 0
     }
 }
 
 // MARK: - Pages
 
 extension Environment {
-    /// The data file as LMDB has it open.
+    /// The data file as LMDB has it open; valid while the handle is in use.
     private func dataFile() -> DataFile? {
         var descriptor: Int32 = -1
-        guard let handle, mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS else { return nil }
+        guard withHandle({ mdb_env_get_fd($0, &descriptor) }) == MDB_SUCCESS else { return nil }
         return DataFile(lent: descriptor, folder.path(of: Folder.dataFileName))
     }
 
@@ -270,7 +284,9 @@ extension Environment {
     /// Sets the mark for a transaction's state after a check of all its pages; `stamp` is the file's stamp before the
     /// check.
     func notePages(of transaction: UInt64, checkedAt stamp: FileStamp?) {
-        if let file = dataFile() { mark?.set(file, checkedAt: stamp, transaction) }
+        withHandle { _ in
+            if let file = dataFile() { mark?.set(file, checkedAt: stamp, transaction) }
+        }
     }
 
     /// Checks all pages of the newest state, unless the mark covers them.
@@ -326,14 +342,14 @@ extension Environment {
     /// Doubles the map. Waits until this process has no transaction open here, at most ten seconds.
     func growMap() throws(LMDBError) {
         var info = MDB_envinfo()
-        try check(mdb_env_info(handle, &info), "read the size of the map")
+        try check(withHandle { mdb_env_info($0, &info) }, "read the size of the map")
         try changeMap(to: info.me_mapsize * 2)
     }
 
     /// LMDB's figures on the map and its readers.
     func information() throws(LMDBError) -> EnvironmentInformation {
         var info = MDB_envinfo()
-        try check(mdb_env_info(handle, &info), "read the state of the environment")
+        try check(withHandle { mdb_env_info($0, &info) }, "read the state of the environment")
         return EnvironmentInformation(
             mapBytes: UInt64(info.me_mapsize),
             lastPage: UInt64(info.me_last_pgno),
@@ -346,6 +362,10 @@ extension Environment {
     ///
     /// - Returns: whether the file is long enough now.
     func reserve(pages: UInt64, step: Int) -> Bool {
+        withHandle { reserve(pages: pages, step: step, $0) }
+    }
+
+    private func reserve(pages: UInt64, step: Int, _ handle: OpaquePointer?) -> Bool {
         var statistics = MDB_stat()
         var descriptor: Int32 = -1
         guard mdb_env_stat(handle, &statistics) == MDB_SUCCESS, mdb_env_get_fd(handle, &descriptor) == MDB_SUCCESS
@@ -419,9 +439,8 @@ extension Environment {
     func readers() -> [EnvironmentReader] {
         _ = clearDeadReaders()
         var readers: [EnvironmentReader] = []
-        guard let handle else { return [] }
         withUnsafeMutablePointer(to: &readers) { pointer in
-            _ = mdb_reader_list(handle, collectReader, pointer)
+            _ = withHandle { mdb_reader_list($0, collectReader, pointer) }
         }
         return readers
     }
