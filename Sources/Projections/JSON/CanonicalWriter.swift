@@ -65,8 +65,9 @@ struct CanonicalWriter: ~Copyable {
         count &+= 4
     }
 
+    /// Writes bytes verbatim.
     @inline(__always)
-    private mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+    mutating func raw(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
         reserve(bytes.count)
         (room + count).copyMemory(from: start, byteCount: bytes.count)

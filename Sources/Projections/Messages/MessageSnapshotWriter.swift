@@ -164,9 +164,16 @@ struct MessageSnapshotWriter: ~Copyable {
         store.authors.withName(version.author) { name in
             if let name { writer.string(name) } else { writer.raw("-") }
         }
-        guard version.text.hasObject else { return rest(nil, JSONObject()) }
-        let members = store.texts.withObject(version.text) { PackedRest($0) }
-        rest(members.attachments, members.extra)
+        store.texts.withObject(version.text) { object in
+            PlainObject.with(object) { plain in
+                guard let plain else {
+                    let members = PackedRest(object)
+                    return rest(members.attachments, members.extra)
+                }
+                writer.raw("-")
+                if !plain.writeExtra(behind: "", to: &writer) { writer.raw("-") }
+            }
+        }
     }
 
     private mutating func begin(

@@ -29,7 +29,12 @@ extension Messages {
         switch (section, state(at: place)) {
         case (.messages, .live):
             guard let version = store.version(of: cell) else { return false }
-            writeLive(cell, version, to: &writer, names)
+            store.texts.withObject(version.text) { object in
+                PlainObject.with(object) { plain in
+                    let rest = plain == nil && !object.isEmpty ? PackedRest(object) : nil
+                    writeLive(cell, version, plain, rest, to: &writer, names)
+                }
+            }
         case (.deletedMessages, .deleted): writeDeleted(cell, store.version(of: cell), to: &writer, names)
         default: return false
         }
@@ -69,15 +74,19 @@ extension Messages {
         return sequence
     }
 
+    /// - Parameters:
+    ///   - plain: the members kept verbatim, if they are plain.
+    ///   - rest: else these members, if there are any.
     private func writeLive(
         _ cell: MessageCell,
         _ version: PackedVersion,
+        _ plain: PlainObject?,
+        _ rest: PackedRest?,
         to writer: inout CanonicalWriter,
         _ names: Names
     ) {
         let channel = store.channels[Int(cell.channel)].id
         writer.raw("{")
-        let rest = version.text.hasObject ? store.texts.withObject(version.text) { PackedRest($0) } : nil
         if let attachments = rest?.attachments {
             writer.raw("\"attachments\":")
             writer.raw(JSONValue.array(attachments).canonicalBytes)
@@ -94,7 +103,9 @@ extension Messages {
         store.texts.withText(version.text) { writer.string($0) }
         write(",\"createdAt\":", version.createdAt, to: &writer)
         write(",\"editedAt\":", version.editedAt, to: &writer)
-        if let extra = rest?.extra, !extra.members.isEmpty {
+        if let plain {
+            _ = plain.writeExtra(behind: ",\"extra\":", to: &writer)
+        } else if let extra = rest?.extra, !extra.members.isEmpty {
             writer.raw(",\"extra\":")
             writer.raw(JSONValue.object(extra).canonicalBytes)
         }
