@@ -73,6 +73,57 @@ import Testing
         #expect(try index(of: store) == (try store.read { $0.head }), "it is made anew")
     }
 
+    /// Two channels have a message of one id, each named by another scan. A block that is damaged on the disk must not make
+    /// the other channel's message the only one.
+    @Test func aDamagedBlockOfMentionsHidesNoMessage() throws {
+        let directory = try TemporaryDirectory()
+        let id = EntityReference(kind: .message, parts: ["5"])
+        var options = ReplayOptions()
+        options.snapshots = SnapshotOptions(build: "test")
+        options.snapshots?.channelEventsMin = 1
+        let find = { (store: EventStore) in
+            try store.read { try Replay.indexedMessage(id, of: $0, options: options)?.reference.parts }
+        }
+        var keys: [[UInt8]] = []
+        do {
+            let store = try EventStore.openOrCreate(at: directory.path("L"))
+            _ = try store.append([try Self.draft(Self.message(channel: 7, s: 1, content: "first"))])
+            #expect(try find(store) == ["app", "7", "5"])
+            _ = try store.append([try Self.draft(Self.message(channel: 8, s: 2, content: "second"))])
+            #expect(try find(store) == nil, "two messages fit")
+            let table = try store.derivedStore().table(ChannelIndex.name, version: SnapshotOptions.tableVersion("test"))
+            try table.forEach(from: Array("m".utf8), to: Array("n".utf8)) { key, _ in
+                keys.append(Array(key))
+                return true
+            }
+        }
+        try #require(keys.count == 2)
+        try Self.damage(valueBehind: keys[0], in: directory)
+        let store = try EventStore.openOrCreate(at: directory.path("L"))
+        #expect(try find(store) == nil, "two messages still fit")
+        try expectSame(store, points: 1)
+    }
+
+    /// Alters the first byte behind each occurrence of a key in the files of derived data.
+    private static func damage(valueBehind key: [UInt8], in directory: TemporaryDirectory) throws {
+        var count = 0
+        let log = directory.path("L")
+        for name in try FileManager.default.contentsOfDirectory(atPath: log) where name.hasPrefix("cache-") {
+            let file = URL(fileURLWithPath: "\(log)/\(name)/data.mdb")
+            var data = try Data(contentsOf: file)
+            var rest = data.startIndex..<data.endIndex
+            while let found = data.range(of: Data(key), in: rest) {
+                data[found.upperBound] ^= 0x55
+                count += 1
+                rest = found.upperBound..<data.endIndex
+            }
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.write(contentsOf: data)
+            try handle.close()
+        }
+        #expect(count > 0)
+    }
+
     @Test func ofTwoThatStoreTheSameOneIsToldSo() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.gatewayLog(in: directory, seed: 10, parts: 2)

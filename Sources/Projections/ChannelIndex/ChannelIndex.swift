@@ -106,33 +106,44 @@ struct ChannelIndex {
     }
 
     /// The ids of the channels that events up to the head named with a message's id, some of them several times; `nil` if a
-    /// block cannot be read.
-    func channels(naming id: UInt64, source: Int) -> [UInt64]? {
+    /// block cannot be read, which discards the index, or another process has stored or removed something meanwhile.
+    mutating func channels(naming id: UInt64, source: Int) -> [UInt64]? {
         let start = Array("m".utf8) + Self.bytes(UInt32(source))
-        var found: [UInt64]? = []
+        var found: [UInt64] = []
+        var isWhole = true
         var next = start
-        // Of each scan, only the block in which the id would be is read.
-        while let end = mentionsEnd(from: next, start) {
-            let first = start + Self.bytes(end)
-            try? table.forEach(from: first + Self.bytes(id), to: start + Self.bytes(end + 1)) { _, block in
-                let channels = MessageMentions.channels(of: id, in: block)
-                found = channels.flatMap { channels in found.map { $0 + channels } }
-                return false
+        do {
+            // Of each scan, only the block in which the id would be is read.
+            while let end = try scanEnd(from: next, start) {
+                next = start + Self.bytes(end + 1)
+                try table.forEach(from: start + Self.bytes(end) + Self.bytes(id), to: next) { _, block in
+                    let channels = MessageMentions.channels(of: id, in: block)
+                    found += channels ?? []
+                    isWhole = isWhole && channels != nil
+                    return false
+                }
             }
-            next = start + Self.bytes(end + 1)
+            if isWhole { return try table.value(at: Self.headKey) == headBytes ? found : nil }
+        } catch {
+            // A block that does not fit its checksum is like one that is malformed.
         }
-        return found
+        discard()
+        return nil
     }
 
-    /// The sequence up to which the first scan behind a key went; `nil` if none is left.
-    private func mentionsEnd(from key: [UInt8], _ start: [UInt8]) -> UInt64? {
+    /// The sequence up to which the first scan behind a key went whose mentions begin with `start`; `nil` if none is left.
+    private func scanEnd(from key: [UInt8], _ start: [UInt8]) throws -> UInt64? {
         var end: UInt64?
-        try? table.forEach(from: key) { key, _ in
-            guard key.count == 21, key.prefix(5).elementsEqual(start) else { return false }
-            end = key[5..<13].reduce(0) { $0 << 8 | UInt64($1) }
+        try table.forEach(from: key) { key, _ in
+            if key.starts(with: start) { end = Self.scanEnd(of: key) }
             return false
         }
         return end.flatMap { $0 <= head?.sequence ?? 0 ? $0 : nil }
+    }
+
+    /// The sequence up to which the scan went that stored a block of mentions, from its key; `nil` if the key is malformed.
+    private static func scanEnd(of key: UnsafeRawBufferPointer) -> UInt64? {
+        key.count == 21 ? key[5..<13].reduce(0) { $0 << 8 | UInt64($1) } : nil
     }
 
     /// Stores what a scan has found since the head was read; false if another process stored a head in the meantime.
@@ -183,7 +194,7 @@ struct ChannelIndex {
     func scanEnds() -> [UInt64] {
         var ends: Set<UInt64> = []
         try? table.forEach(from: Array("m".utf8), to: Array("n".utf8)) { key, _ in
-            if key.count == 21 { ends.insert(key[5..<13].reduce(0) { $0 << 8 | UInt64($1) }) }
+            if let end = Self.scanEnd(of: key) { ends.insert(end) }
             return true
         }
         return ends.sorted().filter { $0 <= head?.sequence ?? 0 }

@@ -108,7 +108,7 @@ struct ChannelReplay {
     private static let candidatesMax = 16
 
     /// The messages that a reference can mean, by what events named; `nil` if the index cannot tell.
-    private func candidates(
+    private mutating func candidates(
         for reference: EntityReference
     ) throws -> [(source: Int, channel: String, id: String)]? {
         guard reference.kind == .message, let id = reference.parts.last else { return nil }

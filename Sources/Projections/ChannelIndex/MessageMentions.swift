@@ -55,9 +55,8 @@ struct MessageMentions {
 
     private static func bytes(of block: [Mention]) -> [UInt8] {
         var bytes: [UInt8] = []
-        var places: [UInt64: UInt64] = [:]
-        let channels = block.map(\.channel).filter { places.updateValue(UInt64(places.count), forKey: $0) == nil }
-        for (place, channel) in channels.enumerated() { places[channel] = UInt64(place) }
+        let channels = Set(block.map(\.channel)).sorted()
+        let places = Dictionary(uniqueKeysWithValues: zip(channels, (0 as UInt64)...))
         bytes.appendNumber(UInt64(channels.count))
         for channel in channels { bytes.appendNumber(channel) }
         bytes.appendNumber(UInt64(block.count))
