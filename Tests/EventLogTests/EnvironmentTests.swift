@@ -6,7 +6,7 @@ import Testing
 @testable import EventLog
 
 @Suite struct EnvironmentTests {
-    /// What is asked outside a transaction waits while another thread closes and reopens the environment.
+    /// A thread that asks for figures waits while another one reopens the environment.
     @Test func whoeverAsksWhileItIsReopenedWaits() throws {
         let directory = try TemporaryDirectory()
         let environment = try Environment(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Projections
 
-/// What is written without values is what the values give.
+/// `PlainObject` writes the same bytes as the values of `PackedRest`.
 @Suite struct PlainObjectTests {
     private static func written(_ text: String) -> String? {
         Array(text.utf8).withUnsafeBytes { object in
@@ -43,7 +43,7 @@ import Testing
         #expect(Self.written(text) == nil)
     }
 
-    /// Mutated objects are written as their values or not at all.
+    /// `PlainObject` writes a mutated object as its values, or refuses it.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func whateverIsWrittenIsWhatTheValuesGive(_ seed: UInt64) {
         print("seed \(seed)")

@@ -5,7 +5,7 @@ extension Workspace {
     ///
     /// The digest is left out, since it covers the whole state. Cost: O(1) if the reference is complete.
     public func document(of reference: EntityReference, _ options: DocumentOptions = DocumentOptions()) -> JSONValue {
-        let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
+        let asOf = asOf(options)
         var document: JSONObject = [
             "format": .string("eventlog.state/1"),
             "sequence": .string(sequence.description),

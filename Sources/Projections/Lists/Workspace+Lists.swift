@@ -7,7 +7,8 @@ extension Workspace {
         if case .section(.issues) = list { return try rows(in: .issues, asOf: asOf).forEach(body) }
         for source in sources.sorted(by: { $0.name < $1.name }) {
             switch list {
-            case .section(let section): try source.forEachRow(of: section, asOf: asOf, body)
+            case .section(let section):
+                try source.forEachRow(in: section, asOf: asOf) { try body(source.listed($1, $0)) }
             case .history(let kind): try source.forEachHistoryRow(of: kind, body)
             case .notes: try source.noteRows.forEach(body)
             case .sources: try body(source.ownRow)
@@ -61,17 +62,8 @@ extension Section {
 }
 
 extension SourceState {
-    fileprivate func forEachRow(of section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
-        guard let fold = fold(for: section) else { return }
-        let rowContext = rowContext(asOf: asOf)
-        for key in fold.keys(in: section, names: context.names) {
-            guard let row = fold.row(for: key, context: rowContext) else { continue }
-            try body(listed(row, key))
-        }
-    }
-
     /// A row with its source, and for a live message with its order in the channel.
-    private func listed(_ row: JSONValue, _ key: EntityKey) -> JSONValue {
+    fileprivate func listed(_ row: JSONValue, _ key: EntityKey) -> JSONValue {
         guard let own = row.object?.members else { return row }
         var members: [JSONObject.Member] = []
         members.reserveCapacity(own.count + 2)

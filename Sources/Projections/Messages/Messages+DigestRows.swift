@@ -68,10 +68,7 @@ extension Messages {
         if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
             return fate.event.sequence.rawValue
         }
-        var sequence: UInt64 = 0
-        // The first deletion by name counts. Entries come newest first, so it is the last one found.
-        store.forEachEntry(of: cell) { if $0.happening.word == .deleted { sequence = $0.happening.sequence } }
-        return sequence
+        return store.deletion(of: cell)?.since.sequence.rawValue ?? 0
     }
 
     /// - Parameters:

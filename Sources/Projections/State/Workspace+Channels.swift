@@ -47,8 +47,6 @@ extension Workspace {
             return messages.row(for: key, context: context).map(source.withSource)
         }
     }
-
-    private func asOf(_ options: DocumentOptions) -> Timestamp { options.asOf ?? clock ?? Timestamp(seconds: 0) }
 }
 
 extension DocumentOptions {

@@ -22,7 +22,7 @@ extension Workspace {
     ///
     /// Cost: O(n log n) in the number of rows; the digest is brought up to date first.
     public mutating func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
-        let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
+        let asOf = asOf(options)
         var document = documentHeader(options)
         for section in Section.allCases where options.includes(section) {
             document[section.rawValue] = .array(rows(in: section, asOf: asOf))
@@ -30,12 +30,15 @@ extension Workspace {
         return .object(document)
     }
 
+    /// The instant of a document: that of the options, else the clock, else the start of 1970 (UTC).
+    package func asOf(_ options: DocumentOptions) -> Timestamp { options.asOf ?? clock ?? Timestamp(seconds: 0) }
+
     /// The members of the document that are no rows, the digest among them.
     package mutating func documentHeader(_ options: DocumentOptions) -> JSONObject {
         [
             "format": .string("eventlog.state/1"),
             "sequence": .string(sequence.description),
-            "asOf": .string((options.asOf ?? clock ?? Timestamp(seconds: 0)).description),
+            "asOf": .string(asOf(options).description),
             "profile": .string(options.readingName),
             "digest": .string(digest().hex),
         ]
@@ -53,7 +56,7 @@ extension Workspace {
     package func forEachRow(in section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
         if section == .issues { return try issueRows().forEach(body) }
         for source in sources.sorted(by: { $0.name < $1.name }) {
-            try source.forEachRow(in: section, asOf: asOf, body)
+            try source.forEachRow(in: section, asOf: asOf) { try body(source.withSource($1)) }
         }
     }
 
@@ -85,16 +88,20 @@ extension Workspace {
 extension SourceState {
     func rows(in section: Section, asOf: Timestamp) -> [JSONValue] {
         var rows: [JSONValue] = []
-        forEachRow(in: section, asOf: asOf) { rows.append($0) }
+        forEachRow(in: section, asOf: asOf) { rows.append(withSource($1)) }
         return rows
     }
 
-    /// Calls `body` with the rows of one section one after another, in the document's order.
-    func forEachRow(in section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
+    /// Calls `body` with the key and the own members of each row of a section, in the document's order.
+    func forEachRow(
+        in section: Section,
+        asOf: Timestamp,
+        _ body: (EntityKey, JSONValue) throws -> Void
+    ) rethrows {
         guard let fold = fold(for: section) else { return }
         let rowContext = rowContext(asOf: asOf)
         for key in fold.keys(in: section, names: context.names) {
-            if let row = fold.row(for: key, context: rowContext) { try body(withSource(row)) }
+            if let row = fold.row(for: key, context: rowContext) { try body(key, row) }
         }
     }
 

@@ -10,7 +10,7 @@ extension Workspace {
         _ options: DocumentOptions = DocumentOptions(),
         to body: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
-        let asOf = options.asOf ?? clock ?? Timestamp(seconds: 0)
+        let asOf = asOf(options)
         var lines = DocumentLines(body)
         for member in documentHeader(options).members { try lines.member(member.name, member.value.canonicalText) }
         for section in Section.allCases where options.includes(section) {

@@ -167,7 +167,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         to output: StandardOutput
     ) throws {
         try output.line(JSONValue.object(state.documentHeader(options)).text)
-        let asOf = options.asOf ?? state.clock ?? Timestamp(seconds: 0)
+        let asOf = state.asOf(options)
         for section in Section.allCases where options.sections?.contains(section) ?? true {
             try state.forEachRow(in: section, asOf: asOf) { try printLine(of: $0, in: section.rawValue, to: output) }
         }
