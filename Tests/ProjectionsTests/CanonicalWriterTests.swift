@@ -31,6 +31,21 @@ import Testing
         }
     }
 
+    /// A byte that RFC 8785 escapes is found wherever it stands in a word of eight.
+    @Test func everyByteIsEscapedOrNotAtEveryPlace() {
+        let short = [0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r", 0x22: "\\\"", 0x5C: "\\\\"]
+        for byte in 0..<0x80 {
+            let hex = (byte < 16 ? "000" : "00") + String(byte, radix: 16)
+            let character = String(decoding: [UInt8(byte)], as: UTF8.self)
+            let escaped = short[byte] ?? (byte < 0x20 ? "\\u\(hex)" : character)
+            for count in 0..<18 {
+                let (before, after) = (String(repeating: "é", count: count), String(repeating: "!", count: 17 - count))
+                let text = JSONValue.string(before + character + after + character).canonicalText
+                #expect(text == "\"\(before)\(escaped)\(after)\(escaped)\"")
+            }
+        }
+    }
+
     @Test(arguments: 1...20)
     func numbersHaveTheDigitsThatAreAskedFor(digits: Int) {
         var random = SeededGenerator(seed: UInt64(digits))

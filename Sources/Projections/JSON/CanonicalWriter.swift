@@ -233,7 +233,7 @@ extension CanonicalWriter {
             return start + 6
         }
         let end = JSONText.escapeEnd(in: source, at: start)
-        append(JSONText(bytes: UnsafeRawBufferPointer(rebasing: source[start..<end]), hasEscapes: true))
+        content(of: JSONText(bytes: UnsafeRawBufferPointer(rebasing: source[start..<end]), hasEscapes: true).string)
         return end
     }
 
@@ -248,11 +248,6 @@ extension CanonicalWriter {
             byte(UInt8(truncatingIfNeeded: scalar >> 6 & 0x3F) | 0x80)
         }
         byte(tail)
-    }
-
-    private mutating func append(_ escape: JSONText) {
-        let quoted = JSONValue.string(escape.string).canonicalBytes
-        quoted.withUnsafeBytes { raw(UnsafeRawBufferPointer(rebasing: $0[1..<$0.count - 1])) }
     }
 }
 

@@ -1,3 +1,5 @@
+import EventLog
+
 extension JSONValue {
     /// The canonical text (RFC 8785): no white space, members sorted by UTF-16 code units, numbers as ECMAScript writes
     /// them.
@@ -6,14 +8,23 @@ extension JSONValue {
     /// where the RFC would round it beyond 2^53, so that different ids never get the same text. A number too large for
     /// a `Double`, for which the RFC has no form, stays as written.
     public var canonicalBytes: [UInt8] {
-        var bytes: [UInt8] = []
-        append(to: &bytes, members: .canonical)
-        return bytes
+        withCanonicalBytes { Array($0) }
     }
 
     /// The canonical text.
     public var canonicalText: String {
-        String(decoding: canonicalBytes, as: UTF8.self)
+        withCanonicalBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The hash of the canonical text.
+    var canonicalHash: Hash256 {
+        withCanonicalBytes { Hasher256.hash($0) }
+    }
+
+    private func withCanonicalBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        var writer = CanonicalWriter()
+        writer.value(self)
+        return writer.withBytes(body)
     }
 
     /// The order in which the members of objects are written.
@@ -26,68 +37,124 @@ extension JSONValue {
 
     /// Appends the text, canonical except for the order of members.
     package func append(to bytes: inout [UInt8], members order: MemberOrder) {
-        switch self {
-        case .null: bytes.append(contentsOf: "null".utf8)
-        case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
-        case .number(let number): bytes.append(contentsOf: number.canonicalText.utf8)
-        case .string(let text): Self.appendString(text, to: &bytes)
+        var writer = CanonicalWriter()
+        writer.value(self, members: order)
+        writer.withBytes { bytes.append(contentsOf: $0) }
+    }
+}
+
+extension CanonicalWriter {
+    /// Writes a value.
+    mutating func value(_ value: JSONValue, members order: JSONValue.MemberOrder = .canonical) {
+        switch value {
+        case .null: raw("null")
+        case .bool(true): raw("true")
+        case .bool(false): raw("false")
+        case .number(let number): raw(number.canonicalText)
+        case .string(let text): string(text)
         case .array(let elements):
-            bytes.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                element.append(to: &bytes, members: order)
+            raw("[")
+            var isFirst = true
+            for element in elements {
+                if !isFirst { raw(",") }
+                isFirst = false
+                self.value(element, members: order)
             }
-            bytes.append(UInt8(ascii: "]"))
-        case .object(let object):
-            bytes.append(UInt8(ascii: "{"))
-            let members =
-                order == .own ? object.members : object.members.sorted { Self.precedes($0.name, $1.name) }
-            for (index, member) in members.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                Self.appendString(member.name, to: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                member.value.append(to: &bytes, members: order)
-            }
-            bytes.append(UInt8(ascii: "}"))
+            raw("]")
+        case .object(let object): self.object(object, members: order)
         }
+    }
+
+    private mutating func object(_ object: JSONObject, members order: JSONValue.MemberOrder) {
+        raw("{")
+        let members = object.members
+        if order == .own || Self.isSorted(members) {
+            for place in members.indices { member(members[place], isFirst: place == 0, members: order) }
+        } else {
+            let places = members.indices.sorted { Self.precedes(members[$0].name, members[$1].name) }
+            for (index, place) in places.enumerated() { member(members[place], isFirst: index == 0, members: order) }
+        }
+        raw("}")
+    }
+
+    private mutating func member(_ member: JSONObject.Member, isFirst: Bool, members order: JSONValue.MemberOrder) {
+        if !isFirst { raw(",") }
+        string(member.name)
+        raw(":")
+        value(member.value, members: order)
+    }
+
+    private static func isSorted(_ members: [JSONObject.Member]) -> Bool {
+        members.indices.dropFirst().allSatisfy { precedes(members[$0 - 1].name, members[$0].name) }
     }
 
     /// Whether one name sorts before another by UTF-16 code units. The order of UTF-8 bytes differs from that only if
     /// one text has a scalar beyond U+FFFF where the other has one from U+E000 on.
     private static func precedes(_ left: String, _ right: String) -> Bool {
-        for (here, there) in zip(left.utf8, right.utf8) where here != there {
-            if here < 0xEE || there < 0xEE { return here < there }
-            return left.utf16.lexicographicallyPrecedes(right.utf16)
+        var (here, there) = (left, right)
+        let isBefore: Bool? = here.withUTF8 { here in
+            there.withUTF8 { there in
+                for index in 0..<min(here.count, there.count) where here[index] != there[index] {
+                    return here[index] < 0xEE || there[index] < 0xEE ? here[index] < there[index] : nil
+                }
+                return here.count < there.count
+            }
         }
-        return left.utf8.count < right.utf8.count
+        return isBefore ?? left.utf16.lexicographicallyPrecedes(right.utf16)
     }
 
-    private static func appendString(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
+    private mutating func string(_ text: String) {
+        raw("\"")
+        content(of: text)
+        raw("\"")
+    }
+
+    /// Writes a text without quotes, with the escapes that RFC 8785 asks for.
+    mutating func content(of text: String) {
         var text = text
         text.withUTF8 { utf8 in
+            let bytes = UnsafeRawBufferPointer(utf8)
             var start = 0
-            for index in utf8.indices where utf8[index] < 0x20 || utf8[index] == 0x22 || utf8[index] == 0x5C {
-                bytes.append(contentsOf: utf8[start..<index])
-                appendEscape(of: utf8[index], to: &bytes)
-                start = index + 1
+            while start < bytes.count {
+                let end = bytes.escaped(from: start)
+                raw(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                if end < bytes.count { escape(of: bytes[end]) }
+                start = end + 1
             }
-            bytes.append(contentsOf: utf8[start...])
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func appendEscape(of byte: UInt8, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\\"))
+    private mutating func escape(of byte: UInt8) {
         switch byte {
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0C: bytes.append(UInt8(ascii: "f"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
-        case 0..<0x20: bytes.append(contentsOf: "u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
-        default: bytes.append(byte)
+        case 0x08: raw("\\b")
+        case 0x09: raw("\\t")
+        case 0x0A: raw("\\n")
+        case 0x0C: raw("\\f")
+        case 0x0D: raw("\\r")
+        case 0x22: raw("\\\"")
+        case 0x5C: raw("\\\\")
+        default: raw("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))")
         }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The offset of the next control character, quote or backslash at or after `start`; `count` if there is none.
+    fileprivate func escaped(from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = start
+        while count - index >= 8 {
+            let word = word(index)
+            let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
+            let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+            let controls = (word &- ones &* 0x20) & ~word
+            let marks = (controls | (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes) & ones << 7
+            // A borrow can set wrong marks, but only above the lowest one.
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count, self[index] >= 0x20, self[index] != 0x22, self[index] != 0x5C { index += 1 }
+        return index
     }
 }
 

@@ -58,28 +58,18 @@ private struct JSONBuilder {
     /// An object or an array that is still open.
     private struct Level {
         let isObject: Bool
-        var elements: [JSONValue] = []
-        var members: [JSONObject.Member] = []
-        /// The name whose value is being read.
+        /// Where its values begin in `values`.
+        let start: Int
+        /// The name whose value is being read; empty in an array.
         var name = ""
-
-        mutating func add(_ value: JSONValue) {
-            if isObject {
-                members.append(JSONObject.Member(name: name, value: value))
-            } else {
-                elements.append(value)
-            }
-        }
-
-        var hasRepeatedName: Bool { isObject && JSONObject(members: members).members.count != members.count }
-
-        var value: JSONValue { isObject ? .object(JSONObject(members: members)) : .array(elements) }
     }
 
     var allowsRepeatedNames = true
     private(set) var reader: JSONReader
     /// The open objects and arrays, outermost first.
     private var levels: [Level] = []
+    /// The values of all open levels, outermost first; those of arrays have empty names.
+    private var values: [JSONObject.Member] = []
 
     init(_ bytes: UnsafeRawBufferPointer) {
         reader = JSONReader(bytes)
@@ -97,19 +87,25 @@ private struct JSONBuilder {
 
     mutating func buildNext() throws(JSONError) -> JSONValue {
         var complete = try scalarOrEnter()
-        while !levels.isEmpty {
-            if let value = complete { levels[levels.count - 1].add(value) }
-            if try hasNext() {
-                complete = try scalarOrEnter()
-            } else if let level = levels.popLast() {
-                if !allowsRepeatedNames, level.hasRepeatedName {
-                    throw reader.fault("a name stands twice in one object")
-                }
-                complete = level.value
-            }
+        while let level = levels.last {
+            if let value = complete { values.append(JSONObject.Member(name: level.name, value: value)) }
+            complete = try hasNext() ? try scalarOrEnter() : try close(level)
         }
         guard let complete else { throw reader.fault("the text ends too early") }
         return complete
+    }
+
+    /// Makes the value of the innermost level, which the reader has left. Its storage has no room to spare.
+    private mutating func close(_ level: Level) throws(JSONError) -> JSONValue {
+        levels.removeLast()
+        let own = values[level.start...]
+        defer { values.removeSubrange(level.start...) }
+        guard level.isObject else { return .array(own.map(\.value)) }
+        let object = JSONObject(members: Array(own))
+        if !allowsRepeatedNames, object.members.count != own.count {
+            throw reader.fault("a name stands twice in one object")
+        }
+        return .object(object)
     }
 
     /// Reads the next value if it is a scalar; otherwise enters the object or array and returns `nil`.
@@ -117,11 +113,11 @@ private struct JSONBuilder {
         switch try reader.kind() {
         case .object:
             try reader.enterObject()
-            levels.append(Level(isObject: true))
+            levels.append(Level(isObject: true, start: values.count))
             return nil
         case .array:
             try reader.enterArray()
-            levels.append(Level(isObject: false))
+            levels.append(Level(isObject: false, start: values.count))
             return nil
         case .string: return .string(try reader.string().string)
         case .number: return .number(try reader.number().number)

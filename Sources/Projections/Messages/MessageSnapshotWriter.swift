@@ -243,6 +243,6 @@ struct MessageSnapshotWriter: ~Copyable {
     }
 
     private mutating func value(_ value: JSONValue?) {
-        if let value { writer.raw(value.canonicalBytes) } else { writer.raw("-") }
+        if let value { writer.value(value) } else { writer.raw("-") }
     }
 }

@@ -86,7 +86,7 @@ extension Messages {
         writer.raw("{")
         if let attachments = rest?.attachments {
             writer.raw("\"attachments\":")
-            writer.raw(JSONValue.array(attachments).canonicalBytes)
+            writer.value(.array(attachments))
             writer.raw(",")
         }
         write("\"author\":", author: version.author, to: &writer)
@@ -104,7 +104,7 @@ extension Messages {
             _ = plain.writeExtra(behind: ",\"extra\":", to: &writer)
         } else if let extra = rest?.extra, !extra.members.isEmpty {
             writer.raw(",\"extra\":")
-            writer.raw(JSONValue.object(extra).canonicalBytes)
+            writer.value(.object(extra))
         }
         write(",\"id\":", cell.id, to: &writer, names)
         if version.replyTo != .none {

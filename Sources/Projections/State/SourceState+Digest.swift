@@ -114,7 +114,7 @@ extension SourceState {
     /// Key and row of a channel's order; `nil` if the remote states none. The row is `nil` if the channel has no live message.
     func digestOrder(of channel: EntityID) -> (key: Hash256, row: Hash256?)? {
         guard let order = parts.messages.statedOrder(in: channel, context.names) else { return nil }
-        let row = order.isEmpty ? nil : Hasher256.hash(JSONValue.array(order).canonicalBytes)
+        let row = order.isEmpty ? nil : JSONValue.array(order).canonicalHash
         return (digestKey("order", context.names.text(channel), ""), row)
     }
 }
@@ -169,7 +169,7 @@ extension SourceState {
         }
         var covered = row
         for member in key.section.membersOutsideDigest { covered[member] = nil }
-        return Hasher256.hash(JSONValue.object(covered).canonicalBytes)
+        return JSONValue.object(covered).canonicalHash
     }
 
     /// The row hash for a number of issues of one reason.

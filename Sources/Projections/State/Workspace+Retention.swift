@@ -30,12 +30,12 @@ extension Workspace {
     /// states within one run and is not for files, as the lines' content may change with the program.
     public var snapshotHash: Hash256 {
         var hasher = Hasher256()
-        var line: [UInt8] = []
+        var writer = CanonicalWriter()
         func add(_ value: JSONValue) {
-            line.removeAll(keepingCapacity: true)
-            value.append(to: &line, members: .canonical)
-            line.append(UInt8(ascii: "\n"))
-            line.withUnsafeBytes { hasher.update($0) }
+            writer.reset()
+            writer.value(value)
+            writer.raw("\n")
+            writer.withBytes { hasher.update($0) }
         }
         add(clock.map { .int($0.microseconds) } ?? .null)
         for source in sources.sorted(by: { $0.name < $1.name }) { source.snapshot(into: add) }

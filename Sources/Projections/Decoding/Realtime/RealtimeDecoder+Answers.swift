@@ -51,7 +51,7 @@ extension RealtimeDecoder {
             id: context.names.id(id),
             operation: .update,
             committedAt: context.event.recordedAt,
-            identity: Hasher256.hash(said.canonicalBytes),
+            identity: said.canonicalHash,
             columns: record.members.map(\.name),
             record: record,
             isReading: true
