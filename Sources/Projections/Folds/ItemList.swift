@@ -1,16 +1,33 @@
 import EventLog
 
+/// An item and its place in its list, counted from 0.
+struct PlacedItem {
+    let item: ItemFields
+    let place: Int
+
+    /// The members that a row and a history entry have in common.
+    var fields: JSONObject { item.fields(position: place) }
+}
+
 /// One list of items.
 struct ItemList: Codable, Sendable {
     /// The ids in the remote's order. Ids that the last snapshot lacked, because a line did not decode, come last.
     private(set) var order: [EntityID] = []
     private(set) var items: [EntityID: ItemFields] = [:]
     /// The place of each id in `order`.
-    private(set) var places: [EntityID: Int] = [:]
+    private var places: [EntityID: Int] = [:]
     /// The number of ids at the end of `order` that the last snapshot lacked.
     private var carriedCount = 0
+    /// Whether the order is that of `ItemFields.precedes`: no snapshot gave another.
+    private var isSorted = true
     /// The events that changed the list, ascending.
     var changedAt: [UInt64] = []
+
+    /// The item with an id, if the list has it.
+    subscript(id: EntityID) -> PlacedItem? {
+        guard let item = items[id], let place = places[id] else { return nil }
+        return PlacedItem(item: item, place: place)
+    }
 
     private var carried: Set<EntityID> { Set(order.suffix(carriedCount)) }
 
@@ -34,6 +51,7 @@ struct ItemList: Codable, Sendable {
             return replaced(inPlaceBy: incoming)
         }
         var after = ItemList()
+        after.isSorted = false
         after.changedAt = changedAt
         for item in incoming where after.items[item.id] == nil {
             after.order.append(item.id)
@@ -51,34 +69,64 @@ struct ItemList: Codable, Sendable {
     /// The list after a snapshot of the same items in the same order.
     private func replaced(inPlaceBy incoming: [ItemFields]) -> ItemList {
         var after = self
+        after.isSorted = false
         after.carriedCount = 0
         for item in incoming where !isSame(items[item.id], item) { after.items[item.id] = item }
         return after
     }
 
-    /// The list after one item was stated alone; its place is by creation, then id.
-    func stating(_ item: ItemFields, names: Names) -> ItemList {
-        if let known = items[item.id], known.isSame(as: item) { return self }
-        var after = removing(item.id)
-        let place = after.order.firstIndex { other in
-            after.items[other].map { item.precedes($0, names: names) } ?? false
+    /// States one item alone; its place is by creation, then id. Returns the items that are new, changed or moved, in
+    /// order; none if the item is known as it is.
+    ///
+    /// Cost: O(items returned), and O(log items) comparisons for a new item or another creation.
+    mutating func state(_ item: ItemFields, names: Names) -> ArraySlice<EntityID> {
+        guard let known = items[item.id], let place = places[item.id] else {
+            return insert(item, at: self.place(of: item, names: names))
         }
-        after.order.insert(item.id, at: place ?? after.order.endIndex)
-        after.items[item.id] = item
-        after.findPlaces()
-        return after
+        if known.isSame(as: item) { return [] }
+        if isSorted, Sameness.areSame(known.created, item.created) {
+            items[item.id] = item
+            return order[place...place]
+        }
+        takeOut(item.id, at: place)
+        let next = self.place(of: item, names: names)
+        order.insert(item.id, at: next)
+        items[item.id] = item
+        return renumber(min(place, next)...max(place, next))
     }
 
-    /// The list without one item.
-    func removing(_ id: EntityID) -> ItemList {
-        var after = self
-        if let index = places[id] {
-            if index >= order.count - carriedCount { after.carriedCount -= 1 }
-            after.order.remove(at: index)
-        }
-        after.items[id] = nil
-        after.findPlaces()
-        return after
+    /// Removes one item. Returns the items that moved, in order.
+    mutating func remove(_ id: EntityID) -> ArraySlice<EntityID> {
+        guard let place = places[id] else { return [] }
+        takeOut(id, at: place)
+        return renumber(place...)
+    }
+
+    private mutating func insert(_ item: ItemFields, at place: Int) -> ArraySlice<EntityID> {
+        order.insert(item.id, at: place)
+        items[item.id] = item
+        return renumber(place...)
+    }
+
+    private mutating func takeOut(_ id: EntityID, at place: Int) {
+        if place >= order.count - carriedCount { carriedCount -= 1 }
+        order.remove(at: place)
+        items[id] = nil
+        places[id] = nil
+    }
+
+    /// Notes the places of the ids in a range of `order`, and returns them.
+    private mutating func renumber(_ range: some RangeExpression<Int>) -> ArraySlice<EntityID> {
+        let ids = order[range]
+        for place in ids.indices { places[ids[place]] = place }
+        return ids
+    }
+
+    /// The place of a new item: before the first one that it precedes.
+    private func place(of item: ItemFields, names: Names) -> Int {
+        let precedes = { (other: EntityID) in items[other].map { item.precedes($0, names: names) } ?? false }
+        return isSorted
+            ? order.partitioningIndex(where: precedes) : order.firstIndex(where: precedes) ?? order.endIndex
     }
 
     private mutating func findPlaces() {

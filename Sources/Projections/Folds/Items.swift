@@ -42,10 +42,7 @@ struct Items: Fold {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard key.section == .items, let list = lists[key.first], let item = list.items[key.second],
-            let position = list.places[key.second]
-        else { return nil }
-        var row = item.fields(position: position)
+        guard key.section == .items, var row = lists[key.first]?[key.second]?.fields else { return nil }
         row["list"] = .string(context.names.text(key.first))
         row["id"] = .string(context.names.text(key.second))
         return .object(row)
@@ -86,70 +83,62 @@ extension Items {
         let after = before.replaced(with: incoming, isWhole: isWhole)
         guard let changed = after.changes(since: before) else { return }
         let bumped = before.bumped(in: after)
-        for item in bumped.isEmpty ? changed : after.order {
-            note(item, of: id, before: before, after: after, isBumped: bumped.contains(item), context: context)
+        let gone = before.order.filter { after.items[$0] == nil }
+        for item in (bumped.isEmpty ? changed : after.order) + gone {
+            note(
+                EntityKey(.items, id, item),
+                before: before[item],
+                after: after[item],
+                isBumped: bumped.contains(item),
+                context: context
+            )
         }
-        for item in before.order where after.items[item] == nil {
-            note(item, of: id, before: before, after: after, isBumped: false, context: context)
-        }
-        settle(id, before: before, after: after, changed: changed, context: &context)
+        lists[id] = after
+        settle(id, touched: changed + gone, context: &context)
     }
 
     private mutating func state(_ item: ItemFields, in list: EntityID, context: inout FoldContext) {
-        let before = lists[list] ?? ItemList()
-        let after = before.stating(item, names: context.names)
-        guard let changed = after.changes(since: before) else { return }
-        note(item.id, of: list, before: before, after: after, isBumped: false, context: context)
-        settle(list, before: before, after: after, changed: changed, context: &context)
+        // The list changes where it is stored, without a copy.
+        let before = lists[list]?[item.id]
+        let touched = lists[list, default: ItemList()].state(item, names: context.names)
+        guard !touched.isEmpty else { return }
+        let after = lists[list]?[item.id]
+        note(EntityKey(.items, list, item.id), before: before, after: after, context: context)
+        settle(list, touched: touched, context: &context)
     }
 
     private mutating func remove(_ id: EntityID, from list: EntityID, context: inout FoldContext) {
-        guard let before = lists[list], before.items[id] != nil else { return }
-        let after = before.removing(id)
-        note(id, of: list, before: before, after: after, isBumped: false, context: context)
-        settle(list, before: before, after: after, changed: after.changes(since: before) ?? [], context: &context)
+        guard let before = lists[list]?[id] else { return }
+        let moved = lists[list]?.remove(id) ?? []
+        note(EntityKey(.items, list, id), before: before, after: nil, context: context)
+        settle(list, touched: moved + [id], context: &context)
     }
 
     /// Appends to an item's history what the event changed.
     private mutating func note(
-        _ item: EntityID,
-        of list: EntityID,
-        before: ItemList,
-        after: ItemList,
-        isBumped: Bool,
+        _ key: EntityKey,
+        before: PlacedItem?,
+        after: PlacedItem?,
+        isBumped: Bool = false,
         context: FoldContext
     ) {
-        let key = EntityKey(.items, list, item)
-        switch (before.items[item], after.items[item]) {
+        switch (before, after) {
         case (nil, let new?):
-            let fields = new.fields(position: after.places[item])
-            histories.add(HistoryEntry(at: context.event, change: "added", fields: fields), to: key)
+            histories.add(HistoryEntry(at: context.event, change: "added", fields: new.fields), to: key)
         case (let old?, nil):
-            let fields = old.fields(position: before.places[item])
-            histories.add(HistoryEntry(at: context.event, change: "removed", fields: fields), to: key)
+            histories.add(HistoryEntry(at: context.event, change: "removed", fields: old.fields), to: key)
         case (let old?, let new?):
-            let kinds = old.kinds(of: new, isBumped: isBumped)
+            let kinds = old.item.kinds(of: new.item, isBumped: isBumped)
             guard !kinds.isEmpty else { return }
-            let fields = new.fields(position: after.places[item])
-            histories.add(HistoryEntry(at: context.event, change: "changed", kinds: kinds, fields: fields), to: key)
+            histories.add(HistoryEntry(at: context.event, change: "changed", kinds: kinds, fields: new.fields), to: key)
         case (nil, nil):
             break
         }
     }
 
-    /// Stores the list after an event and touches the rows that differ.
-    ///
-    /// - Parameter changed: the result of `after.changes(since: before)`.
-    private mutating func settle(
-        _ id: EntityID,
-        before: ItemList,
-        after: ItemList,
-        changed: [EntityID],
-        context: inout FoldContext
-    ) {
-        for item in changed { context.touch(EntityKey(.items, id, item)) }
-        for item in before.order where after.items[item] == nil { context.touch(EntityKey(.items, id, item)) }
-        lists[id] = after
+    /// Notes that the event changed a list, and touches the rows that differ.
+    private mutating func settle(_ id: EntityID, touched: some Sequence<EntityID>, context: inout FoldContext) {
+        for item in touched { context.touch(EntityKey(.items, id, item)) }
         lists[id]?.changedAt.append(context.event.sequence.rawValue)
     }
 }
