@@ -31,20 +31,34 @@ struct RowRegister: Codable, Sendable {
         var isDelete: Bool
     }
 
-    private struct Column: Codable {
-        var value: JSONValue
-        var position: Position
+    fileprivate struct Column: Codable {
+        struct Content: Codable {
+            var value: JSONValue
+            var position: Position
+        }
+
+        let name: String
+        /// The last value; `nil` if no change had one.
+        var content: Content?
+        /// The last change that named the column.
+        var named: Position?
+        /// The last partial change that lacked the column's value.
+        var lacked: Position?
+
+        var isUnknown: Bool { content == nil && named != nil }
+
+        var isStale: Bool {
+            guard let content, let lacked else { return false }
+            return content.position < lacked
+        }
     }
 
     /// The last INSERT or DELETE.
     private var floor: Floor?
     /// The last UPDATE above the floor.
     private var lastUpdate: Position?
-    private var values: [String: Column] = [:]
-    /// The last change that named a column.
-    private var named: [String: Position] = [:]
-    /// The last partial change that lacked a column's value.
-    private var lacked: [String: Position] = [:]
+    /// Sorted by their names' UTF-8 bytes.
+    private var columns: [Column] = []
     private var identities: [Hash256: Position] = [:]
     /// The events whose change had an effect, in order of arrival.
     private(set) var changedAt: [UInt64] = []
@@ -81,7 +95,7 @@ struct RowRegister: Codable, Sendable {
     private func isStale(_ change: RowChange) -> Bool {
         guard change.isReading, let updatedAt = Self.time(change.record["updated_at"]) else { return false }
         if let floor, floor.isDelete, lastUpdate == nil { return updatedAt <= floor.position.committedAt }
-        return Self.time(values["updated_at"]?.value).map { updatedAt < $0 } ?? false
+        return Self.time(value(of: "updated_at")).map { updatedAt < $0 } ?? false
     }
 
     private static func time(_ value: JSONValue?) -> Timestamp? {
@@ -90,9 +104,8 @@ struct RowRegister: Codable, Sendable {
 
     private mutating func reset(at position: Position, isDelete: Bool) {
         floor = Floor(position: position, isDelete: isDelete)
-        values = values.filter { $0.value.position > position }
-        named = named.filter { $0.value > position }
-        lacked = lacked.filter { $0.value > position }
+        for place in columns.indices { columns[place].forget(upTo: position) }
+        columns.removeAll { $0.content == nil && $0.named == nil && $0.lacked == nil }
         if let update = lastUpdate, update < position { lastUpdate = nil }
         // Repeats of earlier commits need no identity: the floor is above them.
         identities = identities.filter { $0.value.committedAt >= position.committedAt }
@@ -100,22 +113,61 @@ struct RowRegister: Codable, Sendable {
 
     private mutating func set(_ change: RowChange, at position: Position) -> Bool {
         var isEffective = false
-        for member in change.record.members where values[member.name].map({ $0.position < position }) ?? true {
-            values[member.name] = Column(value: member.value, position: position)
+        let members = change.record.members
+        for (member, place) in zip(members, places(of: members.lazy.map(\.name))) {
+            if let known = columns[place].content?.position, known >= position { continue }
+            columns[place].content = Column.Content(value: member.value, position: position)
             isEffective = true
         }
-        for name in change.columns {
-            isEffective = Self.raise(&named, name, to: position) || isEffective
+        for (name, place) in zip(change.columns, places(of: change.columns)) {
+            isEffective = Self.raise(&columns[place].named, to: position) || isEffective
             guard change.isPartial, change.record[name] == nil else { continue }
-            isEffective = Self.raise(&lacked, name, to: position) || isEffective
+            isEffective = Self.raise(&columns[place].lacked, to: position) || isEffective
         }
         return isEffective
     }
 
-    private static func raise(_ positions: inout [String: Position], _ name: String, to position: Position) -> Bool {
-        if let known = positions[name], known > position { return false }
-        positions[name] = position
+    private static func raise(_ known: inout Position?, to position: Position) -> Bool {
+        if let known, known > position { return false }
+        known = position
         return true
+    }
+
+    /// The places of columns in `columns`, to which new ones are added.
+    private mutating func places(of names: some Collection<String>) -> [Int] {
+        var places: [Int] = []
+        places.reserveCapacity(names.count)
+        for name in names {
+            guard let place = place(of: name) else {
+                add(names)
+                return names.compactMap { self.place(of: $0) }
+            }
+            places.append(place)
+        }
+        return places
+    }
+
+    /// Adds those columns that are new.
+    private mutating func add(_ names: some Collection<String>) {
+        for name in names.filter({ place(of: $0) == nil }).sorted(by: ExactText.precedes) {
+            if let last = columns.last?.name, ExactText.areSame(last, name) { continue }
+            columns.append(Column(name: name))
+        }
+        columns.sort { ExactText.precedes($0.name, $1.name) }
+    }
+
+    private func place(of name: String) -> Int? {
+        let place = columns.partitioningIndex { !ExactText.precedes($0.name, name) }
+        return place < columns.count && ExactText.areSame(columns[place].name, name) ? place : nil
+    }
+}
+
+extension RowRegister.Column {
+    /// Forgets what changes up to a position stated.
+    fileprivate mutating func forget(upTo position: RowRegister.Position) {
+        if let content, content.position <= position { self.content = nil }
+        if let named, named <= position { self.named = nil }
+        if let lacked, lacked <= position { self.lacked = nil }
     }
 }
 
@@ -141,52 +193,56 @@ struct SettledRow: Codable, Sendable {
     }
 
     func isSame(as other: SettledRow) -> Bool {
-        JSONValue.object(members).isSameJSON(as: .object(other.members))
+        JSONValue.object(record).isSameJSON(as: .object(other.record))
+            && Self.areSame(unknownColumns, other.unknownColumns) && Self.areSame(staleColumns, other.staleColumns)
+    }
+
+    private static func areSame(_ left: [String], _ right: [String]) -> Bool {
+        left.elementsEqual(right, by: ExactText.areSame)
     }
 }
 
 extension RowRegister {
+    /// Whether the row exists now.
+    var isPresent: Bool { lastUpdate != nil || floor?.isDelete == false }
+
+    /// The last value of a column; `nil` if none is known.
+    func value(of name: String) -> JSONValue? {
+        place(of: name).flatMap { columns[$0].content?.value }
+    }
+
     /// The current row; `nil` if it was deleted or never existed.
     var settled: SettledRow? {
-        guard lastUpdate != nil || floor?.isDelete == false else { return nil }
-        let stale = values.keys.filter { name in
-            guard let lacked = lacked[name], let column = values[name] else { return false }
-            return column.position < lacked
+        guard isPresent else { return nil }
+        let members = columns.compactMap { column in
+            column.content.map { JSONObject.Member(name: column.name, value: $0.value) }
         }
-        var record = JSONObject()
-        for name in Self.sorted(values.keys) { record[name] = values[name]?.value }
         return SettledRow(
-            record: record,
-            unknownColumns: Self.sorted(named.keys.filter { values[$0] == nil }),
-            staleColumns: Self.sorted(stale)
+            record: JSONObject(distinct: members),
+            unknownColumns: columns.filter(\.isUnknown).map(\.name),
+            staleColumns: columns.filter(\.isStale).map(\.name)
         )
     }
 
     /// The whole register, for snapshots.
     func snapshot() -> JSONValue {
-        let columns = Self.sorted(values.keys).map { name in
-            JSONValue.array([.string(name), values[name]?.value ?? .null, values[name]?.position.snapshot ?? .null])
-        }
-        return .object([
+        .object([
             "floor": floor?.position.snapshot,
             "isDeleted": floor.map { .bool($0.isDelete) },
             "lastUpdate": lastUpdate?.snapshot,
-            "values": .array(columns),
-            "named": Self.snapshot(named),
-            "lacked": Self.snapshot(lacked),
+            "columns": .array(
+                columns.map { column in
+                    .array([
+                        .string(column.name), column.content?.value ?? .null,
+                        .array([column.content?.position, column.named, column.lacked].map { $0?.snapshot ?? .null }),
+                    ])
+                }
+            ),
             "identities": .array(
                 identities.sorted { $0.value < $1.value }.map { .array([.string($0.key.hex), $0.value.snapshot]) }
             ),
             "changedAt": .array(changedAt.map { .int($0) }),
         ])
-    }
-
-    private static func snapshot(_ positions: [String: Position]) -> JSONValue {
-        .array(sorted(positions.keys).map { .array([.string($0), positions[$0]?.snapshot ?? .null]) })
-    }
-
-    private static func sorted(_ names: some Sequence<String>) -> [String] {
-        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 }
 

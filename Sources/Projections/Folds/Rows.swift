@@ -113,11 +113,28 @@ extension SettledRow {
     fileprivate func kinds(of next: SettledRow) -> [String] {
         var kinds: [String] = []
         if isSoftDeleted != next.isSoftDeleted { kinds.append(next.isSoftDeleted ? "soft_deleted" : "restored") }
-        let old = record.members.filter { !$0.value.isSameJSON(as: next.record[$0.name]) }.map(\.name)
-        let changed = Set(old + next.record.members.filter { record[$0.name] == nil }.map(\.name))
-        if changed == ["last_opened_at"] { return ["opened"] }
+        let changed = changedColumns(of: next)
+        if changed.elementsEqual(["last_opened_at"]) { return ["opened"] }
         if changed.contains("title") { kinds.append("retitled") }
-        let others = changed.subtracting(["title", "deleted_at", "updated_at", "last_opened_at"])
-        return others.isEmpty && !kinds.isEmpty ? kinds : kinds + ["updated"]
+        let hasOthers = changed.contains { !Self.namedColumns.contains($0) }
+        return hasOthers || kinds.isEmpty ? kinds + ["updated"] : kinds
+    }
+
+    /// The columns whose changes have kinds of their own, or none.
+    private static let namedColumns = ["title", "deleted_at", "updated_at", "last_opened_at"]
+
+    /// The columns whose values differ. The columns of both records are sorted by name.
+    private func changedColumns(of next: SettledRow) -> [String] {
+        var changed: [String] = []
+        var (old, new) = (record.members[...], next.record.members[...])
+        while let mine = old.first, let theirs = new.first {
+            let order = ExactText.order(mine.name, theirs.name)
+            if order != 0 || !mine.value.isSameJSON(as: theirs.value) {
+                changed.append(order <= 0 ? mine.name : theirs.name)
+            }
+            if order <= 0 { old.removeFirst() }
+            if order >= 0 { new.removeFirst() }
+        }
+        return changed + old.map(\.name) + new.map(\.name)
     }
 }

@@ -1,5 +1,11 @@
 import EventLog
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A text that equals another only if all bytes do. `String` treats canonically equivalent texts as equal, but two
 /// files can have names that differ only in whether a letter is composed.
 struct ExactText: Codable, Hashable, Sendable {
@@ -19,6 +25,25 @@ struct ExactText: Codable, Hashable, Sendable {
         let isSame = right.utf8.withContiguousStorageIfAvailable { left.hasBytes($0) }
         // A string bridged from Objective-C may not store its bytes contiguously.
         return isSame ?? left.utf8.elementsEqual(right.utf8)
+    }
+
+    /// Less than, equal to or greater than 0 as the first text sorts before, like or after the second by its bytes.
+    static func order(_ left: String, _ right: String) -> Int {
+        var (left, right) = (left, right)
+        return left.withUTF8 { here in
+            right.withUTF8 { there in
+                guard let own = here.baseAddress, let others = there.baseAddress else {
+                    return here.count - there.count
+                }
+                let order = memcmp(own, others, min(here.count, there.count))
+                return order == 0 ? here.count - there.count : Int(order)
+            }
+        }
+    }
+
+    /// Whether the first text sorts before the second by its bytes.
+    static func precedes(_ left: String, _ right: String) -> Bool {
+        order(left, right) < 0
     }
 
     func hash(into hasher: inout Hasher) {

@@ -72,8 +72,7 @@ extension RealtimeConversations {
     }
 
     private static func standing(_ register: RowRegister) -> Standing? {
-        guard let row = register.settled else { return nil }
-        return Standing(title: row.record["title"]?.string)
+        register.isPresent ? Standing(title: register.value(of: "title")?.string) : nil
     }
 
     private static func sortedByTime(_ change: MessageChange) -> MessageChange {

@@ -6,54 +6,65 @@ import EventLog
 /// `trashed` or with `deleted_at` is gone.
 struct RealtimeTasks: Codable, Sendable {
     private struct Task: Codable {
-        var list: String
-        var item: ItemFields
+        var register = RowRegister()
+        /// The list that holds the item; `nil` while there is none.
+        var list: EntityID?
     }
 
-    private var registers: [EntityID: RowRegister] = [:]
+    private var tasks: [EntityID: Task] = [:]
 
     /// Adds the changes that a row change makes to the task's current state.
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
-        var register = registers.removeValue(forKey: change.id) ?? RowRegister()
-        let before = Self.task(register.settled, id: change.id)
-        let isEffective = register.apply(change, at: context.event.sequence.rawValue)
-        let after = Self.task(register.settled, id: change.id)
-        if !register.changedAt.isEmpty { registers[change.id] = register }
-        guard isEffective else { return }
-        if let before, !Sameness.areSame(before.list, after?.list) {
-            changes.append(.item(.removed(list: context.names.id(before.list), id: change.id)))
-        }
-        if let after { changes.append(.item(.stated(list: context.names.id(after.list), item: after.item))) }
+        // The task leaves the table during the change: as its only owner, `task` changes without a copy.
+        var task = tasks.removeValue(forKey: change.id) ?? Task()
+        defer { if !task.register.changedAt.isEmpty { tasks[change.id] = task } }
+        guard task.register.apply(change, at: context.event.sequence.rawValue) else { return }
+        let (before, row) = (task.list, task.register.settled.flatMap { $0.isTask ? $0 : nil })
+        task.list = row.map { context.names.id($0.taskList.name) }
+        if let before, before != task.list { changes.append(.item(.removed(list: before, id: change.id))) }
+        if let row, let list = task.list { changes.append(.item(.stated(list: list, item: row.item(change.id)))) }
     }
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
-        for register in registers.values { sequences.formUnion(register.changedAt) }
+        for task in tasks.values { sequences.formUnion(task.register.changedAt) }
     }
 
     func snapshot(names: Names, into take: (JSONValue) -> Void) {
-        for id in registers.keys.sorted(by: { names.precedes($0, $1) }) {
-            take(.array([.string("task"), .string(names.text(id)), registers[id]?.snapshot() ?? .null]))
+        for id in tasks.keys.sorted(by: { names.precedes($0, $1) }) {
+            take(.array([.string("task"), .string(names.text(id)), tasks[id]?.register.snapshot() ?? .null]))
         }
     }
+}
 
-    private static func task(_ row: SettledRow?, id: EntityID) -> Task? {
-        guard let row, !row.isSoftDeleted, row.record["status"]?.string != "trashed" else { return nil }
-        let home = ["project_id", "group_id"].first { row.record[$0]?.string != nil }
+extension SettledRow {
+    private static let memberNames: Set<String> = ["id", "title", "status", "created_at"]
+
+    /// Whether the row of a task is an item: not deleted, not trashed.
+    fileprivate var isTask: Bool { !isSoftDeleted && record["status"]?.string != "trashed" }
+
+    /// The name of a task's list, and the column that gives it; `nil` if none does.
+    fileprivate var taskList: (name: String, column: String?) {
+        for column in ["project_id", "group_id"] {
+            if let name = record[column]?.string { return (name, column) }
+        }
+        return ("inbox", nil)
+    }
+
+    /// The item that the row of a task states.
+    fileprivate func item(_ id: EntityID) -> ItemFields {
+        let home = taskList.column
         var extra = JSONObject()
-        for member in row.record.members where !member.value.isNull && !memberNames.contains(member.name) {
+        for member in record.members where !member.value.isNull && !Self.memberNames.contains(member.name) {
             if member.name != home { extra[member.name] = member.value }
         }
-        let status = row.record["status"]?.string
-        let item = ItemFields(
+        let status = record["status"]?.string
+        return ItemFields(
             id: id,
-            text: row.record["title"]?.string,
+            text: record["title"]?.string,
             done: status == "completed",
             status: status,
-            created: row.record["created_at"]?.string,
+            created: record["created_at"]?.string,
             extra: extra
         )
-        return Task(list: home.flatMap { row.record[$0]?.string } ?? "inbox", item: item)
     }
-
-    private static let memberNames: Set<String> = ["id", "title", "status", "created_at"]
 }
