@@ -152,6 +152,13 @@ struct JSONReader {
         }
     }
 
+    /// Passes one value of any kind, checks it and returns its bytes, perhaps with white space before them.
+    mutating func slice() throws(JSONError) -> UnsafeRawBufferPointer {
+        let start = offset
+        try skip()
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<offset])
+    }
+
     /// Checks that nothing but white space follows the one value.
     mutating func finish() throws(JSONError) {
         skipSpace()

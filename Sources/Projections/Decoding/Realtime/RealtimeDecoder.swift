@@ -32,7 +32,7 @@ struct RealtimeDecoder: EventDecoder {
         case .malformed(let reason): context.issue("realtime frame: \(reason)")
         case .binary: break
         case .message(_, "postgres_changes", let payload) where isInbound:
-            read(payload["data"], into: &changes, context: &context)
+            read(payload.change, into: &changes, context: &context)
         case .message(_, let event, _):
             if !RealtimeFrame.knownEvents.contains(event) { context.issue("realtime frame: unknown event") }
         }
@@ -59,14 +59,14 @@ struct RealtimeDecoder: EventDecoder {
         if !facts.isNull { subscriptions = try RealtimeSubscriptions(facts: facts) }
     }
 
-    private mutating func read(_ data: JSONValue?, into changes: inout [Change], context: inout FoldContext) {
-        guard let object = data?.object else { return context.issue("realtime change: data is no object") }
-        switch RowChange.read(object, names: &context.names) {
+    private mutating func read(_ row: RealtimeRow?, into changes: inout [Change], context: inout FoldContext) {
+        guard let row else { return context.issue("realtime change: data is no object") }
+        switch RowChange.read(row, names: &context.names) {
         case .failure(let fault):
             context.issue("realtime change: \(fault.reason)")
-        case .success(let change) where Self.passesOver(change, object, context.rules): break
+        case .success(let change) where Self.passesOver(change, row.members, context.rules): break
         case .success(let change):
-            apply(change, of: object["table"]?.string, into: &changes, context: &context)
+            apply(change, of: row.members["table"]?.string, into: &changes, context: &context)
         }
     }
 

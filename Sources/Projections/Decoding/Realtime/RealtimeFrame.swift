@@ -1,8 +1,9 @@
 import EventLog
 
 /// One frame of a Phoenix channel: an object (version 1.0.0) or `[join_ref, ref, topic, event, payload]` (2.0.0).
+/// Borrows the frame's bytes.
 enum RealtimeFrame {
-    case message(topic: String, event: String, payload: JSONValue)
+    case message(topic: String, event: String, payload: RealtimePayload)
     /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
     case binary
     case malformed(String)
@@ -15,12 +16,154 @@ enum RealtimeFrame {
 
     init(_ bytes: UnsafeRawBufferPointer) {
         if let first = bytes.first, first <= 4, bytes.count > 4 { self = .binary; return }
-        guard let value = try? JSONValue.parse(bytes) else { self = .malformed("not one JSON text"); return }
-        let parts = value.array
-        if let parts, parts.count != 5 { self = .malformed("an array of another length than 5"); return }
-        guard let topic = (parts?[2] ?? value["topic"])?.string else { self = .malformed("topic is no text"); return }
-        guard let event = (parts?[3] ?? value["event"])?.string else { self = .malformed("event is no text"); return }
-        self = .message(topic: topic, event: event, payload: parts?[4] ?? value["payload"] ?? .null)
+        var reader = JSONReader(bytes)
+        guard let parts = try? Parts(&reader) else { self = .malformed("not one JSON text"); return }
+        guard parts.isWhole else { self = .malformed("an array of another length than 5"); return }
+        guard let topic = parts.topic else { self = .malformed("topic is no text"); return }
+        guard let event = parts.event else { self = .malformed("event is no text"); return }
+        self = .message(topic: topic, event: event, payload: parts.payload)
+    }
+}
+
+extension RealtimeFrame {
+    private struct Parts {
+        /// False for an array of another length than 5.
+        var isWhole = true
+        var topic: String?
+        var event: String?
+        var payload = RealtimePayload()
+
+        /// Reads a whole text. Of a repeated member, the last counts.
+        init(_ reader: inout JSONReader) throws(JSONError) {
+            switch try reader.kind() {
+            case .object: try readMembers(&reader)
+            case .array: try readElements(&reader)
+            default: try reader.skip()
+            }
+            try reader.finish()
+        }
+
+        private mutating func readMembers(_ reader: inout JSONReader) throws(JSONError) {
+            try reader.enterObject()
+            while let name = try reader.nextMember() {
+                if name == "topic" {
+                    topic = try reader.text()
+                } else if name == "event" {
+                    event = try reader.text()
+                } else if name == "payload" {
+                    payload = try RealtimePayload(&reader)
+                } else {
+                    try reader.skip()
+                }
+            }
+        }
+
+        private mutating func readElements(_ reader: inout JSONReader) throws(JSONError) {
+            var count = 0
+            try reader.enterArray()
+            while try reader.nextElement() {
+                switch count {
+                case 2: topic = try reader.text()
+                case 3: event = try reader.text()
+                case 4: payload = try RealtimePayload(&reader)
+                default: try reader.skip()
+                }
+                count += 1
+            }
+            isWhole = count == 5
+        }
+    }
+}
+
+/// The members of a frame's payload that are read. Borrows the frame's bytes, which are known to be well-formed.
+struct RealtimePayload {
+    /// Of an answer of the server, as which a subscription starts.
+    private(set) var `extension`: String?
+    private(set) var status: String?
+    /// The `data` of a change of a row.
+    private var data: UnsafeRawBufferPointer?
+
+    init() {}
+
+    fileprivate init(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.kind() == .object else {
+            try reader.skip()
+            return
+        }
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            if name == "data" {
+                data = try reader.slice()
+            } else if name == "extension" {
+                `extension` = try reader.text()
+            } else if name == "status" {
+                status = try reader.text()
+            } else {
+                try reader.skip()
+            }
+        }
+    }
+
+    /// The change of a row; `nil` if `data` is no object.
+    var change: RealtimeRow? {
+        data.flatMap { try? RealtimeRow($0) }
+    }
+}
+
+/// The `data` of a change of a row.
+struct RealtimeRow {
+    /// All members but `columns`.
+    let members: JSONObject
+    /// The names in `columns`, in order.
+    let columns: [String]
+
+    /// - Throws: `JSONError` for bytes that are no object.
+    fileprivate init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
+        var reader = JSONReader(bytes)
+        var members: [JSONObject.Member] = []
+        var columns: [String] = []
+        try reader.forEachMember { name, reader throws(JSONError) in
+            if name == "columns" {
+                columns = try reader.columnNames()
+            } else {
+                members.append(JSONObject.Member(name: name.string, value: try reader.value()))
+            }
+        }
+        self.members = JSONObject(members: members)
+        self.columns = columns
+    }
+}
+
+extension JSONReader {
+    /// Reads a value; `nil` if it is no text.
+    fileprivate mutating func text() throws(JSONError) -> String? {
+        if try kind() == .string { return try string().string }
+        try skip()
+        return nil
+    }
+
+    /// Calls `body` with the name of each member of an object; it reads or skips the value.
+    fileprivate mutating func forEachMember(
+        _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        try enterObject()
+        while let name = try nextMember() { try body(name, &self) }
+    }
+
+    /// The names in an array of objects; elements without a name are passed over, and any other value.
+    fileprivate mutating func columnNames() throws(JSONError) -> [String] {
+        var names: [String] = []
+        guard try kind() == .array else { try skip(); return names }
+        try enterArray()
+        while try nextElement() {
+            guard try kind() == .object else { try skip(); continue }
+            var name: String?
+            try forEachMember { member, reader throws(JSONError) in
+                if member == "name" { name = try reader.text() } else { try reader.skip() }
+            }
+            if let name { names.append(name) }
+        }
+        return names
     }
 }
 
@@ -31,7 +174,8 @@ extension RowChange {
     }
 
     /// Reads the `data` of a change. The name of a table outside the schema `public` includes its schema.
-    static func read(_ data: JSONObject, names: inout Names) -> Result<RowChange, Fault> {
+    static func read(_ row: RealtimeRow, names: inout Names) -> Result<RowChange, Fault> {
+        let data = row.members
         guard let table = data["table"]?.string else { return .failure(Fault(reason: "table is no text")) }
         guard let operation = data["type"]?.string.flatMap(Operation.init) else {
             return .failure(Fault(reason: "type is none of INSERT, UPDATE, DELETE"))
@@ -51,18 +195,12 @@ extension RowChange {
                 id: names.id(id),
                 operation: operation,
                 committedAt: committedAt,
-                identity: identity(of: data),
-                columns: (data["columns"]?.array ?? []).compactMap { $0["name"]?.string },
+                identity: JSONValue.object(data).canonicalHash,
+                columns: row.columns,
                 record: operation == .delete ? JSONObject() : record ?? JSONObject(),
                 isPartial: (data["errors"]?.array ?? []).contains { isTooLarge($0) }
             )
         )
-    }
-
-    private static func identity(of data: JSONObject) -> Hash256 {
-        var data = data
-        data["columns"] = nil
-        return Hasher256.hash(JSONValue.object(data).canonicalBytes)
     }
 
     private static func isTooLarge(_ error: JSONValue) -> Bool {

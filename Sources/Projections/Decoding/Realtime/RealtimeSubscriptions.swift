@@ -32,14 +32,14 @@ struct RealtimeSubscriptions: Codable, Sendable {
 
     private mutating func observe(
         _ name: String,
-        _ payload: JSONValue,
+        _ payload: RealtimePayload,
         on topic: String,
         isInbound: Bool,
         at time: Timestamp
     ) {
         switch (name, isInbound) {
         case ("system", true)
-        where payload["extension"]?.string == "postgres_changes" && payload["status"]?.string == "ok":
+        where payload.extension == "postgres_changes" && payload.status == "ok":
             guard subscribed.insert(topic).inserted else { return }
             if let index = gaps.lastIndex(where: { $0.topic == topic && $0.to == nil }) { gaps[index].to = time }
         case ("phx_error", true): end(topic, at: time, reason: "the channel failed")
