@@ -12,14 +12,18 @@ struct ConversationTimeline: Codable, Sendable {
         var isRowGone = false
         /// In the order of the array; each id once.
         private(set) var ids: [EntityID] = []
-        private(set) var elements: [EntityID: JSONObject] = [:]
+        /// The messages of `ids`.
+        private(set) var elements: [JSONObject] = []
+        /// The index of each id in `ids`.
+        private(set) var places: [EntityID: Int] = [:]
 
         /// Adds the next message; false if its id occurred before.
         mutating func add(_ element: JSONObject, id: EntityID) -> Bool {
-            guard elements[id] == nil else { return false }
-            elements[id] = element
+            guard places[id] == nil else { return false }
+            places[id] = ids.count
             ids.append(id)
-            assert(ids.count == elements.count, "each id has one message")
+            elements.append(element)
+            assert(ids.count == places.count, "each id has one message")
             return true
         }
     }
@@ -41,13 +45,19 @@ struct ConversationTimeline: Codable, Sendable {
         }
     }
 
+    private struct Message: Codable {
+        /// The message's index in `known`.
+        let rank: Int
+        /// In order of their positions.
+        var runs: [Run] = []
+    }
+
     /// In order of their positions.
     private var entries: [Entry] = []
-    /// The runs of each message, in order of their positions.
-    private var runs: [EntityID: [Run]] = [:]
-    /// The ids in order of arrival.
+    private var messages: [EntityID: Message] = [:]
+    /// The ids of all messages in order of arrival.
     private var known: [EntityID] = []
-    /// The indexes of the messages in the last entry's array.
+    /// The indexes of the messages in the last entry's array. Those that it lacks are absent since then.
     private var places: [EntityID: Int] = [:]
 
     /// Inserts a statement at its position and returns the changes that this makes.
@@ -58,35 +68,47 @@ struct ConversationTimeline: Codable, Sendable {
         event: EventReference
     ) -> [MessageChange] {
         let entry = Entry(position: position, isRowGone: statement.isRowGone)
-        let index = entries.firstIndex { $0.position > position } ?? entries.count
-        assert(index == 0 || entries[index - 1].position <= position, "entries are in order of their positions")
+        let index = entries.partitioningIndex { $0.position > position }
         let next = index < entries.count ? entries[index] : nil
         entries.insert(entry, at: index)
         let oldPlaces = places
-        if next == nil {
-            places = Dictionary(uniqueKeysWithValues: statement.ids.enumerated().map { ($0.element, $0.offset) })
-        }
-        for id in statement.ids where runs[id] == nil {
-            runs[id] = []
+        let absent = absent(from: statement, isLate: next != nil)
+        if next == nil { places = statement.places }
+        for id in statement.ids where messages[id] == nil {
+            messages[id] = Message(rank: known.count)
             known.append(id)
         }
         var changes: [MessageChange] = []
-        for id in statement.ids + known.filter({ statement.elements[$0] == nil }) {
+        func state(_ id: EntityID, _ element: JSONObject?) {
             let key = MessageKey(channel: channel, id: id)
-            let place = places[id] ?? statement.ids.firstIndex(of: id) ?? 0
+            let place = places[id] ?? statement.places[id] ?? 0
             let hasMoved = next == nil && oldPlaces[id] != places[id]
-            let edit = edit(id, saying: statement.elements[id], at: entry, before: next)
+            let edit = edit(id, saying: element, at: entry, before: next)
             changes += edit.changes(of: key, place: place, hasMoved: hasMoved, event: event)
         }
+        for (id, element) in zip(statement.ids, statement.elements) { state(id, element) }
+        for id in absent { state(id, nil) }
         return changes
+    }
+
+    /// The messages that a statement may remove, in order of arrival: of the last statement, those that it lacks.
+    private func absent(from statement: Statement, isLate: Bool) -> [EntityID] {
+        if isLate { return known.filter { statement.places[$0] == nil } }
+        let ranks = places.keys.filter { statement.places[$0] == nil }.compactMap { messages[$0]?.rank }
+        return ranks.sorted().map { known[$0] }
     }
 
     /// Inserts one message's part of a statement at its position.
     private mutating func edit(_ id: EntityID, saying element: JSONObject?, at entry: Entry, before next: Entry?)
         -> Edit
     {
-        var runs = runs[id] ?? []
-        let index = runs.firstIndex { $0.start.position > entry.position } ?? runs.count
+        if next == nil, let last = messages[id]?.runs.last, last.saysSame(as: element) {
+            return Edit(last: last)
+        }
+        // The message leaves the table during the change: as their only owner, `runs` changes without a copy.
+        let message = messages.removeValue(forKey: id)
+        var runs = message?.runs ?? []
+        let index = runs.partitioningIndex { $0.start.position > entry.position }
         var edit = Edit()
         let previous = index > 0 ? runs[index - 1] : nil
         if previous.map({ !$0.saysSame(as: element) }) ?? (element != nil) {
@@ -108,7 +130,7 @@ struct ConversationTimeline: Codable, Sendable {
         assert(edit.written.count <= 2, "a statement starts its own run and at most the next entry's")
         edit.last = runs.last
         edit.isLate = next != nil
-        self.runs[id] = runs
+        messages[id] = Message(rank: message?.rank ?? 0, runs: runs)
         return edit
     }
 }
@@ -161,7 +183,7 @@ extension ConversationTimeline {
             "entries": .array(entries.map(\.snapshot)),
             "runs": .array(
                 known.sorted { names.precedes($0, $1) }.map { id in
-                    .array([.string(names.text(id))] + (runs[id] ?? []).map(\.snapshot))
+                    .array([.string(names.text(id))] + (messages[id]?.runs ?? []).map(\.snapshot))
                 }
             ),
             "places": .array(
