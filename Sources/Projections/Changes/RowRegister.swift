@@ -60,6 +60,8 @@ struct RowRegister: Codable, Sendable {
     /// Sorted by their names' UTF-8 bytes.
     private var columns: [Column] = []
     private var identities: [Hash256: Position] = [:]
+    /// How many identities there may be before those that are not needed any more go.
+    private var identitiesMax = 16
     /// The events whose change had an effect, in order of arrival.
     private(set) var changedAt: [UInt64] = []
 
@@ -107,8 +109,16 @@ struct RowRegister: Codable, Sendable {
         for place in columns.indices { columns[place].forget(upTo: position) }
         columns.removeAll { $0.content == nil && $0.named == nil && $0.lacked == nil }
         if let update = lastUpdate, update < position { lastUpdate = nil }
-        // Repeats of earlier commits need no identity: the floor is above them.
-        identities = identities.filter { $0.value.committedAt >= position.committedAt }
+        if identities.count > identitiesMax {
+            identities = neededIdentities
+            identitiesMax = 2 * identities.count + 16
+        }
+    }
+
+    /// Repeats of commits before the floor's need no identity: the floor is above them.
+    private var neededIdentities: [Hash256: Position] {
+        guard let floor else { return identities }
+        return identities.filter { $0.value.committedAt >= floor.position.committedAt }
     }
 
     private mutating func set(_ change: RowChange, at position: Position) -> Bool {
@@ -239,7 +249,9 @@ extension RowRegister {
                 }
             ),
             "identities": .array(
-                identities.sorted { $0.value < $1.value }.map { .array([.string($0.key.hex), $0.value.snapshot]) }
+                neededIdentities.sorted { $0.value < $1.value }.map {
+                    .array([.string($0.key.hex), $0.value.snapshot])
+                }
             ),
             "changedAt": .array(changedAt.map { .int($0) }),
         ])

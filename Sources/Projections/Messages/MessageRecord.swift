@@ -33,6 +33,8 @@ struct MessageRecord: Sendable {
     var current: MessageRevision?
     /// In log order.
     private(set) var entries: [Entry] = []
+    /// For each version, the indexes in `entries` of its writes that were not replaced, in order. Made when it is needed.
+    private var writes: [Timestamp?: [Int]]?
     var reactions: [Reaction] = []
     /// The last event that gave a place in the remote's own list, which may be no revision.
     var placedBy: UInt64?
@@ -60,14 +62,39 @@ struct MessageRecord: Sendable {
     /// Inserts an entry in log order. Only a channel's end and inherited entries can be older than the last entry.
     mutating func enter(_ entry: Entry) {
         let sequence = entry.event.sequence
-        guard let last = entries.last, last.event.sequence > sequence else { return entries.append(entry) }
-        let place = entries.firstIndex { $0.event.sequence > sequence } ?? entries.count
-        entries.insert(entry, at: place)
+        guard let last = entries.last, last.event.sequence > sequence else {
+            entries.append(entry)
+            if entry.isStandingWrite { writes?[entry.revision?.version, default: []].append(entries.count - 1) }
+            return
+        }
+        entries.insert(entry, at: entries.partitioningIndex { $0.event.sequence > sequence })
+        writes = nil
+    }
+
+    /// The fewest entries for which an index of their versions is made.
+    private static let indexedCountMin = 32
+
+    /// The last write of a version that was not replaced. Cost: O(1), but for the first time after an entry was inserted
+    /// among others.
+    mutating func lastWrite(of version: Timestamp?) -> Entry? {
+        guard entries.count >= Self.indexedCountMin else {
+            let index = entries.indices.last { entries[$0].isStandingWrite && entries[$0].revision?.version == version }
+            return index.map { entries[$0] }
+        }
+        indexWrites()
+        return writes?[version]?.last.map { entries[$0] }
+    }
+
+    private mutating func indexWrites() {
+        guard writes == nil else { return }
+        let standing = entries.indices.filter { entries[$0].isStandingWrite }
+        writes = Dictionary(grouping: standing) { entries[$0].revision?.version }
     }
 
     /// Removes a version from the revisions because an earlier version with the same content arrived late.
     mutating func replace(_ version: Timestamp) {
-        for index in entries.indices where entries[index].isWrite && entries[index].revision?.version == version {
+        indexWrites()
+        for index in writes?.removeValue(forKey: version) ?? [] {
             entries[index].isNewRevision = false
             entries[index].isReplaced = true
         }
@@ -127,6 +154,9 @@ extension MessageRecord {
         var isReplaced = false
         var remoteTime: Timestamp?
         var by: String?
+
+        /// Whether the event brought a version that no earlier one with the same content replaced.
+        var isStandingWrite: Bool { isWrite && !isReplaced }
 
         /// Whether the event brought a version.
         var isWrite: Bool {

@@ -68,7 +68,7 @@ extension MessageRecord {
     fileprivate mutating func writeByVersion(_ write: MessageWrite, at event: EventReference) {
         let revision = MessageRevision(write)
         if let version = write.replacesVersion { replace(version) }
-        let same = entries.last { $0.isWrite && !$0.isReplaced && $0.revision?.version == revision.version }
+        let same = lastWrite(of: revision.version)
         let wins = current.map { revision.wins(over: $0) } ?? true
         let isRepeat = same?.revision?.saying == revision.saying
         if isRepeat, !(wins && isGone) { return wins ? place(revision, at: event) : () }

@@ -45,6 +45,12 @@ struct ConversationTimeline: Codable, Sendable {
         }
     }
 
+    /// An entry and the ids of its array.
+    private struct StatedEntry: Codable {
+        let entry: Entry
+        let ids: [EntityID]
+    }
+
     private struct Message: Codable {
         /// The message's index in `known`.
         let rank: Int
@@ -53,11 +59,11 @@ struct ConversationTimeline: Codable, Sendable {
     }
 
     /// In order of their positions.
-    private var entries: [Entry] = []
+    private var entries: [StatedEntry] = []
     private var messages: [EntityID: Message] = [:]
     /// The ids of all messages in order of arrival.
     private var known: [EntityID] = []
-    /// The indexes of the messages in the last entry's array. Those that it lacks are absent since then.
+    /// The indexes of the messages in the last entry's array.
     private var places: [EntityID: Int] = [:]
 
     /// Inserts a statement at its position and returns the changes that this makes.
@@ -68,11 +74,13 @@ struct ConversationTimeline: Codable, Sendable {
         event: EventReference
     ) -> [MessageChange] {
         let entry = Entry(position: position, isRowGone: statement.isRowGone)
-        let index = entries.partitioningIndex { $0.position > position }
-        let next = index < entries.count ? entries[index] : nil
-        entries.insert(entry, at: index)
+        let index = entries.partitioningIndex { $0.entry.position > position }
+        let next = index < entries.count ? entries[index].entry : nil
+        let previous = index > 0 ? entries[index - 1].ids : []
+        // Most rows state the messages of the row before: these share one array.
+        let ids = statement.ids == previous ? previous : statement.ids
+        entries.insert(StatedEntry(entry: entry, ids: ids), at: index)
         let oldPlaces = places
-        let absent = absent(from: statement, isLate: next != nil)
         if next == nil { places = statement.places }
         for id in statement.ids where messages[id] == nil {
             messages[id] = Message(rank: known.count)
@@ -87,15 +95,10 @@ struct ConversationTimeline: Codable, Sendable {
             changes += edit.changes(of: key, place: place, hasMoved: hasMoved, event: event)
         }
         for (id, element) in zip(statement.ids, statement.elements) { state(id, element) }
-        for id in absent { state(id, nil) }
+        // A message that was absent before stays so.
+        let absent = previous.filter { statement.places[$0] == nil }.compactMap { messages[$0]?.rank }
+        for rank in absent.sorted() { state(known[rank], nil) }
         return changes
-    }
-
-    /// The messages that a statement may remove, in order of arrival: of the last statement, those that it lacks.
-    private func absent(from statement: Statement, isLate: Bool) -> [EntityID] {
-        if isLate { return known.filter { statement.places[$0] == nil } }
-        let ranks = places.keys.filter { statement.places[$0] == nil }.compactMap { messages[$0]?.rank }
-        return ranks.sorted().map { known[$0] }
     }
 
     /// Inserts one message's part of a statement at its position.
@@ -105,32 +108,33 @@ struct ConversationTimeline: Codable, Sendable {
         if next == nil, let last = messages[id]?.runs.last, last.saysSame(as: element) {
             return Edit(last: last)
         }
-        // The message leaves the table during the change: as their only owner, `runs` changes without a copy.
-        let message = messages.removeValue(forKey: id)
-        var runs = message?.runs ?? []
-        let index = runs.partitioningIndex { $0.start.position > entry.position }
+        // The message leaves the table during the change: as its only owner, `message` changes without a copy.
+        guard var message = messages.removeValue(forKey: id) else { return Edit() }
+        defer { messages[id] = message }
+        let index = message.runs.partitioningIndex { $0.start.position > entry.position }
         var edit = Edit()
-        let previous = index > 0 ? runs[index - 1] : nil
+        let previous = index > 0 ? message.runs[index - 1] : nil
         if previous.map({ !$0.saysSame(as: element) }) ?? (element != nil) {
             edit.written.append(Run(start: entry, element: element))
-            runs.insert(Run(start: entry, element: element), at: index)
+            message.runs.insert(Run(start: entry, element: element), at: index)
             let following = index + 1
-            let isRun = next.map { following < runs.count && runs[following].start.position == $0.position } ?? false
-            if isRun, runs[following].saysSame(as: element) {
+            let isRun =
+                next.map { following < message.runs.count && message.runs[following].start.position == $0.position }
+                ?? false
+            if isRun, message.runs[following].saysSame(as: element) {
                 // The next entry's run now repeats this one.
-                edit.replaced = runs.remove(at: following).start.position.committedAt
+                edit.replaced = message.runs.remove(at: following).start.position.committedAt
                 edit.replacedWasWritten = element != nil
             } else if let next, !isRun {
                 // The next entry repeated the previous run; after this one it starts a run of its own.
                 let run = Run(start: next, element: previous?.element)
                 edit.written.append(run)
-                runs.insert(run, at: following)
+                message.runs.insert(run, at: following)
             }
         }
         assert(edit.written.count <= 2, "a statement starts its own run and at most the next entry's")
-        edit.last = runs.last
+        edit.last = message.runs.last
         edit.isLate = next != nil
-        messages[id] = Message(rank: message?.rank ?? 0, runs: runs)
         return edit
     }
 }
@@ -180,7 +184,7 @@ extension ConversationTimeline {
     /// Everything, for snapshots.
     func snapshot(names: Names) -> JSONValue {
         .object([
-            "entries": .array(entries.map(\.snapshot)),
+            "entries": .array(entries.map(\.entry.snapshot)),
             "runs": .array(
                 known.sorted { names.precedes($0, $1) }.map { id in
                     .array([.string(names.text(id))] + (messages[id]?.runs ?? []).map(\.snapshot))
