@@ -51,6 +51,7 @@ let package = Package(
             pkgConfig: "yaml-0.1",
             providers: [.apt(["libyaml-dev"]), .brew(["libyaml"])]
         ),
+        .target(name: "JSON", swiftSettings: settings),
         .target(
             name: "EventLog",
             dependencies: ["CLMDB", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
@@ -58,13 +59,13 @@ let package = Package(
         ),
         .target(
             name: "Projections",
-            dependencies: ["CLibYAML", "EventLog"],
+            dependencies: ["CLibYAML", "EventLog", "JSON"],
             swiftSettings: settings
         ),
         .target(
             name: "Ingest",
             dependencies: [
-                "EventLog",
+                "EventLog", "JSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: recorders),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "Metrics", package: "swift-metrics", condition: recorders),
@@ -89,7 +90,7 @@ let package = Package(
         .executableTarget(
             name: "logtool",
             dependencies: [
-                "EventLog", "EventLogTesting", "Ingest", "Projections",
+                "EventLog", "EventLogTesting", "Ingest", "JSON", "Projections",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
@@ -143,10 +144,11 @@ let package = Package(
             dependencies: ["EventLog", "LogWorker", "TestSupport"],
             swiftSettings: settings
         ),
+        .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "ProjectionsTests",
             dependencies: [
-                "Projections", "EventLog", "TestSupport",
+                "Projections", "EventLog", "JSON", "TestSupport",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Testing
 
 @testable import Projections

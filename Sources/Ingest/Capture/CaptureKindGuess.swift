@@ -1,3 +1,5 @@
+import JSON
+
 /// Finds the one kind that a capture's lines show.
 ///
 /// A line shows a kind by its members, or by its frame's first members. A frame that is malformed before them shows
@@ -54,12 +56,11 @@ struct CaptureKindGuess {
 
     /// The kind that a frame's members show; `nil` for none. Reads no further than the member that decides.
     static func kind(ofFrame bytes: UnsafeBufferPointer<UInt8>) -> CaptureKind? {
-        var scanner = JSONScanner(bytes)
-        do throws(JSONFault) {
-            guard let first = try scanner.next() else { return nil }
-            switch first.kind {
-            case .beginObject: return try kind(ofObject: bytes, &scanner)
-            case .beginArray: return try kind(ofArray: &scanner)
+        var reader = JSONReader(UnsafeRawBufferPointer(bytes), levelsMax: .max, allowsAnyBytes: true)
+        do throws(JSONError) {
+            switch try reader.kind() {
+            case .object: return try kind(ofObject: &reader)
+            case .array: return try kind(ofArray: &reader)
             default: return nil
             }
         } catch {
@@ -67,35 +68,34 @@ struct CaptureKindGuess {
         }
     }
 
-    private static func kind(
-        ofObject bytes: UnsafeBufferPointer<UInt8>,
-        _ scanner: inout JSONScanner
-    ) throws(JSONFault) -> CaptureKind? {
+    private static func kind(ofObject reader: inout JSONReader) throws(JSONError) -> CaptureKind? {
         var members: Members = []
-        while let token = try scanner.next() {
-            guard token.kind == .name, scanner.depth == 1 else { continue }
-            members.insert(Members(name: UnsafeBufferPointer(rebasing: bytes[token.range])))
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            members.insert(Members(name: name.bytes))
             if members.contains(.op) { return .gateway }
             if members.isSuperset(of: [.topic, .event]) { return .realtime }
             if members.isSuperset(of: [.project, .items]) { return .items }
+            try reader.skip()
         }
+        try reader.finish()
         return members == .project ? .items : nil
     }
 
     /// Judges an array: an empty one, or one that begins with an object, is an item list; one of five elements whose
     /// third and fourth are strings is a Phoenix frame.
-    private static func kind(ofArray scanner: inout JSONScanner) throws(JSONFault) -> CaptureKind? {
+    private static func kind(ofArray reader: inout JSONReader) throws(JSONError) -> CaptureKind? {
         var count = 0
-        while let token = try scanner.next() {
-            if token.kind == .endArray, scanner.depth == 0 { return count == 0 ? .items : count == 5 ? .realtime : nil }
-            let depth = token.kind == .beginObject || token.kind == .beginArray ? 2 : 1
-            guard scanner.depth == depth, token.kind != .endArray, token.kind != .endObject else { continue }
+        try reader.enterArray()
+        while try reader.nextElement() {
+            let kind = try reader.kind()
             count += 1
-            if count == 1, token.kind == .beginObject { return .items }
-            if (3...4).contains(count), token.kind != .string { return nil }
+            if count == 1, kind == .object { return .items }
+            if (3...4).contains(count), kind != .string { return nil }
             if count > 5 { return nil }
+            try reader.skip()
         }
-        return nil
+        return count == 0 ? .items : count == 5 ? .realtime : nil
     }
 
     /// The members by which frames are told apart.
@@ -113,7 +113,7 @@ struct CaptureKindGuess {
             self.rawValue = rawValue
         }
 
-        init(name: UnsafeBufferPointer<UInt8>) {
+        init(name: UnsafeRawBufferPointer) {
             func isName(_ text: StaticString) -> Bool {
                 text.withUTF8Buffer { $0.elementsEqual(name) }
             }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// One line of a capture.
 struct CaptureLine {
@@ -36,13 +37,13 @@ struct CaptureFault: Error, Hashable {
 extension CaptureLine {
     /// Reads one line, without its end. Ignores unknown members; a member that occurs twice is a fault.
     init(parsing line: UnsafeBufferPointer<UInt8>) throws(CaptureFault) {
-        guard UTF8Text.firstFault(in: line) == line.count else {
+        guard UTF8Sequence.firstFault(in: line) == line.count else {
             throw CaptureFault(
-                reason: "byte \(UTF8Text.firstFault(in: line) + 1) is not UTF-8; such frames need \"rawBase64\""
+                reason: "byte \(UTF8Sequence.firstFault(in: line) + 1) is not UTF-8; such frames need \"rawBase64\""
             )
         }
         var members = CaptureMembers()
-        do throws(JSONFault) {
+        do throws(JSONError) {
             try members.read(line)
         } catch {
             throw CaptureFault(reason: "it is not one JSON object: \(error.reason) (byte \(error.offset + 1))")

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -37,82 +38,59 @@ struct CaptureMembers {
         }
 
         /// The member with a name; `nil` if it means nothing.
-        init?(_ bytes: UnsafeBufferPointer<UInt8>) {
-            let found = Self.allCases.first { name in
-                let text = UnsafeBufferPointer(start: name.text.utf8Start, count: name.text.utf8CodeUnitCount)
-                return text.count == bytes.count && text.elementsEqual(bytes)
-            }
-            guard let found else { return nil }
+        init?(_ text: JSONText) {
+            guard let found = Self.allCases.first(where: { text == $0.text }) else { return nil }
             self = found
         }
     }
 
     /// Reads one JSON object.
-    mutating func read(_ line: UnsafeBufferPointer<UInt8>) throws(JSONFault) {
-        var scanner = JSONScanner(line)
-        guard try scanner.next()?.kind == .beginObject else {
-            throw JSONFault(offset: 0, reason: "it does not begin with {")
-        }
-        while let token = try scanner.next() {
-            guard token.kind == .name else { continue }
-            let bytes = token.hasEscapes ? try JSONEscape.decode(line, token) : nil
-            let known =
-                if let bytes { bytes.withUnsafeBufferPointer { Name($0) } } else {
-                    Name(.init(rebasing: line[token.range]))
-                }
-            if let known {
-                if isThere[known.rawValue] { throw repeated(String(describing: known.text), token) }
-                isThere[known.rawValue] = try readValue(of: known, line, &scanner)
+    mutating func read(_ line: UnsafeBufferPointer<UInt8>) throws(JSONError) {
+        var reader = JSONReader(UnsafeRawBufferPointer(line), levelsMax: .max, allowsAnyBytes: true)
+        guard try reader.kind() == .object else { throw JSONError(offset: 0, reason: "it does not begin with {") }
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            let start = reader.offset
+            if let known = Name(name) {
+                if isThere[known.rawValue] { throw Self.repeated(String(describing: known.text), at: start) }
+                isThere[known.rawValue] = try readValue(of: known, &reader)
             } else {
-                let name = String(decoding: bytes ?? Array(line[token.range]), as: UTF8.self)
-                if others.contains(name) { throw repeated(name, token) }
-                if try !skipsNull(line, &scanner) { others.insert(name) }
+                let name = String(decoding: try name.decoded(), as: UTF8.self)
+                if others.contains(name) { throw Self.repeated(name, at: start) }
+                let isNull = try reader.kind() == .null
+                try reader.skip()
+                if !isNull { others.insert(name) }
             }
         }
+        try reader.finish()
     }
 
-    private func repeated(_ name: String, _ token: JSONScanner.Token) -> JSONFault {
-        JSONFault(offset: token.range.lowerBound, reason: "the member \"\(name.prefix(40))\" stands twice")
+    private static func repeated(_ name: String, at offset: Int) -> JSONError {
+        JSONError(offset: offset, reason: "the member \"\(name.prefix(40))\" stands twice")
     }
 
     /// Reads the value of a known member; false if it counts as absent.
-    private mutating func readValue(
-        of name: Name,
-        _ line: UnsafeBufferPointer<UInt8>,
-        _ scanner: inout JSONScanner
-    ) throws(JSONFault) -> Bool {
-        let depth = scanner.depth
-        guard let value = try scanner.next() else { return true }
-        var isThere = true
-        switch (name, value.kind) {
-        case (.milliseconds, .number): milliseconds = String(decoding: line[value.range], as: UTF8.self)
-        case (.milliseconds, _): milliseconds = ""
-        case (.code, .string): code = String(decoding: try JSONEscape.decode(line, value), as: UTF8.self)
-        case (.code, .number): code = String(decoding: line[value.range], as: UTF8.self)
-        case (_, .literal) where Self.isNull(line, value): isThere = false
-        case (.code, _): break
-        case (_, .string): texts[name.rawValue] = try JSONEscape.decode(line, value)
-        default:
-            throw JSONFault(offset: value.range.lowerBound, reason: "the member \"\(name.text)\" is no string")
+    private mutating func readValue(of name: Name, _ reader: inout JSONReader) throws(JSONError) -> Bool {
+        let kind = try reader.kind()
+        let start = reader.offset
+        switch (name, kind) {
+        case (.milliseconds, .number):
+            milliseconds = String(decoding: try reader.number().bytes, as: UTF8.self)
+            return true
+        case (.code, .number): code = String(decoding: try reader.number().bytes, as: UTF8.self)
+        case (.code, .string): code = String(decoding: try reader.string().decoded(), as: UTF8.self)
+        case (.milliseconds, _):
+            milliseconds = ""
+            try reader.skip()
+            return true
+        case (_, .null):
+            try reader.null()
+            return false
+        case (.code, _): try reader.skip()
+        case (_, .string): texts[name.rawValue] = try reader.string().decoded()
+        default: throw JSONError(offset: start, reason: "the member \"\(name.text)\" is no string")
         }
-        while scanner.depth > depth { _ = try scanner.next() }
-        assert(scanner.depth == depth, "a member's value is passed over as a whole")
-        return isThere
-    }
-
-    /// Passes over the value of another member; true if it is `null`.
-    private func skipsNull(
-        _ line: UnsafeBufferPointer<UInt8>,
-        _ scanner: inout JSONScanner
-    ) throws(JSONFault) -> Bool {
-        let depth = scanner.depth
-        guard let value = try scanner.next() else { return false }
-        while scanner.depth > depth { _ = try scanner.next() }
-        return value.kind == .literal && Self.isNull(line, value)
-    }
-
-    private static func isNull(_ line: UnsafeBufferPointer<UInt8>, _ token: JSONScanner.Token) -> Bool {
-        line[token.range.lowerBound] == 0x6E
+        return true
     }
 }
 

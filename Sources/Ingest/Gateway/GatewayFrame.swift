@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 /// The outer members of a gateway frame: `op`, `s`, `t`, and the range of `d`.
 struct GatewayFrame {
@@ -15,7 +17,7 @@ struct GatewayFrame {
     init?(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
-            do throws(JSONFault) {
+            do throws(JSONError) {
                 return try read(buffer)
             } catch {
                 return false
@@ -35,7 +37,7 @@ struct GatewayFrame {
         return bytes.withUnsafeBufferPointer { $0.holds(name, at: range.dropFirst().dropLast()) }
     }
 
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> Bool {
         var members = JSONMembers(bytes)
         guard members.isObject == true else { return false }
         while let member = try members.next() {

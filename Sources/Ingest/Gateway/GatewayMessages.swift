@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 /// The messages that a recorder sends on a gateway.
 enum GatewayMessages {

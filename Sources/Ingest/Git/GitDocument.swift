@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Writes the documents of commits and rewritten branches (docs/events.md). The same repository gives the same bytes,
 /// so that recording it again appends nothing (I4).
@@ -93,7 +94,7 @@ extension GitDocument {
         json.number(size)
         guard let bytes else { return }
         bytes.withUnsafeBufferPointer { text in
-            guard UTF8Text.firstFault(in: text) == text.count, !UTF8Text.containsNUL(text) else { return }
+            guard UTF8Sequence.firstFault(in: text) == text.count, !UTF8Text.containsNUL(text) else { return }
             let length = JSONWriter.length(ofString: text) + 8
             guard length <= room else { return }
             room -= length

@@ -1,3 +1,5 @@
+import JSON
+
 /// Reads a git repository: the tips of branches, and the commits behind them.
 struct GitRepository: Sendable {
     let program: GitProgram
@@ -96,7 +98,7 @@ struct GitRepository: Sendable {
 
     /// True if a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256).
     static func isObjectID(_ text: String) -> Bool {
-        (text.utf8.count == 40 || text.utf8.count == 64) && text.utf8.allSatisfy { JSONEscape.hexValue($0) != nil }
+        (text.utf8.count == 40 || text.utf8.count == 64) && text.utf8.allSatisfy { JSONText.hexDigit($0) != nil }
     }
 
     private func currentTip() throws -> String {

@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 import EventLog
 import Logging
@@ -248,7 +250,7 @@ extension GitHubBranch {
     }
 
     private static func isText(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBufferPointer { UTF8Text.firstFault(in: $0) == $0.count && !UTF8Text.containsNUL($0) }
+        bytes.withUnsafeBufferPointer { UTF8Sequence.firstFault(in: $0) == $0.count && !UTF8Text.containsNUL($0) }
     }
 }
 #endif

@@ -1,3 +1,5 @@
+import JSON
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -21,7 +23,7 @@ struct HARFault: Error, Hashable {
         return fault
     }
 
-    fileprivate init(_ fault: JSONFault, behind start: Int) {
+    fileprivate init(_ fault: JSONError, behind start: Int) {
         reason = "it is no JSON: \(fault.reason) (byte \(start + fault.offset + 1))"
     }
 }
@@ -39,34 +41,30 @@ struct HARReader {
     /// The index at which the array `log.entries` begins.
     func entriesStart() throws(HARFault) -> Int {
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        var scanner = JSONScanner(bytes, from: mark)
-        do throws(JSONFault) {
-            let first = try scanner.next()
-            guard first?.kind == .beginObject, try find("log", &scanner, depth: 1)?.kind == .beginObject,
-                let entries = try find("entries", &scanner, depth: 2), entries.kind == .beginArray
-            else { throw JSONFault(offset: mark, reason: "there is no list log.entries") }
-            return entries.range.lowerBound
+        var reader = JSONReader(
+            UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[mark...]),
+            levelsMax: Self.depthMax,
+            allowsAnyBytes: true
+        )
+        do throws(JSONError) {
+            guard try find("log", &reader), try find("entries", &reader), try reader.kind() == .array else {
+                throw JSONError(offset: 0, reason: "there is no list log.entries")
+            }
+            return mark + reader.offset
         } catch {
-            throw HARFault("it is no HAR: \(error.reason) (byte \(error.offset + 1))")
+            throw HARFault("it is no HAR: \(error.reason) (byte \(mark + error.offset + 1))")
         }
     }
 
-    /// The first token of the value of a member.
-    private func find(
-        _ name: StaticString,
-        _ scanner: inout JSONScanner,
-        depth: Int
-    ) throws(JSONFault) -> JSONScanner.Token? {
-        while let token = try scanner.next() {
-            guard scanner.depth <= Self.depthMax else {
-                throw JSONFault(offset: scanner.position, reason: "it is nested too deep")
-            }
-            if scanner.depth < depth { return nil }
-            if token.kind == .name, scanner.depth == depth, bytes.holds(name, at: token.range) {
-                return try scanner.next()
-            }
+    /// Enters an object and reads up to the value of a member; false if it is no object, or none such is in it.
+    private func find(_ name: StaticString, _ reader: inout JSONReader) throws(JSONError) -> Bool {
+        guard try reader.kind() == .object else { return false }
+        try reader.enterObject()
+        while let member = try reader.nextMember() {
+            if member == name { return true }
+            try reader.skip()
         }
-        return nil
+        return false
     }
 
     /// The elements of an array.
@@ -86,7 +84,7 @@ struct HARReader {
         let text = part(range)
         var members = JSONMembers(text)
         guard members.isObject == true else { throw HARFault("an object is expected, and something else stands there") }
-        do throws(JSONFault) {
+        do throws(JSONError) {
             while let member = try members.next() {
                 for (index, name) in names.enumerated() where text.holds(name, at: member.name) {
                     let isNull = text[member.value.lowerBound] == 0x6E
@@ -119,7 +117,7 @@ struct HARElements {
     /// The range of the next element in the file; `nil` at the end.
     mutating func next() throws(HARFault) -> Range<Int>? {
         guard members.isObject == false else { throw HARFault("a list is expected, and something else stands there") }
-        do throws(JSONFault) {
+        do throws(JSONError) {
             guard let value = try members.next()?.value else { return nil }
             return start + value.lowerBound..<start + value.upperBound
         } catch {
@@ -137,23 +135,18 @@ extension HARReader {
     /// text that is not UTF-8 in this form.
     func text(_ range: Range<Int>) throws(HARFault) -> [UInt8] {
         let value = part(range)
-        var scanner = JSONScanner(value)
-        do throws(JSONFault) {
-            guard let token = try scanner.next(), token.kind == .string else {
-                throw JSONFault(offset: 0, reason: "a text is expected")
-            }
-            _ = try scanner.next()
-            guard UTF8Text.firstFault(in: value) == value.count else {
-                throw JSONFault(offset: UTF8Text.firstFault(in: value), reason: "a text is not UTF-8")
-            }
-            guard token.hasEscapes else { return Array(value[token.range]) }
-            return try decode(UnsafeBufferPointer(rebasing: value[token.range]))
+        var reader = JSONReader(UnsafeRawBufferPointer(value))
+        do throws(JSONError) {
+            let text = try reader.string()
+            try reader.finish()
+            guard text.hasEscapes else { return Array(text.bytes) }
+            return try decode(text.bytes.assumingMemoryBound(to: UInt8.self))
         } catch {
             throw HARFault(error, behind: range.lowerBound)
         }
     }
 
-    private func decode(_ raw: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> [UInt8] {
+    private func decode(_ raw: UnsafeBufferPointer<UInt8>) throws(JSONError) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(raw.count)
         var index = 0
@@ -168,7 +161,7 @@ extension HARReader {
                 decoded.append(UInt8(truncatingIfNeeded: unit))
                 index = end + 6
             } else {
-                throw JSONFault(offset: end, reason: "an escape is half a surrogate pair, which stands for no bytes")
+                throw JSONError(offset: end, reason: "an escape is half a surrogate pair, which stands for no bytes")
             }
         }
         return decoded
@@ -190,8 +183,8 @@ extension HARReader {
     /// A number; `nil` for any other value.
     func number(_ range: Range<Int>) -> Double? {
         guard range.count <= Self.numberBytesMax else { return nil }
-        var scanner = JSONScanner(part(range))
-        guard let token = try? scanner.next(), token.kind == .number else { return nil }
+        var reader = JSONReader(UnsafeRawBufferPointer(part(range)))
+        guard (try? reader.number()) != nil else { return nil }
         return Double(String(decoding: bytes[range], as: UTF8.self))
     }
 }

@@ -1,3 +1,5 @@
+import JSON
+
 /// Restores UTF-8 text that was misread as Latin-1 or Windows-1252.
 ///
 /// Browsers and proxies misread bodies without a `charset` in this way, even those of event streams, which are always
@@ -22,7 +24,7 @@ enum MisreadText {
             guard let byte = byte(of: scalar) else { return text }
             bytes.append(byte)
         }
-        let isText = bytes.withUnsafeBufferPointer { UTF8Text.firstFault(in: $0) == $0.count }
+        let isText = bytes.withUnsafeBufferPointer { UTF8Sequence.firstFault(in: $0) == $0.count }
         return isText ? bytes : text
     }
 

@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 /// The outer members of a Phoenix frame, of serializer 1.0.0 (an object) or 2.0.0 (an array).
 struct PhoenixFrame {
@@ -20,7 +22,7 @@ struct PhoenixFrame {
     init?(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         let isRead = bytes.withUnsafeBufferPointer { buffer -> Bool in
-            do throws(JSONFault) {
+            do throws(JSONError) {
                 return try read(buffer)
             } catch {
                 return false
@@ -45,7 +47,7 @@ struct PhoenixFrame {
         payloadPlace.flatMap { JSONTree(parsing: Array(bytes.part($0))) }
     }
 
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONFault) -> Bool {
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> Bool {
         var members = JSONMembers(bytes)
         guard let isObject = members.isObject else { return false }
         var count = 0

@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 /// Channels: joining, the server's messages about them, gaps and pulls.
 extension RealtimeMachine {

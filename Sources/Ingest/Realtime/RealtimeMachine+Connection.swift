@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 /// Connecting, heartbeats and the token.
 extension RealtimeMachine {

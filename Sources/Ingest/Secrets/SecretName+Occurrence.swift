@@ -1,3 +1,5 @@
+import JSON
+
 extension SecretName {
     /// False only if the bytes contain no name of a secret, not even one hidden by escapes.
     ///
@@ -7,7 +9,11 @@ extension SecretName {
     static func mayOccur(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var index = 0
         while index + ByteWord.size <= bytes.count {
-            if mayMatter(bytes.word(at: index)), occurs(in: bytes, at: index..<index + ByteWord.size) { return true }
+            if mayMatter(UnsafeRawBufferPointer(bytes).word(index)),
+                occurs(in: bytes, at: index..<index + ByteWord.size)
+            {
+                return true
+            }
             index += ByteWord.size
         }
         return occurs(in: bytes, at: index..<bytes.count)

@@ -1,3 +1,5 @@
+import JSON
+
 /// Finds the secrets of one JSON text by its tokens.
 struct SecretScan {
     /// The judgement of a value by all names above it, in ascending order of suspicion.
@@ -35,10 +37,10 @@ struct SecretScan {
     var placesSoFar: [SecretPlace] { found + gatewayTokens }
 
     /// Reads the whole text and returns its secrets.
-    mutating func run() throws(JSONFault) -> [SecretPlace] {
+    mutating func run() throws(JSONError) -> [SecretPlace] {
         let markLength = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-        var scanner = JSONScanner(bytes, from: markLength)
-        while let token = try scanner.next() { take(token) }
+        var tokens = JSONTokens(bytes, from: markLength)
+        while let token = try tokens.next() { take(token) }
         return opMayCarryToken ? placesSoFar : found
     }
 
@@ -49,7 +51,7 @@ struct SecretScan {
 }
 
 extension SecretScan {
-    private mutating func take(_ token: JSONScanner.Token) {
+    private mutating func take(_ token: JSONToken) {
         switch token.kind {
         case .beginObject, .beginArray: open(isObject: token.kind == .beginObject)
         case .endObject, .endArray: containers.removeLast()
@@ -72,7 +74,7 @@ extension SecretScan {
         return container.inherited.rawValue > container.standing.rawValue ? container.inherited : container.standing
     }
 
-    private mutating func takeName(_ token: JSONScanner.Token) {
+    private mutating func takeName(_ token: JSONToken) {
         guard let container = containers.last else { return }
         let name = SecretText(string: token, in: bytes).text
         let normal = SecretName.normalized(name)
@@ -85,7 +87,7 @@ extension SecretScan {
             }
     }
 
-    private mutating func takeString(_ token: JSONScanner.Token) {
+    private mutating func takeString(_ token: JSONToken) {
         let place = SecretPlace(range: token.range)
         switch standing {
         case .secret: found.append(place)
@@ -102,7 +104,7 @@ extension SecretScan {
         noteHeader(token)
     }
 
-    private mutating func takeNumber(_ token: JSONScanner.Token) {
+    private mutating func takeNumber(_ token: JSONToken) {
         let place = SecretPlace(range: token.range, needsQuotes: true)
         switch standing {
         case .secret: found.append(place)
@@ -111,13 +113,13 @@ extension SecretScan {
         }
     }
 
-    private mutating func noteOp(_ token: JSONScanner.Token) {
+    private mutating func noteOp(_ token: JSONToken) {
         guard isGateway, containers.count == 1, containers[0].isObject, containers[0].name == "op" else { return }
         ops.append(Substring(decoding: bytes[token.range], as: UTF8.self))
     }
 
     /// Notes a name in a list: in `["Authorization","Bearer …"]` the element after the name is the secret.
-    private mutating func noteHeader(_ token: JSONScanner.Token) {
+    private mutating func noteHeader(_ token: JSONToken) {
         guard let container = containers.last, !container.isObject else { return }
         let isName = SecretName(SecretText(string: token, in: bytes).text) == .secret
         containers[containers.count - 1].standing = isName ? .secret : .plain

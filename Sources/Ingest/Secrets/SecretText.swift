@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// A decoded text with the place of each byte in the frame; finds the secrets within it.
 struct SecretText {
@@ -9,7 +10,7 @@ struct SecretText {
     private var start = 0
 
     /// A string of a JSON text.
-    init(string token: JSONScanner.Token, in bytes: UnsafeBufferPointer<UInt8>) {
+    init(string token: JSONToken, in bytes: UnsafeBufferPointer<UInt8>) {
         start = token.range.lowerBound
         let raw = UnsafeBufferPointer(rebasing: bytes[token.range])
         if token.hasEscapes {

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Replaces the secrets in a frame by `[redacted]` before it is appended (I14); every other byte stays as it was.
 ///
@@ -31,7 +32,7 @@ struct Secrets {
     /// The secrets of a text that should be JSON, and whether it is.
     static func places(in bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) -> (found: [SecretPlace], isJSON: Bool) {
         var scan = SecretScan(bytes, isGateway: isGateway)
-        do throws(JSONFault) {
+        do throws(JSONError) {
             return (try scan.run(), true)
         } catch {
             // The structure cannot be trusted, so secrets found in it and secrets found in the plain text both count.

@@ -1,3 +1,5 @@
+import JSON
+
 #if Recorders
 import EventLog
 

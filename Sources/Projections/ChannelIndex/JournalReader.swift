@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Reads the entries of a block that a `JournalWriter` has written. Borrows the block's bytes.
 ///

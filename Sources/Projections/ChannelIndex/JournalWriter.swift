@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Writes a run of one channel's events, in sequence order, as one block of bytes for `JournalReader`.
 ///

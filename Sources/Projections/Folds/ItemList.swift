@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// An item and its place in its list, counted from 0.
 struct PlacedItem {

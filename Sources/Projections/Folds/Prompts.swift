@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// The prompts whose files exist (pending, answered or unreadable), and the histories of all.
 ///

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// The rows of realtime tables, other than conversations and tasks, and their histories.
 ///

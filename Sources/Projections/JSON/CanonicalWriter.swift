@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Writes canonical JSON (RFC 8785) into a buffer that is used again and again.
 ///
@@ -72,6 +73,13 @@ struct CanonicalWriter: ~Copyable {
         reserve(bytes.count)
         (room + count).copyMemory(from: start, byteCount: bytes.count)
         count &+= bytes.count
+    }
+
+    /// Writes the escape of a control character, quote or backslash.
+    mutating func escape(of byte: UInt8) {
+        let (word, count) = JSONEscape.written(byte)
+        reserve(8)
+        put(word, bytes: count)
     }
 
     @inline(__always)

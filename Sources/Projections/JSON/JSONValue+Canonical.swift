@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 extension JSONValue {
     /// The canonical text (RFC 8785): no white space, members sorted by UTF-16 code units, numbers as ECMAScript writes
@@ -122,39 +123,6 @@ extension CanonicalWriter {
                 start = end + 1
             }
         }
-    }
-
-    private mutating func escape(of byte: UInt8) {
-        switch byte {
-        case 0x08: raw("\\b")
-        case 0x09: raw("\\t")
-        case 0x0A: raw("\\n")
-        case 0x0C: raw("\\f")
-        case 0x0D: raw("\\r")
-        case 0x22: raw("\\\"")
-        case 0x5C: raw("\\\\")
-        default: raw("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))")
-        }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// The offset of the next control character, quote or backslash at or after `start`; `count` if there is none.
-    fileprivate func escaped(from start: Int) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        var index = start
-        while count - index >= 8 {
-            let word = word(index)
-            let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
-            let slashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-            let controls = (word &- ones &* 0x20) & ~word
-            let marks = (controls | (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes) & ones << 7
-            // A borrow can set wrong marks, but only above the lowest one.
-            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
-            index += 8
-        }
-        while index < count, self[index] >= 0x20, self[index] != 0x22, self[index] != 0x5C { index += 1 }
-        return index
     }
 }
 

@@ -1,13 +1,7 @@
-/// Why bytes are not one JSON text.
-public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The place of the error, in bytes from the start.
-    public let offset: Int
-    /// What is wrong there.
-    public let reason: String
+public import JSON
 
-    /// The offset and the reason.
-    public var description: String { "not JSON at byte \(offset): \(reason)" }
-}
+/// Why a text is not JSON.
+public typealias JSONError = JSON.JSONError
 
 extension JSONValue {
     /// Reads one JSON text (RFC 8259): strict UTF-8 without byte order mark, at most 512 levels deep.
@@ -41,6 +35,11 @@ extension JSONValue {
         }
         return try result.get()
     }
+}
+
+extension JSONDigits {
+    /// The number as a value that owns its text.
+    var number: JSONNumber { JSONNumber(unchecked: String(decoding: bytes, as: UTF8.self)) }
 }
 
 extension JSONReader {

@@ -1,3 +1,5 @@
+import JSON
+
 /// The authors of messages: pairs of an id and the name that a message gave, as escaped there. `place` adds each pair once.
 struct AuthorTable: Sendable {
     fileprivate struct Author: BitwiseCopyable {

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// The short way: does to packed messages what `apply` does with a plain frame's change, without building values. Both ways
 /// give the same state (I18).

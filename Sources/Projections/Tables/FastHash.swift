@@ -1,3 +1,5 @@
+import JSON
+
 /// A 128-bit checksum, in two halves, against accidental differences only. An attacker can make inputs that collide, so
 /// what remotes send is compared by a `FrameKey` and looked up by a `TableKey` (I26).
 ///
@@ -39,39 +41,5 @@ struct FastHash {
     private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let product = left.multipliedFullWidth(by: right)
         return product.high ^ product.low
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Eight bytes as one little-endian number. They must lie within the buffer; release builds do not check that.
-    @inline(__always)
-    func word(_ offset: Int) -> UInt64 {
-        UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    }
-
-    /// The next eight bytes from an offset as one little-endian number; bytes beyond the end are zero.
-    @inline(__always)
-    func partialWord(_ offset: Int) -> UInt64 {
-        if count - offset >= 8 { return word(offset) }
-        if count >= 8 { return word(count - 8) >> UInt64(8 * (8 - (count - offset))) }
-        var word: UInt64 = 0
-        for index in offset..<count { word |= UInt64(self[index]) << UInt64(8 * (index - offset)) }
-        return word
-    }
-
-    /// Whether another buffer contains the same bytes.
-    @inline(__always)
-    func isSame(_ other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count else { return false }
-        var offset = 0
-        while count - offset >= 8 {
-            if word(offset) != other.word(offset) { return false }
-            offset += 8
-        }
-        while offset < count {
-            if self[offset] != other[offset] { return false }
-            offset += 1
-        }
-        return true
     }
 }

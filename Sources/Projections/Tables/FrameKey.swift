@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// A keyed hash of frames, which detects repeats (I26). The key is the log's identity: sixteen random bytes made at the
 /// log's birth. It is the same wherever the log is replayed, and the remote does not know it, so the remote cannot craft

@@ -1,3 +1,5 @@
+import JSON
+
 /// Numbers of variable length: LEB128, signed ones in zigzag.
 extension [UInt8] {
     @inline(__always)

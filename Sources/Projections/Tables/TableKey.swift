@@ -1,3 +1,5 @@
+import JSON
+
 /// The hash key of the tables in memory, drawn once for the process. A remote does not know it, so it cannot make up ids that
 /// collide (I26).
 ///

@@ -1,3 +1,5 @@
+import JSON
+
 /// The place of a text in a `TextPool`, in one word: 20 bits of page number, 18 bits of offset in the page, 24 bits of
 /// length, a bit for escapes as in JSON, and a bit for an object behind the text.
 struct PooledText: BitwiseCopyable, Sendable {
@@ -197,9 +199,8 @@ extension TextPool {
 extension UnsafeRawBufferPointer {
     /// Whether the bytes are exactly one JSON object.
     var isWholeObject: Bool {
-        guard first == UInt8(ascii: "{"), last == UInt8(ascii: "}"), var scanner = ByteScanner(self) else {
-            return false
-        }
+        guard first == UInt8(ascii: "{"), last == UInt8(ascii: "}") else { return false }
+        var scanner = JSONScanner(self)
         return scanner.passValue() && scanner.isAtEnd
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLog
 import Ingest
+import JSON
 import Projections
 
 /// `logtool import`: makes a log of what `export` wrote.

@@ -1,5 +1,6 @@
 import EventLog
 import Ingest
+import JSON
 import Projections
 
 /// Imports events as JSON lines without a log's header, as `events --jsonl --payload` prints them. They get new

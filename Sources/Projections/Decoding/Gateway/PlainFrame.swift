@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// A gateway's frame about one message, in the server's usual form: a packed message can hold all of it.
 ///

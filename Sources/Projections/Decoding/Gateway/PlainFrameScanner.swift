@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Reads a plain frame of a gateway: MESSAGE_CREATE, MESSAGE_UPDATE or MESSAGE_DELETE in the server's usual form.
 ///
@@ -50,7 +51,8 @@ enum PlainFrameScanner {
 
     /// Reads a frame into initialized memory; false if it is not plain, and then `room` is meaningless.
     static func scan(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutablePointer<PlainFrame>) -> Bool {
-        guard bytes.count <= TextPool.countMax, var scanner = ByteScanner(bytes) else { return false }
+        guard bytes.count <= TextPool.countMax else { return false }
+        var scanner = JSONScanner(bytes)
         room.pointee = PlainFrame()
         var seen: Members = []
         var counter: UInt64?
@@ -88,7 +90,7 @@ enum PlainFrameScanner {
     }
 
     @inline(never)
-    private static func data(_ start: ByteScanner, _ room: Room, _ members: inout Members) -> ByteScanner? {
+    private static func data(_ start: JSONScanner, _ room: Room, _ members: inout Members) -> JSONScanner? {
         var scanner = start
         var seen = members
         guard scanner.take(UInt8(ascii: "{")) else { return nil }
@@ -102,7 +104,7 @@ enum PlainFrameScanner {
     }
 
     @inline(__always)
-    private static func member(_ start: ByteScanner, _ room: Room, _ seen: inout Members) -> ByteScanner? {
+    private static func member(_ start: JSONScanner, _ room: Room, _ seen: inout Members) -> JSONScanner? {
         var scanner = start
         switch scanner.second {
         case UInt8(ascii: "i"):
@@ -125,7 +127,7 @@ enum PlainFrameScanner {
     }
 
     @inline(__always)
-    private static func memberInC(_ start: ByteScanner, _ room: Room, _ seen: inout Members) -> ByteScanner? {
+    private static func memberInC(_ start: JSONScanner, _ room: Room, _ seen: inout Members) -> JSONScanner? {
         var scanner = start
         if scanner.takeName("content") {
             return seen.note(.content) ? content(scanner, into: &room.pointee.content) : nil
@@ -138,7 +140,7 @@ enum PlainFrameScanner {
     }
 
     @inline(__always)
-    private static func memberInA(_ start: ByteScanner, _ room: Room, _ seen: inout Members) -> ByteScanner? {
+    private static func memberInA(_ start: JSONScanner, _ room: Room, _ seen: inout Members) -> JSONScanner? {
         var scanner = start
         if scanner.takeName("author_id") {
             return seen.note(.author) ? author(scanner, into: &room.pointee.author) : nil
@@ -160,7 +162,7 @@ enum PlainFrameScanner {
 
     /// Keeps a member that no decoder knows. Refuses Discord's synonyms of known members, which the decoder reads.
     @inline(never)
-    private static func unknown(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func unknown(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
         if scanner.takeName("author") || scanner.takeName("timestamp") || scanner.takeName("edited_timestamp") {
             return nil
@@ -179,7 +181,7 @@ enum PlainFrameScanner {
 
 extension PlainFrameScanner {
     @inline(never)
-    private static func eventName(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func eventName(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
         guard scanner.take(UInt8(ascii: "\"")), scanner.takeLiteral("MESSAGE_") else { return nil }
         if scanner.takeLiteral("CREATE\"") || scanner.takeLiteral("UPDATE\"") { return scanner }
@@ -188,7 +190,7 @@ extension PlainFrameScanner {
     }
 
     @inline(never)
-    private static func id(_ start: ByteScanner, into room: inout EntityID) -> ByteScanner? {
+    private static func id(_ start: JSONScanner, into room: inout EntityID) -> JSONScanner? {
         var scanner = start
         guard let id = scanner.id().flatMap(EntityID.init(number:)) else { return nil }
         room = id
@@ -196,7 +198,7 @@ extension PlainFrameScanner {
     }
 
     @inline(never)
-    private static func author(_ start: ByteScanner, into room: inout UInt64) -> ByteScanner? {
+    private static func author(_ start: JSONScanner, into room: inout UInt64) -> JSONScanner? {
         var scanner = start
         guard let id = scanner.id() else { return nil }
         room = id
@@ -205,7 +207,7 @@ extension PlainFrameScanner {
 
     /// - Parameter isShown: whether this is the display name, which wins over the user name in either order.
     @inline(never)
-    private static func name(_ start: ByteScanner, isShown: Bool, into room: inout JSONText?) -> ByteScanner? {
+    private static func name(_ start: JSONScanner, isShown: Bool, into room: inout JSONText?) -> JSONScanner? {
         var scanner = start
         guard let name = scanner.text() else { return nil }
         if isShown || room == nil { room = name }
@@ -213,13 +215,13 @@ extension PlainFrameScanner {
     }
 
     @inline(never)
-    private static func avatar(_ start: ByteScanner) -> ByteScanner? {
+    private static func avatar(_ start: JSONScanner) -> JSONScanner? {
         var scanner = start
         return scanner.takeNull() || scanner.text() != nil ? scanner : nil
     }
 
     @inline(never)
-    private static func content(_ start: ByteScanner, into room: inout JSONText) -> ByteScanner? {
+    private static func content(_ start: JSONScanner, into room: inout JSONText) -> JSONScanner? {
         var scanner = start
         guard let text = scanner.text() else { return nil }
         room = text
@@ -227,7 +229,7 @@ extension PlainFrameScanner {
     }
 
     @inline(never)
-    private static func time(_ start: ByteScanner, into room: inout PackedTime) -> ByteScanner? {
+    private static func time(_ start: JSONScanner, into room: inout PackedTime) -> JSONScanner? {
         var scanner = start
         guard let time = scanner.time() else { return nil }
         room = time
@@ -235,7 +237,7 @@ extension PlainFrameScanner {
     }
 
     /// Keeps attachments verbatim; null and `[]` count as none.
-    private static func attachments(_ start: ByteScanner, of member: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func attachments(_ start: JSONScanner, of member: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
         if scanner.takeNull() { return scanner }
         guard scanner.take(UInt8(ascii: "[")) else { return nil }
@@ -247,7 +249,7 @@ extension PlainFrameScanner {
 
     /// Reads the id of the message replied to; other members of the reference are ignored.
     @inline(never)
-    private static func reference(_ start: ByteScanner, _ room: Room) -> ByteScanner? {
+    private static func reference(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
         if scanner.takeNull() { return scanner }
         guard scanner.take(UInt8(ascii: "{")) else { return nil }

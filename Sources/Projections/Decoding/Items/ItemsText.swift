@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// A JSON text that is a whole list: an array, or an object with `project` and `items`.
 struct ItemsText {

@@ -1,3 +1,5 @@
+import JSON
+
 /// The lines of one Server-Sent Event, read as the standard demands:
 /// <https://html.spec.whatwg.org/multipage/server-sent-events.html>.
 ///

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Reads the rows of `conversations`: each is a channel of kind `conversation`, its `messages` array the messages.
 ///

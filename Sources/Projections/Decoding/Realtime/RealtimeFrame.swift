@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// One frame of a Phoenix channel: an object (version 1.0.0) or `[join_ref, ref, topic, event, payload]` (2.0.0).
 /// Borrows the frame's bytes.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Ingest
+@testable import JSON
 
 @Suite struct JSONMembersTests {
     /// Names and values as texts.
@@ -34,12 +34,12 @@ import Testing
         let text = Array(#"{"op":0,"d":{"a":["long enough \" for words",1]},"t":"READY"}"#.utf8)
         for length in 0..<text.count {
             let start = String(decoding: text[..<length], as: UTF8.self)
-            #expect(throws: JSONFault.self, "\(start)") { try members(start) }
+            #expect(throws: JSONError.self, "\(start)") { try members(start) }
         }
     }
 
     @Test(arguments: ["1", #""a""#, "{} x", "[1,]", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1 "b":2}"#, "[1 2]", #"["\"#])
     func whatIsNoContainerIsRefused(_ text: String) {
-        #expect(throws: JSONFault.self) { try members(text) }
+        #expect(throws: JSONError.self) { try members(text) }
     }
 }

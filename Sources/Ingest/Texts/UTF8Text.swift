@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 #if canImport(Glibc)
 import Glibc
@@ -8,24 +9,6 @@ import Darwin
 
 /// Finds bytes that are not UTF-8 (RFC 3629), and encodes them.
 package enum UTF8Text {
-    /// The index of the first byte at or after `start` that is not part of well-formed UTF-8; `count` if there is none.
-    static func firstFault(in bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) -> Int {
-        var index = start
-        while index < bytes.count {
-            if bytes.count - index >= 8, let base = bytes.baseAddress {
-                let eight = UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self)
-                if eight & 0x8080_8080_8080_8080 == 0 {
-                    index += 8
-                    continue
-                }
-            }
-            let length = sequenceLength(bytes, at: index)
-            if length == 0 { return index }
-            index += length
-        }
-        return bytes.count
-    }
-
     /// True if the bytes contain a NUL, which texts do not.
     static func containsNUL(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let base = bytes.baseAddress else { return false }
@@ -35,7 +18,7 @@ package enum UTF8Text {
     /// The bytes, with each byte that is not UTF-8 written as `%XX`; `changed` is true if there was one.
     static func percentEncodingFaults(_ bytes: [UInt8]) -> (bytes: [UInt8], changed: Bool) {
         bytes.withUnsafeBufferPointer { buffer in
-            var fault = firstFault(in: buffer)
+            var fault = UTF8Sequence.firstFault(in: buffer)
             guard fault < buffer.count else { return (bytes, false) }
             var encoded: [UInt8] = []
             var start = 0
@@ -43,7 +26,7 @@ package enum UTF8Text {
                 encoded.append(contentsOf: buffer[start..<fault])
                 PercentEncoding.append(buffer[fault], to: &encoded)
                 start = fault + 1
-                fault = firstFault(in: buffer, from: start)
+                fault = UTF8Sequence.firstFault(in: buffer, from: start)
             }
             encoded.append(contentsOf: buffer[start...])
             return (encoded, true)
@@ -66,24 +49,5 @@ package enum UTF8Text {
             }
         }
         return String(decoding: encoded, as: UTF8.self)
-    }
-    /// The length of the well-formed sequence at an index (Unicode 15, table 3-7); 0 if there is none.
-    private static func sequenceLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
-        let lead = bytes[index]
-        if lead < 0x80 { return 1 }
-        let (length, second): (Int, ClosedRange<UInt8>) =
-            switch lead {
-            case 0xC2...0xDF: (2, 0x80...0xBF)
-            case 0xE0: (3, 0xA0...0xBF)
-            case 0xE1...0xEC, 0xEE, 0xEF: (3, 0x80...0xBF)
-            case 0xED: (3, 0x80...0x9F)
-            case 0xF0: (4, 0x90...0xBF)
-            case 0xF1...0xF3: (4, 0x80...0xBF)
-            case 0xF4: (4, 0x80...0x8F)
-            default: (0, 0x80...0xBF)
-            }
-        guard length > 0, bytes.count - index >= length, second.contains(bytes[index + 1]) else { return 0 }
-        for offset in 2..<max(length, 2) where bytes[index + offset] & 0xC0 != 0x80 { return 0 }
-        return length
     }
 }

@@ -1,3 +1,5 @@
+import JSON
+
 /// A JSON text as values, for the few texts that a recorder must understand. Numbers keep their text.
 ///
 /// Not for payloads on their way into the log, which stay bytes (I2). The last of several members with one name counts.
@@ -17,8 +19,9 @@ indirect enum JSONTree: Equatable, Sendable {
     init?(parsing bytes: [UInt8]) {
         let tree = bytes.withUnsafeBufferPointer { buffer -> JSONTree? in
             let start = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-            var reader = JSONTreeReader(bytes: buffer, scanner: JSONScanner(buffer, from: start))
-            return try? reader.readAll()
+            let text = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[start...])
+            var reader = JSONReader(text, levelsMax: Self.depthMax, allowsAnyBytes: true)
+            return try? reader.wholeTree()
         }
         guard let tree else { return nil }
         self = tree
@@ -60,56 +63,40 @@ indirect enum JSONTree: Equatable, Sendable {
     }
 }
 
-/// Builds the tree of one text.
-private struct JSONTreeReader {
-    let bytes: UnsafeBufferPointer<UInt8>
-    var scanner: JSONScanner
-
-    mutating func readAll() throws(JSONFault) -> JSONTree? {
-        guard let token = try scanner.next(), let tree = try value(token, depth: 0) else { return nil }
-        return try scanner.next() == nil ? tree : nil
+// Recursive: the reader's limit of levels bounds the use of the stack.
+extension JSONReader {
+    fileprivate mutating func wholeTree() throws(JSONError) -> JSONTree {
+        let tree = try tree()
+        try finish()
+        return tree
     }
 
-    private mutating func value(_ token: JSONScanner.Token, depth: Int) throws(JSONFault) -> JSONTree? {
-        guard depth < JSONTree.depthMax else { return nil }
-        switch token.kind {
-        case .beginObject: return try object(depth: depth)
-        case .beginArray: return try array(depth: depth)
-        case .string: return .string(try text(token))
-        case .number: return .number(String(decoding: bytes[token.range], as: UTF8.self))
-        case .literal: return literal(token)
-        case .name, .endObject, .endArray: return nil
+    private mutating func tree() throws(JSONError) -> JSONTree {
+        switch try kind() {
+        case .object: return try objectTree()
+        case .array: return try arrayTree()
+        case .string: return .string(String(decoding: try string().decoded(), as: UTF8.self))
+        case .number: return .number(String(decoding: try number().bytes, as: UTF8.self))
+        case .bool: return .bool(try bool())
+        case .null:
+            try null()
+            return .null
         }
     }
 
-    private mutating func object(depth: Int) throws(JSONFault) -> JSONTree? {
+    private mutating func objectTree() throws(JSONError) -> JSONTree {
         var members: [String: JSONTree] = [:]
-        while let token = try scanner.next(), token.kind == .name {
-            let name = try text(token)
-            guard let next = try scanner.next(), let value = try value(next, depth: depth + 1) else { return nil }
-            members[name] = value
+        try enterObject()
+        while let name = try nextMember() {
+            members[String(decoding: try name.decoded(), as: UTF8.self)] = try tree()
         }
         return .object(members)
     }
 
-    private mutating func array(depth: Int) throws(JSONFault) -> JSONTree? {
+    private mutating func arrayTree() throws(JSONError) -> JSONTree {
         var elements: [JSONTree] = []
-        while let token = try scanner.next(), token.kind != .endArray {
-            guard let value = try value(token, depth: depth + 1) else { return nil }
-            elements.append(value)
-        }
+        try enterArray()
+        while try nextElement() { elements.append(try tree()) }
         return .array(elements)
-    }
-
-    private func text(_ token: JSONScanner.Token) throws(JSONFault) -> String {
-        String(decoding: try JSONEscape.decode(bytes, token), as: UTF8.self)
-    }
-
-    private func literal(_ token: JSONScanner.Token) -> JSONTree {
-        switch bytes[token.range.lowerBound] {
-        case 0x74: .bool(true)
-        case 0x66: .bool(false)
-        default: .null
-        }
     }
 }

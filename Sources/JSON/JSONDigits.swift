@@ -1,22 +1,28 @@
 /// A number as it is written in a JSON text. Borrows the bytes.
-struct JSONDigits {
+@usableFromInline
+package struct JSONDigits {
     /// The bytes, which follow the grammar of RFC 8259.
-    let bytes: UnsafeRawBufferPointer
+    @usableFromInline
+    package let bytes: UnsafeRawBufferPointer
     /// Whether it is written without fraction and exponent.
-    let isWhole: Bool
+    @usableFromInline
+    package let isWhole: Bool
 
-    /// The number as a value that owns its text.
-    var number: JSONNumber { JSONNumber(unchecked: String(decoding: bytes, as: UTF8.self)) }
+    @inlinable
+    package init(bytes: UnsafeRawBufferPointer, isWhole: Bool) {
+        self.bytes = bytes
+        self.isWhole = isWhole
+    }
 
     /// The number, if it is written without fraction and exponent and fits; never rounded through floating point.
-    var int64: Int64? {
+    package var int64: Int64? {
         guard let magnitude else { return nil }
         if !isNegative { return Int64(exactly: magnitude) }
         return magnitude == Int64.min.magnitude ? .min : Int64(exactly: magnitude).map { -$0 }
     }
 
     /// The number, if it is written without fraction and exponent and fits; never rounded through floating point.
-    var uint64: UInt64? {
+    package var uint64: UInt64? {
         magnitude.flatMap { isNegative && $0 > 0 ? nil : $0 }
     }
 

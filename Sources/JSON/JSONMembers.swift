@@ -1,19 +1,19 @@
 /// Finds the members of one JSON object, or the elements of one array, without reading their values.
 ///
 /// For frames of which a recorder needs a few outer members only. The outermost container is read strictly, but in a
-/// value only its end is searched, so faults within it are not found. `JSONTree` reads a value whole. The bytes must
+/// value only its end is searched, so faults within it are not found. `JSONReader` reads a value whole. The bytes must
 /// outlive this value.
-struct JSONMembers {
+package struct JSONMembers {
     /// One member or element. `name` is the range between the quotes, `value` that of the whole value.
-    struct Member {
+    package struct Member {
         /// Empty in an array.
-        let name: Range<Int>
-        let value: Range<Int>
+        package let name: Range<Int>
+        package let value: Range<Int>
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
     /// True for an object, false for an array, `nil` if the text is neither.
-    let isObject: Bool?
+    package let isObject: Bool?
     private var position: Int
     private var isFirst = true
     private let isPart: Bool
@@ -21,7 +21,7 @@ struct JSONMembers {
     /// Begins to read a text.
     ///
     /// - Parameter isPart: whether the text may go on behind the container.
-    init(_ bytes: UnsafeBufferPointer<UInt8>, isPart: Bool = false) {
+    package init(_ bytes: UnsafeBufferPointer<UInt8>, isPart: Bool = false) {
         self.bytes = bytes
         self.isPart = isPart
         position = 0
@@ -33,8 +33,8 @@ struct JSONMembers {
 
     /// The next member or element; `nil` at the container's end.
     ///
-    /// - Throws: `JSONFault` if the container is malformed, or something follows it and `isPart` is false.
-    mutating func next() throws(JSONFault) -> Member? {
+    /// - Throws: `JSONError` if the container is malformed, or something follows it and `isPart` is false.
+    package mutating func next() throws(JSONError) -> Member? {
         guard let isObject else { throw fault("it is no object and no array") }
         skipSpace()
         if take(isObject ? 0x7D : 0x5D) { return try end() }
@@ -52,8 +52,8 @@ struct JSONMembers {
 }
 
 extension JSONMembers {
-    private func fault(_ reason: String) -> JSONFault {
-        JSONFault(offset: min(position, bytes.count), reason: reason)
+    private func fault(_ reason: String) -> JSONError {
+        JSONError(offset: min(position, bytes.count), reason: reason)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool {
@@ -70,13 +70,13 @@ extension JSONMembers {
         return true
     }
 
-    private mutating func end() throws(JSONFault) -> Member? {
+    private mutating func end() throws(JSONError) -> Member? {
         skipSpace()
         guard isPart || position == bytes.count else { throw fault("something follows the value") }
         return nil
     }
 
-    private mutating func name() throws(JSONFault) -> Range<Int> {
+    private mutating func name() throws(JSONError) -> Range<Int> {
         guard take(0x22) else { throw fault("the name of a member is missing") }
         let start = position
         try passString()
@@ -87,7 +87,7 @@ extension JSONMembers {
         return start..<end
     }
 
-    private mutating func passValue() throws(JSONFault) {
+    private mutating func passValue() throws(JSONError) {
         guard position < bytes.count else { throw fault("it ends too early") }
         switch bytes[position] {
         case 0x22:
@@ -99,12 +99,12 @@ extension JSONMembers {
     }
 
     /// Moves from behind a string's opening quote to behind its closing one.
-    private mutating func passString() throws(JSONFault) {
+    private mutating func passString() throws(JSONError) {
         position = bytes.endOfString(from: position)
         guard position <= bytes.count else { throw fault("it ends within a string") }
     }
 
-    private mutating func passContainer() throws(JSONFault) {
+    private mutating func passContainer() throws(JSONError) {
         var depth = 0
         // A local copy stays in a register; most bytes of most frames are skipped in this loop.
         var place = position
@@ -130,7 +130,7 @@ extension JSONMembers {
         position = place
     }
 
-    private mutating func passScalar() throws(JSONFault) {
+    private mutating func passScalar() throws(JSONError) {
         let start = position
         while position < bytes.count, Self.isScalarByte(bytes[position]) { position += 1 }
         guard position > start else { throw fault("a value is missing") }
@@ -147,9 +147,36 @@ extension JSONMembers {
 
 extension UnsafeBufferPointer<UInt8> {
     /// True if the bytes of a range are those of `text`.
-    func holds(_ text: StaticString, at range: Range<Int>) -> Bool {
+    package func holds(_ text: StaticString, at range: Range<Int>) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         for offset in 0..<range.count where self[range.lowerBound + offset] != text.utf8Start[offset] { return false }
         return true
+    }
+
+    /// The index behind the quote that ends a string; `start` is the index behind the opening quote. `count + 1` if no
+    /// quote ends it.
+    @inline(__always)
+    func endOfString(from start: Int) -> Int {
+        var index = start
+        while true {
+            index = firstQuoteOrBackslash(from: index)
+            guard index < count else { return count + 1 }
+            if self[index] == 0x22 { return index + 1 }
+            index += 2
+        }
+    }
+
+    /// The index of the first quote or backslash at or after `start`; `count` or more if there is none.
+    @inline(__always)
+    func firstQuoteOrBackslash(from start: Int) -> Int {
+        var index = start
+        while index + ByteWord.size <= count {
+            let word = UnsafeRawBufferPointer(self).word(index)
+            let marks = ByteWord.zeros(word ^ ByteWord.all(0x22)) | ByteWord.zeros(word ^ ByteWord.all(0x5C))
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += ByteWord.size
+        }
+        while index < count, self[index] != 0x22, self[index] != 0x5C { index += 1 }
+        return index
     }
 }

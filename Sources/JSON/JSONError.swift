@@ -1,0 +1,15 @@
+/// Why bytes are not one JSON text.
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The place of the error, in bytes from the start.
+    public let offset: Int
+    /// What is wrong there.
+    public let reason: String
+
+    package init(offset: Int, reason: String) {
+        self.offset = offset
+        self.reason = reason
+    }
+
+    /// The offset and the reason.
+    public var description: String { "not JSON at byte \(offset): \(reason)" }
+}

@@ -1,0 +1,93 @@
+/// The escapes of JSON strings (RFC 8259, section 7).
+package enum JSONEscape {
+    /// The code unit of the `\u` escape at an index; `nil` if no such escape begins there.
+    package static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt16? {
+        guard bytes.count - index >= 6, bytes[index] == 0x5C, bytes[index + 1] == 0x75 else { return nil }
+        var value: UInt16 = 0
+        for offset in 2..<6 {
+            guard let digit = JSONText.hexDigit(bytes[index + offset]) else { return nil }
+            value = value << 4 | UInt16(digit)
+        }
+        return value
+    }
+
+    /// The scalar of the escape at an index, and the escape's length in bytes; `nil` for half a surrogate pair, or if no
+    /// escape begins there.
+    package static func scalar(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        at index: Int
+    ) -> (scalar: Unicode.Scalar, length: Int)? {
+        guard index + 1 < bytes.count else { return nil }
+        if let simple = simpleEscape(bytes[index + 1]) { return (Unicode.Scalar(simple), 2) }
+        guard let unit = codeUnit(bytes, at: index) else { return nil }
+        if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
+        guard UTF16.isLeadSurrogate(unit), let trail = codeUnit(bytes, at: index + 6), UTF16.isTrailSurrogate(trail)
+        else { return nil }
+        let value = 0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(trail) - 0xDC00)
+        return Unicode.Scalar(value).map { ($0, 12) }
+    }
+
+    /// A string's bytes with its escapes decoded. Half a surrogate pair has no UTF-8 form: it becomes U+FFFD, or ends the
+    /// decoding, and then `fault` is its index.
+    static func decode(_ raw: UnsafeRawBufferPointer, replacingHalves: Bool) -> (bytes: [UInt8], fault: Int?) {
+        let bytes = raw.assumingMemoryBound(to: UInt8.self)
+        var result: [UInt8] = []
+        result.reserveCapacity(raw.count)
+        var index = 0
+        while index < raw.count {
+            let end = raw.backslash(from: index)
+            result.append(contentsOf: bytes[index..<end])
+            guard end < raw.count else { break }
+            if let (scalar, length) = scalar(bytes, at: end) {
+                if scalar.isASCII {
+                    result.append(UInt8(truncatingIfNeeded: scalar.value))
+                } else {
+                    result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+                }
+                index = end + length
+            } else {
+                guard replacingHalves else { return (result, end) }
+                result.append(contentsOf: UTF8.encodedReplacementCharacter)
+                index = end + 6
+            }
+        }
+        assert(result.count <= raw.count, "no escape is shorter than the bytes that it stands for")
+        return (result, nil)
+    }
+
+    /// The escape that RFC 8785 asks for: its bytes, the first in the lowest place, and their number. Only for control
+    /// characters, quotes and backslashes.
+    @inlinable
+    package static func written(_ byte: UInt8) -> (word: UInt64, count: Int) {
+        let letter: UInt8? =
+            switch byte {
+            case 0x22, 0x5C: byte
+            case 0x08: 0x62
+            case 0x09: 0x74
+            case 0x0A: 0x6E
+            case 0x0C: 0x66
+            case 0x0D: 0x72
+            default: nil
+            }
+        if let letter { return (0x5C | UInt64(letter) << 8, 2) }
+        // `\u00` and two digits in lower case.
+        return (0x3030_755C | hexDigit(byte >> 4) << 32 | hexDigit(byte & 15) << 40, 6)
+    }
+
+    @inlinable
+    static func hexDigit(_ value: UInt8) -> UInt64 {
+        UInt64(value < 10 ? 0x30 + value : 0x61 + value - 10)
+    }
+
+    private static func simpleEscape(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x22, 0x5C, 0x2F: byte
+        case 0x62: 0x08
+        case 0x66: 0x0C
+        case 0x6E: 0x0A
+        case 0x72: 0x0D
+        case 0x74: 0x09
+        default: nil
+        }
+    }
+}

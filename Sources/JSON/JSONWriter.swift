@@ -1,0 +1,95 @@
+/// Writes JSON in the order of the calls, without white space. The same calls give the same bytes.
+///
+/// Strings are escaped by RFC 8785 (`\"`, `\\`, `\b`, `\t`, `\n`, `\f`, `\r`, else `\u00xx`), so that each string has
+/// one form.
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
+    /// True if a comma is due before the next member or element.
+    private var needsComma = false
+
+    package init() {}
+
+    package mutating func begin(_ opening: Unicode.Scalar) {
+        separate()
+        bytes.append(UInt8(truncatingIfNeeded: opening.value))
+        needsComma = false
+    }
+
+    package mutating func end(_ closing: Unicode.Scalar) {
+        assert(bytes.last != 0x3A, "a value follows each member's name")
+        bytes.append(UInt8(truncatingIfNeeded: closing.value))
+        needsComma = true
+    }
+
+    /// Writes a member's name. A value must follow, and the name must need no escape.
+    package mutating func name(_ name: StaticString) {
+        separate()
+        bytes.append(0x22)
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(contentsOf: [0x22, 0x3A])
+        needsComma = false
+    }
+
+    /// Writes a string; its bytes must be UTF-8.
+    package mutating func string(_ text: UnsafeBufferPointer<UInt8>) {
+        let text = UnsafeRawBufferPointer(text)
+        separate()
+        bytes.append(0x22)
+        var start = 0
+        while start < text.count {
+            let end = text.escaped(from: start)
+            bytes.append(contentsOf: text[start..<end])
+            if end < text.count { appendEscape(of: text[end]) }
+            start = end + 1
+        }
+        bytes.append(0x22)
+        needsComma = true
+    }
+
+    package mutating func string(_ text: [UInt8]) {
+        text.withUnsafeBufferPointer { string($0) }
+    }
+
+    package mutating func string(_ text: String) {
+        string(Array(text.utf8))
+    }
+
+    package mutating func number(_ value: some BinaryInteger) {
+        separate()
+        bytes.append(contentsOf: String(value).utf8)
+        needsComma = true
+    }
+
+    package mutating func literal(_ value: Bool) {
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        needsComma = true
+    }
+
+    package mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+        needsComma = true
+    }
+
+    /// The number of bytes that `string` would write for a text, quotes included.
+    package static func length(ofString text: UnsafeBufferPointer<UInt8>) -> Int {
+        let text = UnsafeRawBufferPointer(text)
+        var length = text.count + 2
+        var index = text.escaped(from: 0)
+        while index < text.count {
+            length += JSONEscape.written(text[index]).count - 1
+            index = text.escaped(from: index + 1)
+        }
+        return length
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(0x2C) }
+    }
+
+    private mutating func appendEscape(of byte: UInt8) {
+        let (word, count) = JSONEscape.written(byte)
+        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0[..<count]) }
+    }
+}
