@@ -11,8 +11,11 @@ struct Cursor: ~Copyable {
 
     private let handle: OpaquePointer
     private let tableName: String
+    /// The key of the current entry and, in `found`, its value, as LMDB last set them. They point into the map or, in a
+    /// write transaction, into one of its changed pages.
     private var keyValue = MDB_val()
     private var found = MDB_val()
+    /// False until the first move, so that the first `advance` begins with the first entry.
     private var isPlaced = false
 
     init(_ view: TransactionView, _ table: Table) throws(LMDBError) {
@@ -68,6 +71,8 @@ struct Cursor: ~Copyable {
     /// Moves to the last entry whose key is not above `sought`; false if there is none.
     mutating func seek(atMost sought: [UInt8]) throws(LMDBError) -> Bool {
         guard try seek(atLeast: sought) else { return try seekLast() }
+        // The cursor is at the first entry that is not below the sought key; unless it is that key, the entry before is
+        // the answer.
         if key.elementsEqual(sought) { return true }
         return try move(MDB_PREV)
     }
@@ -100,6 +105,10 @@ struct Cursor: ~Copyable {
         return (code, key, value)
     }
 
+    /// Takes over the result of a seek; false if LMDB found no entry.
+    ///
+    /// In that case LMDB leaves the key as it was passed in, and the sought bytes end with the closure that lent them.
+    /// So `key` and `value` may be used only after a move that returned true.
     private mutating func place(_ code: Int32, _ key: MDB_val, _ value: MDB_val) throws(LMDBError) -> Bool {
         isPlaced = true
         keyValue = key

@@ -3,10 +3,10 @@ import Synchronization
 
 /// How a process ends when it reads a damaged page of an open file.
 ///
-/// All pages were checked when the file was opened (I24), so something altered the file, cut it off or made it
-/// unreadable while it was mapped.
+/// All pages were checked when the file was opened (I24). So something has altered the file, truncated it or made it
+/// unreadable since then.
 package enum DamagedPages {
-    /// Each environment that is opened later reads it.
+    /// Whether `endProcess` was called. `Environment` reads it whenever it opens its files.
     static let endsProcess = Atomic<Bool>(false)
 
     /// Ends the process with one line on standard error and exit code 3, instead of SIGBUS for a mapped page that is

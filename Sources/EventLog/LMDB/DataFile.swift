@@ -32,7 +32,8 @@ final class DataFile {
     /// The two meta pages in order; `nil` for one that cannot be read as a meta page.
     func metaPages() -> [MetaPage?] {
         guard let first = metaPage(at: 0) else {
-            // The page size is in the first meta page, so try the usual sizes to find the second.
+            // The page size is in the first meta page, so try the usual sizes to find the second. At a wrong size the
+            // bytes are no meta page, because its magic number is elsewhere.
             let second = [4096, 16_384, 8192, 65_536].lazy.compactMap { self.metaPage(at: $0) }.first
             return [nil, second]
         }
@@ -47,6 +48,8 @@ final class DataFile {
     }
 
     /// Identifies the file and its last change: each write gives it another stamp. `nil` if `fstat` fails.
+    ///
+    /// Any program can set the time of the last write, but only the kernel sets that of the last change.
     func stamp() -> FileStamp? {
         var file = stat()
         guard fstat(descriptor, &file) == 0 else { return nil }

@@ -7,7 +7,8 @@ import Synchronization
 /// transaction. It counts its open transactions, because LMDB lets the map change only while there are none.
 ///
 /// `@unchecked Sendable` is right because `tables` is set in `init` alone, `gate` is a mutex, and `handle` is replaced
-/// only in `alone`, while nobody uses it: `gate` counts transactions and other calls. LMDB itself may be called from any thread.
+/// only within `alone`: then nobody uses it, for `gate` counts transactions and other calls. LMDB itself may be called
+/// from any thread.
 final class Environment: @unchecked Sendable {
     /// How an environment is opened.
     enum Access {
@@ -45,6 +46,8 @@ final class Environment: @unchecked Sendable {
     /// Initial size of the map in bytes. It takes address space, not disk, and is so large that it hardly ever has to
     /// grow while readers are open.
     static let mapBytesInitial = 64 << 30
+    /// Slots in the table of readers: one for each open read transaction, of all processes together. The process that
+    /// makes `lock.mdb` decides. `Folder.checkEnvironment` refuses a table that is much larger than this one.
     private static let readersMax: UInt32 = 1024
 
     /// The folder with `data.mdb` and `lock.mdb`.
@@ -56,13 +59,17 @@ final class Environment: @unchecked Sendable {
     /// `nil` after `reopen` failed.
     private var handle: OpaquePointer?
     private let gate = Mutex(Gate())
+    /// What `reopen` needs to open the environment and its tables again.
     private let names: [String]
     private let access: Access
     private let mapBytes: Int
+    /// `nil` if the mark cannot be used, as in a folder of another user. Then each opening checks the pages.
     private let mark: PageMark?
 
     private struct Gate {
+        /// Open transactions, and calls in progress that use the handle without one.
         var transactions = 0
+        /// Whether a thread is in `alone`. New transactions and calls wait until it has left.
         var isChanging = false
         /// Whether a commit failed since the environment was opened.
         var isDistrusted = false
@@ -91,6 +98,10 @@ final class Environment: @unchecked Sendable {
             OpenDirectories.disclaim(directory)
             throw error
         }
+        // All properties are set from here on, so an error below runs `deinit`, which closes the environment and frees
+        // its directory.
+        //
+        // The check precedes `openTables`, the first call in which LMDB reads a tree.
         mark = PageMark(in: folder)
         if case .checked(let check) = pages { try checkPages(check) }
         tables = try openTables()
@@ -123,10 +134,12 @@ final class Environment: @unchecked Sendable {
             try check(mdb_env_open(created, path, access.flags, 0o600), "open \(folder.path)")
             try checkIdentity(of: created, data, folder)
         } catch {
+            // LMDB requires this also after an opening that failed.
             mdb_env_close(created)
             throw error
         }
         var dead: Int32 = 0
+        // The slot of a reader that was killed would keep old pages from being used again.
         _ = mdb_reader_check(created, &dead)
         return created
     }
@@ -164,6 +177,8 @@ final class Environment: @unchecked Sendable {
             mdb_txn_abort(transaction)
             throw error
         }
+        // Also a read transaction must be committed here: LMDB makes the handles of tables public only with the commit,
+        // and closes them if the transaction is aborted.
         try check(mdb_txn_commit(transaction), "open the tables")
         return opened
     }
@@ -189,6 +204,10 @@ extension Environment {
         gate.withLock { $0.isDistrusted = true }
     }
 
+    /// Begins a transaction, in at most four attempts: another process may have enlarged the map, a failed commit may
+    /// have left the environment unusable, or killed readers may have filled the table of readers.
+    ///
+    /// The use that `enter` counted ends with `transactionEnded`.
     private func begin(flags: UInt32) throws(LMDBError) -> OpaquePointer {
         for attempt in 0... {
             enter()
@@ -204,6 +223,7 @@ extension Environment {
             let error = LMDBError(code, "begin a transaction")
             guard attempt < 3 else { throw error }
             if error.isMapResized {
+                // Zero takes over the size that the other process has set.
                 try changeMap(to: 0)
             } else if code == MDB_PANIC {
                 // LMDB could not write the meta page of a commit. It refuses readers too until it is reopened.
@@ -268,6 +288,7 @@ extension Environment {
     /// Commits, and renews the mark if it covered the state before (I24).
     func commit(_ transaction: OpaquePointer) -> Int32 {
         guard let mark, let file = dataFile() else { return mdb_txn_commit(transaction) }
+        // LMDB numbers commits without gaps, and a write transaction has its number before it is committed.
         let number = UInt64(mdb_txn_id(transaction))
         return mark.following(file, from: number - 1, to: number) {
             let code = mdb_txn_commit(transaction)
@@ -311,6 +332,7 @@ extension Environment {
                     try check(file, newest)
                 }
                 try check(file, number)
+                // Keeps the transaction open until the check is done.
                 _ = transaction.view
                 notePages(of: number, checkedAt: stamp)
                 return
@@ -332,6 +354,7 @@ extension Environment {
         // The open transaction keeps other threads from moving the map or closing it.
         let transaction = try beginRead()
         try check(mdb_env_copyfd2(handle, file.descriptor, 0), "copy the data file")
+        // Keeps the transaction open until the copy is made.
         _ = transaction.view
     }
 }
@@ -375,6 +398,7 @@ extension Environment {
             return extendFile(descriptor, to: byteCount, step: step)
         }
         let newest = file.newestTransaction() ?? 0
+        // Zeros after the last page change the stamp of the file, but no transaction.
         return mark.following(file, from: newest, to: newest) {
             let isReserved = extendFile(descriptor, to: byteCount, step: step)
             return (isReserved, isReserved)
@@ -385,6 +409,8 @@ extension Environment {
     /// this process has no transaction open here, at most ten seconds.
     func reopen() throws(LMDBError) {
         try alone("open the environment again") { () throws(LMDBError) in
+            // Closed before it is opened again, because a process must not have the same files of LMDB open twice. If
+            // the opening then fails, `handle` stays `nil`, and `begin` tries again.
             if let handle { mdb_env_close(handle) }
             handle = nil
             let data: FileIdentity?
@@ -394,6 +420,7 @@ extension Environment {
                 throw LMDBError(MDB_INVALID, "open \(directory) again: \(error)")
             }
             handle = try Self.open(folder, data, tableCount: names.count, access: .readWrite, mapBytes: mapBytes)
+            // `tables` is still empty if `init` is just checking the pages.
             let reopened = try openTables()
             assert(
                 tables.isEmpty || reopened.last?.handle == tables.last?.handle,
@@ -403,6 +430,8 @@ extension Environment {
         }
     }
 
+    /// Sets the size of the map in bytes; 0 takes over the size that another process has set. LMDB moves the map, so
+    /// every pointer into it becomes invalid: hence `alone`.
     private func changeMap(to bytes: Int) throws(LMDBError) {
         try alone("grow the map") { () throws(LMDBError) in
             try check(mdb_env_set_mapsize(handle, bytes), "grow the map")
@@ -435,10 +464,13 @@ extension Environment {
 // MARK: - Readers
 
 extension Environment {
-    /// The open read transactions of all processes.
+    /// The open read transactions of all processes, in the order of LMDB's table. Frees the slots of ended processes
+    /// first.
     func readers() -> [EnvironmentReader] {
         _ = clearDeadReaders()
         var readers: [EnvironmentReader] = []
+        // LMDB calls `collectReader` on this thread and only before `mdb_reader_list` returns, so the pointer stays
+        // valid.
         withUnsafeMutablePointer(to: &readers) { pointer in
             _ = withHandle { mdb_reader_list($0, collectReader, pointer) }
         }

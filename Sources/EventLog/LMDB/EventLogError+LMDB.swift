@@ -21,6 +21,9 @@ extension LMDBError {
     /// Whether a file is missing.
     var isNotFound: Bool { code == ENOENT }
 
+    /// The code of the public error, and the next step for a person.
+    ///
+    /// Lookups turn `MDB_NOTFOUND` into `nil`, so it means here that a table of the log is missing.
     fileprivate var kind: (code: EventLogError.Code, advice: String) {
         switch code {
         case ENOSPC, EIO, EDQUOT:

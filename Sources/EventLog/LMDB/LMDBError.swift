@@ -22,9 +22,11 @@ struct LMDBError: Error, Hashable {
         }
     }
 
+    /// Whether the transaction needs more pages than the map has. It can only be aborted and repeated after `growMap`.
     var isMapFull: Bool { code == MDB_MAP_FULL }
     /// Whether this process already has the environment open, or keeps a transaction in it open.
     var isBusy: Bool { code == MDB_BAD_TXN }
+    /// Whether another process has made the map larger than this process knows.
     var isMapResized: Bool { code == MDB_MAP_RESIZED }
 }
 

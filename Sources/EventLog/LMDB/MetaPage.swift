@@ -1,6 +1,8 @@
 /// One of the two meta pages of an LMDB 0.9 data file of a 64-bit machine (`mdb.c`, `MDB_meta`). Numbers are in the
 /// machine's own byte order.
 struct MetaPage: Equatable {
+    /// The page's header of 16 bytes, then `MDB_meta`: magic, data version, address, map size, two `MDB_db`, last page
+    /// and transaction.
     static let byteCount = 152
     private static let magic: UInt32 = 0xBEEF_C0DE
     private static let dataVersion: UInt32 = 1
@@ -9,14 +11,18 @@ struct MetaPage: Equatable {
 
     /// The page number: 0 or 1.
     let number: UInt64
+    /// In bytes. LMDB stores it in the first field of the free tree's `MDB_db` (`md_pad`).
     let pageSize: UInt64
     /// The B-tree of free pages and the main B-tree.
     let freeTree: TreeHeader
     let mainTree: TreeHeader
+    /// The greatest page number in use.
     let lastPage: UInt64
+    /// The number of the commit that wrote this page.
     let transaction: UInt64
     /// The address at which the map must begin; zero leaves that to the system.
     private let address: UInt64
+    /// The greatest size that the map of a writer has had, in bytes.
     private let mapBytes: UInt64
 
     /// Reads the meta page at the start of the bytes; `nil` if it is not one of this format.
@@ -35,6 +41,7 @@ struct MetaPage: Equatable {
         mainTree = TreeHeader(bytes, at: 88)
         lastPage = word(136)
         transaction = word(144)
+        // With these bounds the product of a page number and the page size fits 64 bits.
         guard (512...65_536).contains(pageSize), pageSize.isPowerOfTwo, lastPage < 1 << 47 else { return nil }
     }
 }
@@ -45,6 +52,7 @@ extension MetaPage {
         if address != 0 { return "it asks for a fixed map" }
         // A log's map begins with 64 GiB and is only ever doubled.
         if !mapBytes.isPowerOfTwo || mapBytes < 1 << 30 { return "it says a strange size of the map" }
+        // 8 is `MDB_INTEGERKEY`: the keys of the free tree are transaction numbers. The main tree has no flags.
         if freeTree.flags != 8 || mainTree.flags != 0 { return "a tree has strange flags" }
         return nil
     }
@@ -57,9 +65,11 @@ struct TreeHeader: Equatable {
     static let noPage = UInt64.max
 
     let flags: UInt16
+    /// Levels from the root to the leaves; 0 for an empty tree.
     let depth: UInt16
     let branchPages: UInt64
     let leafPages: UInt64
+    /// Pages of values that are too large for a leaf.
     let overflowPages: UInt64
     let entries: UInt64
     let root: UInt64

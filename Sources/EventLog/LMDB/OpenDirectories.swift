@@ -1,8 +1,9 @@
 import CLMDB
 import Synchronization
 
-/// The directories of LMDB that are open in this process. None is opened twice: to close one environment would drop the
-/// other's file locks.
+/// The directories of LMDB that are open in this process. None is opened twice: its locks are POSIX locks (`fcntl`),
+/// which belong to the process, so closing one environment would drop the locks of the other. Directories compare by
+/// their paths as texts.
 enum OpenDirectories {
     private static let paths = Mutex(Set<String>())
 
@@ -17,6 +18,7 @@ enum OpenDirectories {
         throw LMDBError(MDB_BAD_TXN, "open \(directory) twice in one process")
     }
 
+    /// Removes a directory, once its environment is closed or could not be opened.
     static func disclaim(_ directory: String) {
         paths.withLock { _ = $0.remove(directory) }
     }

@@ -26,6 +26,7 @@ final class PageMark: Sendable {
     private static let triesMax = 200
 
     private let descriptor: Int32
+    /// False if this user may only read the mark. Commits then leave it as it is, and it no longer fits.
     private let isWritable: Bool
     /// A `flock` belongs to the descriptor, which all threads share; this mutex keeps them apart.
     private let turn = Mutex(())
@@ -33,6 +34,7 @@ final class PageMark: Sendable {
     /// Opens the mark in a folder; makes an empty one if there is none and this user owns the folder. `nil` if it is
     /// not a regular file with one name that this user owns and nobody else may write.
     init?(in folder: Folder) {
+        // `O_NONBLOCK`, because opening a FIFO in the place of the mark would wait for its other end.
         let flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         var information = stat()
         let isOurs = fstat(folder.descriptor, &information) == 0 && information.st_uid == geteuid()
@@ -53,13 +55,17 @@ final class PageMark: Sendable {
 
     /// Whether all pages of the file are known to be well-formed: the mark matches the file, or a commit is under way
     /// that began when it did.
+    ///
+    /// `Environment` calls this while it is being made, before other threads use it. So it need not hold `turn`.
     func covers(_ file: DataFile) -> Bool {
         if isOf(file) { return true }
         guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else {
             guard errno == EWOULDBLOCK, let stamp = file.stamp(), let words = content() else { return false }
+            // Somebody is committing, so length, times and transaction may differ; device and inode may not.
             return words[1] == stamp.device && words[2] == stamp.inode
         }
         defer { _ = flock(descriptor, LOCK_UN) }
+        // Nobody is committing now. A commit may have ended since the first look, so compare once more.
         return isOf(file)
     }
 
@@ -76,6 +82,8 @@ final class PageMark: Sendable {
         _ change: () -> (result: Result, isDone: Bool)
     ) -> Result {
         turn.withLock { _ in
+            // Without the lock the change is made all the same. The mark then no longer fits, and the next opening
+            // checks all pages.
             guard isWritable, let before = file.stamp(), locks() else { return change().result }
             guard content() == Self.words(before, former) else {
                 _ = flock(descriptor, LOCK_UN)
@@ -83,6 +91,7 @@ final class PageMark: Sendable {
             }
             defer { _ = flock(descriptor, LOCK_UN) }
             let (result, isDone) = change()
+            // A commit without changes writes nothing and leaves the stamp as it is.
             if isDone, let after = file.stamp(), after != before { write(Self.words(after, next)) }
             return result
         }
@@ -103,6 +112,7 @@ final class PageMark: Sendable {
         }
     }
 
+    /// Whether the mark names the file in its present state.
     private func isOf(_ file: DataFile) -> Bool {
         guard let stamp = file.stamp(), let words = content(), let transaction = file.newestTransaction() else {
             return false
@@ -120,10 +130,12 @@ final class PageMark: Sendable {
         return false
     }
 
+    /// The content of a mark, in the order of `docs/format.md`.
     private static func words(_ stamp: FileStamp, _ transaction: UInt64) -> [UInt64] {
         [magic, stamp.device, stamp.inode, stamp.byteCount] + stamp.times + [transaction]
     }
 
+    /// The nine numbers; `nil` if the mark is shorter, as one is that was just made.
     private func content() -> [UInt64]? {
         var words = [UInt64](repeating: 0, count: Self.wordCount)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }

@@ -11,6 +11,7 @@ import Darwin
 /// A named database of one environment. Keys are bytes in byte order; numbers are fixed-width and big-endian.
 struct Table: Sendable {
     let name: String
+    /// Valid in every transaction of its environment, also after that was reopened.
     let handle: MDB_dbi
 }
 

@@ -6,6 +6,7 @@ import CLMDB
 struct WriteTransaction: ~Copyable {
     /// `nil` once `commit` was called, so that `deinit` does not abort what LMDB has freed.
     private var handle: OpaquePointer?
+    /// The same handle, for calls before the commit.
     private let open: OpaquePointer
     private let environment: Environment
 
@@ -26,6 +27,8 @@ struct WriteTransaction: ~Copyable {
     var view: TransactionView { TransactionView(handle: open) }
 
     /// Makes the changes durable and visible. LMDB frees the handle even if the commit fails.
+    ///
+    /// After a failure nothing in the environment is trusted (I5).
     consuming func commit() throws(LMDBError) {
         handle = nil
         defer { environment.transactionEnded() }
@@ -41,7 +44,8 @@ struct WriteTransaction: ~Copyable {
         try check(mdb_put(open, table.handle, &keyValue, &stored, 0), "write to \(table.name)")
     }
 
-    /// Stores a value under a key above all others; LMDB refuses any other key.
+    /// Stores a value under a key above all others. LMDB refuses any other key with `MDB_KEYEXIST`, which for events is
+    /// a second check of their order (I1).
     func append(_ value: UnsafeRawBufferPointer, at key: UnsafeRawBufferPointer, in table: Table) throws(LMDBError) {
         var keyValue = MDB_val(borrowing: key)
         var stored = MDB_val(borrowing: value)
@@ -49,7 +53,7 @@ struct WriteTransaction: ~Copyable {
     }
 
     /// Reserves `byteCount` bytes under a key above all others. `fill` must write all of them: whatever it leaves is
-    /// undefined.
+    /// undefined. The bytes lie in a page of the transaction and must not be kept after `fill`.
     func append(
         byteCount: Int,
         at key: UnsafeRawBufferPointer,
