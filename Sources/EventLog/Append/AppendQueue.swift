@@ -11,11 +11,14 @@ import Synchronization
 /// Tasks must not block, so a thread of the queue's own commits their batches, under the same rules. It stays awake
 /// while a group is about to complete, because waking it takes a part of a commit's time.
 final class AppendQueue: Sendable {
-    /// Commits batches; returns one result for each, in their order.
+    /// Commits batches; returns one result for each, in their order. The batches may be those of other callers: the
+    /// options of the store that commits count for all of them.
     typealias Commit = @Sendable ([AppendTicket]) -> [Result<AppendResult, any Error>]
 
     private struct State {
+        /// Batches that no commit has taken yet, in the order in which they came.
         var waiting: [AppendTicket] = []
+        /// The bytes of the records of all waiting batches.
         var waitingBytes = 0
         /// Whether a thread is committing now.
         var isLed = false
@@ -28,6 +31,8 @@ final class AppendQueue: Sendable {
     }
 
     /// The next step of a thread whose batch is not settled.
+    ///
+    /// Without a time, a thread waits until another one settles its batch or calls it.
     private enum Duty {
         case lead([AppendTicket])
         case wait(nanoseconds: Int?)
@@ -107,6 +112,8 @@ final class AppendQueue: Sendable {
             let isDue = waited >= patience
             let group = state.withLock { state -> [AppendTicket]? in
                 if !state.waiting.isEmpty, isDue || Self.isComplete(state) { return Self.takeGroup(&state) }
+                // If the time is up, nothing waits, and the thread ends. This is set under the lock, so that the next
+                // batch sees that nobody watches.
                 state.isWatched = !isDue
                 return nil
             }
@@ -115,17 +122,24 @@ final class AppendQueue: Sendable {
         }
     }
 
+    /// What a thread whose batch waits has to do next. If it has to lead, the group is already taken.
+    ///
+    /// - Parameter isDue: whether the thread has waited as long as its patience allows.
     private static func duty(_ state: inout State, isDue: Bool) -> Duty {
         if state.isLed || state.isWatched || state.waiting.isEmpty { return .wait(nanoseconds: nil) }
         guard isDue || isComplete(state) else { return .wait(nanoseconds: state.patience) }
         return .lead(takeGroup(&state))
     }
 
+    /// Whether a commit should begin now: as many batches wait as are expected, or so many bytes that the sync hardly
+    /// counts.
     private static func isComplete(_ state: State) -> Bool {
         state.waiting.count >= state.expected || state.waitingBytes >= waitingBytesEnough
     }
 
     /// Commits one group. Its threads may come back at once, so the lead is given up before they are woken.
+    ///
+    /// The first batch that still waits is called last: it may have to lead the next group.
     private func lead(_ group: [AppendTicket], _ commit: Commit) {
         let clock = ContinuousClock()
         let start = clock.now
@@ -140,6 +154,7 @@ final class AppendQueue: Sendable {
             state.patience = half >= .nanoseconds(Self.patienceMax) ? Self.patienceMax : Int(nanoseconds)
             return state.waiting.first
         }
+        // After the lock is released, because `settle` may run a callback that appends again.
         for (ticket, result) in zip(group, results) { ticket.settle(result) }
         next?.call()
     }

@@ -1,4 +1,5 @@
-/// A recorder's own note of how far it has read, stored with the events that it belongs to.
+/// A recorder's own note of how far it has read, stored in the commit of the events that it belongs to. A hint: losing
+/// it costs a second reading, never a second event (I15).
 public struct Bookmark: Hashable, Sendable {
     /// The source whose recorder wrote it.
     public let source: SourceName
@@ -29,12 +30,13 @@ public struct AppendResult: Hashable, Sendable {
     /// How many drafts are queued and not yet committed, under `fast` durability; their sequences are not known yet.
     public private(set) var queued = 0
 
+    /// The result of an append under `fast`.
     init(queued: Int) {
         self.init(sequences: [], appended: 0, first: 0)
         self.queued = queued
     }
 
-    /// Adds the counts of a later append.
+    /// Adds the counts of a later append. `sequences` and `queued` stay as they are.
     mutating func add(_ other: AppendResult) {
         appended += other.appended
         duplicates += other.duplicates

@@ -6,13 +6,15 @@ final class AppendTicket: Sendable {
     /// Why a wait ended.
     enum Wakening {
         case settled(Result<AppendResult, any Error>)
-        /// The thread must look whether it has to commit what waits.
+        /// The thread must find out whether it has to commit the waiting batches.
         case called
         case timedOut
     }
 
     /// A thread that sleeps, or callbacks.
     private enum Waiter {
+        /// Each `settle` and each `call` adds a signal. A signal too many only wakes the thread once more, and it looks
+        /// again.
         case thread(DispatchSemaphore)
         case told(
             settled: @Sendable (Result<AppendResult, any Error>) -> Void,
@@ -22,6 +24,7 @@ final class AppendTicket: Sendable {
 
     let batch: PreparedBatch
     let bookmark: Bookmark?
+    /// Set before the thread is woken; stays `nil` if a callback receives the result.
     private let outcome = Mutex<Result<AppendResult, any Error>?>(nil)
     private let waiter: Waiter
 
@@ -32,7 +35,7 @@ final class AppendTicket: Sendable {
         waiter = .thread(DispatchSemaphore(value: 0))
     }
 
-    /// A ticket that no thread waits for. `settled` gets the result; `called` must see to it that waiting batches are
+    /// A ticket that no thread waits for. `settled` receives the result; `called` must have the waiting batches
     /// committed.
     init(
         _ batch: PreparedBatch,
@@ -45,7 +48,7 @@ final class AppendTicket: Sendable {
         waiter = .told(settled: settled, called: called)
     }
 
-    /// Hands over the result, once. Any thread may call it.
+    /// Hands over the result, once. Any thread may call it. A callback runs on the calling thread.
     func settle(_ result: Result<AppendResult, any Error>) {
         switch waiter {
         case .thread(let semaphore):

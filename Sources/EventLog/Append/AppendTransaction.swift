@@ -1,14 +1,21 @@
-/// One write transaction of the log: places batches, each as a whole or not at all (I5).
+/// One write transaction of the log: places batches, each as a whole or not at all (I5). Nothing is durable before
+/// `commit`; without it, `deinit` of the transaction aborts everything. The caller holds the write lock.
 struct AppendTransaction: ~Copyable {
     private let transaction: WriteTransaction
     private let reader: LogReader
+    /// Whether the table `keys` has entries. If so, the greatest keys alone do not prove that a key is new.
     private let hasDroppedKeys: Bool
+    /// What the writer will know after the commit. If the transaction is given up, this is of no use any more.
     private var state: WriterState
     /// The events that this transaction adds, in order; the first has the sequence `base + 1` (I1).
     private var pending: [PreparedEvent] = []
+    /// The head before this transaction.
     private let base: UInt64
+    /// The numbers of lanes that this transaction adds, by interned lane. `LaneTable` learns of them after the commit.
     private var newLanes: [ObjectIdentifier: UInt32] = [:]
+    /// The lane of the last event written: most events have that of the one before.
     private var lastLane: (lane: Lane, number: UInt32)?
+    /// Whether anything was written. Batches of duplicates alone need no commit, and so no sync.
     private var isDirty = false
     /// The sequence that holds the previous draft's key; `nil` if that draft is new.
     private var lastHeld: UInt64?
@@ -76,6 +83,7 @@ extension AppendTransaction {
     private mutating func resolve(_ batch: PreparedBatch) throws -> [SequenceNumber] {
         let firstNew = pending.count
         let first = base + UInt64(firstNew) + 1
+        // One comparison shows that all keys are new, unless a dropped event had one of them.
         if let ascent = batch.keyAscent, !hasDroppedKeys,
             try state.heldKeys(reader, head: base).insertNew(batch, ascent, from: first)
         {
@@ -104,6 +112,7 @@ extension AppendTransaction {
         }
     }
 
+    /// The sequence of the event that holds the draft's key. If there is none, the draft gets the next sequence.
     private mutating func place(_ event: PreparedEvent) throws -> UInt64 {
         let sequence = base + UInt64(pending.count) + 1
         if event.record.key != nil {
@@ -119,8 +128,10 @@ extension AppendTransaction {
         return sequence
     }
 
+    /// The sequence of the event, held, placed here or dropped, that has the draft's key; `nil` if the key is new.
     private func holder(of event: PreparedEvent, _ keys: HeldKeys) throws -> UInt64? {
-        // Drafts that are appended again mostly come in their first order.
+        // Drafts that are appended again mostly come in their first order, so compare with the event after the last
+        // duplicate before any lookup.
         if let next = lastHeld.map({ $0 + 1 }), next <= base + UInt64(pending.count), try isHeld(event, at: next) {
             return next
         }
@@ -172,6 +183,8 @@ extension AppendTransaction {
 // MARK: - Writing
 
 extension AppendTransaction {
+    /// Writes a record, and the tree node that it completes, if any. The lane's number goes into the reserved bytes
+    /// only: the batch's own memory does not change.
     private mutating func write(_ event: PreparedEvent, _ sequence: UInt64) throws {
         let lane = try number(of: event.lane)
         isDirty = true
@@ -202,6 +215,7 @@ extension AppendTransaction {
     }
 
     private mutating func add(_ lane: Lane) throws -> UInt32 {
+        // `LaneTable` knows all committed lanes, because `WriterState.catchUp` has read them in this transaction.
         let number = reader.lanes.count + UInt32(newLanes.count)
         try withKey(number) { key in
             let sealed = Checksum.sealed(lane.bytes, table: "lanes", key: key)

@@ -36,6 +36,7 @@ package enum DetachedThread {
     }
 }
 
+/// Carries the closure through the one pointer that `pthread_create` passes on.
 private final class Work: Sendable {
     let body: @Sendable () -> Void
 

@@ -3,20 +3,25 @@ import Synchronization
 
 /// Takes batches at once and commits them soon, in their order: `fast` durability (I5).
 ///
-/// A batch that cannot be committed stays queued. Every later append and flush throws the reason, until a flush
-/// succeeds.
+/// A batch that cannot be committed stays queued, and so do all after it. Every later append and flush throws the
+/// reason, until a flush succeeds. Any thread may call the methods; the queue `thread` runs one commit at a time.
 final class FastQueue: Sendable {
     /// How long after the first waiting batch a commit begins, so that it is done within 100 ms.
     private static let delay = DispatchTimeInterval.milliseconds(80)
+    /// With this many bytes waiting, the caller that adds a batch waits for the commit.
     private static let waitingBytesMax = 16 << 20
     /// Bounds one commit; its last batch may pass it.
     private static let groupBytesMax = 8 << 20
 
     private struct State {
+        /// Batches that are not committed, in the order in which they came.
         var waiting: [AppendTicket] = []
         var waitingBytes = 0
+        /// Whether a commit of what waits is due, so that each group has one timer.
         var isScheduled = false
+        /// Why the first waiting batch was not committed; `nil` again once `flush` tries anew.
         var failure: (any Error)?
+        /// The sum of all commits since the last successful flush.
         var done = AppendResult(sequences: [], appended: 0, first: 0)
     }
 
@@ -69,6 +74,7 @@ final class FastQueue: Sendable {
         }
     }
 
+    /// The batches of the next commit, from the front; none if nothing waits.
     private static func group(of waiting: [AppendTicket]) -> [AppendTicket] {
         var bytes = 0
         return Array(

@@ -1,4 +1,5 @@
-/// Commits batches to one log, under the write lock.
+/// Commits batches to one log, under the write lock. A value, so that each store has its own waiting time for the one
+/// log that they share.
 struct LogCommit: Sendable {
     let core: LogCore
     let path: String
@@ -8,6 +9,9 @@ struct LogCommit: Sendable {
     let keysInMemory: Int
 
     /// Commits a group of batches; returns one result for each, in their order.
+    ///
+    /// A key conflict refuses one batch. Any other error ends the transaction, and is the result of every batch of the
+    /// group.
     ///
     /// - Parameter separatesKeys: whether a draft whose key is held with another payload gets a key of its own; else
     ///   its batch is refused.
@@ -21,6 +25,7 @@ struct LogCommit: Sendable {
         }
     }
 
+    /// Tries again in a generation that has replaced this one, and with a larger map. The caller holds the write lock.
     private func commitLocked(
         _ tickets: [AppendTicket],
         _ separatesKeys: Bool
@@ -55,6 +60,7 @@ struct LogCommit: Sendable {
         // was killed just after it.
         if try reader.successor() != nil { return nil }
         var state = try core.writer.state(for: generation, reader, keysInMemory: keysInMemory)
+        // The state is in motion from here on. If anything fails below, the next commit reads it from the log.
         core.writer.state = nil
         try state.catchUp(reader)
         var append = try AppendTransaction(

@@ -3,9 +3,11 @@ import Synchronization
 /// One log, open once in this process (I6), shared by all stores that were opened at its path.
 final class LogCore: Sendable {
     let directory: LogDirectory
+    /// The sixteen bytes of FORMAT; those in `meta` are equal.
     let identity: [UInt8]
     let queue = AppendQueue()
     let writer: LogWriter
+    /// Only ever replaced by a later generation.
     private let newest: Mutex<Generation>
     private let generations: GenerationRegistry
 
@@ -64,6 +66,8 @@ extension LogCore {
         weak var core: LogCore?
     }
 
+    /// By resolved path. Held while a log is opened, so that two threads do not open the same one; opening another log
+    /// waits as well.
     private static let open = Mutex<[String: Weak]>([:])
 
     /// The log at a path; the same object for the same directory for as long as it is referenced.
@@ -72,6 +76,7 @@ extension LogCore {
             let format = try directory.format()
         else { throw noLog(path) }
         return try open.withLock { open in
+            // Another identity means that the log was removed and another one made at its path.
             if let core = open[directory.path]?.core, core.identity == format.identity { return core }
             let core = try EventLogError.wrapping("open log at", path) {
                 try directory.checkEntries()

@@ -14,7 +14,8 @@ final class LogWriter: @unchecked Sendable {
 
     init() {}
 
-    /// Runs a body under the log's write lock, which keeps out other threads and processes (I6).
+    /// Runs a body under the log's write lock, which keeps out other threads and processes (I6). First waits for the
+    /// threads of this process, then for other processes, each time for at most `wait`.
     ///
     /// - Throws: `EventLogError` with code `locked` if the lock stays taken for longer than `wait`.
     func locked<Result>(
@@ -44,9 +45,11 @@ final class LogWriter: @unchecked Sendable {
     }
 }
 
-/// What the writer knows of one generation at one head.
+/// What the writer knows of one generation at one head: a cache of the log, which `catchUp` brings up to date with what
+/// other processes have appended.
 struct WriterState {
     let generation: Generation
+    /// The right edge of the tree at the head that the writer knows.
     var edge: TreeEdge
     var reserve = FileReserve()
     /// The held keys; made for the first batch that has keys.
@@ -54,6 +57,9 @@ struct WriterState {
     /// How many keys are kept in memory; `nil` if none may be stored, because the generation may be discarded.
     private let keysInMemory: Int?
 
+    /// Reads the last complete node; `catchUp` must add the leaves after it.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument` for a part, to which nothing is appended.
     init(_ reader: LogReader, generation: Generation, keysInMemory: Int?) throws {
         self.generation = generation
         self.keysInMemory = keysInMemory
@@ -65,6 +71,7 @@ struct WriterState {
     mutating func catchUp(_ reader: LogReader) throws {
         if try reader.view.count(of: reader.tables.lanes) != reader.lanes.count { try reader.lanes.load(from: reader) }
         let head = try reader.head()
+        // Its hashes fit no run. `heldKeys` makes the table anew, with the secret of the runs.
         if let keys, keys.isForeign { self.keys = nil }
         guard head >= edge.head else { throw reader.damaged("the log became shorter") }
         if head == edge.head { return }
@@ -73,7 +80,7 @@ struct WriterState {
         try keys?.catchUp(to: head, reader)
     }
 
-    /// The keys of the log up to a head. The first call reads the log.
+    /// The keys of the log up to a head. The first call reads the stored runs, and each record that they do not cover.
     mutating func heldKeys(_ reader: LogReader, head: UInt64) throws -> HeldKeys {
         if let keys { return keys }
         let made = try HeldKeys(reader, of: generation, committed: head, capacity: keysInMemory)

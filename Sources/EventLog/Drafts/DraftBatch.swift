@@ -16,6 +16,7 @@ public struct DraftBatch: Sendable {
     private(set) var room = RecordRoom()
     /// The byte at which each record begins, ascending.
     private(set) var starts: [Int] = []
+    /// Ascending by `first`, the first one at 0; none if the batch is empty.
     private(set) var runs: [Run] = []
     /// The bytes of all payloads together.
     public private(set) var payloadByteCount = 0
@@ -80,8 +81,8 @@ public struct DraftBatch: Sendable {
         }
     }
 
-    /// Adds a draft at the end, with a key of at most 255 bytes of UTF-8; an empty one means no key. Key and payload
-    /// are copied.
+    /// Adds a draft at the end, with a key of at most 255 bytes of UTF-8; an empty one means no key. Traps on a longer
+    /// one, and does not check that it is UTF-8. Key and payload are copied.
     package mutating func append(
         recordedAt: Timestamp,
         source: SourceName,
@@ -103,6 +104,8 @@ public struct DraftBatch: Sendable {
 
     /// Adds the drafts of another batch at the end. Cost: a copy of their bytes.
     public mutating func append(contentsOf other: DraftBatch) {
+        // An empty batch without enough memory shares the other one's. One that has the memory keeps it for later
+        // drafts.
         if isEmpty, room.capacity < other.room.count { return self = other }
         let (countBefore, bytesBefore) = (count, room.count)
         starts.append(contentsOf: other.starts.lazy.map { bytesBefore + $0 })
@@ -138,6 +141,7 @@ public struct DraftBatch: Sendable {
         )
     }
 
+    /// The bytes of the record at a place; valid until the batch changes.
     private func recordBytes(_ place: Int) -> UnsafeRawBufferPointer {
         let end = place + 1 < starts.count ? starts[place + 1] : room.count
         return UnsafeRawBufferPointer(rebasing: room.bytes[starts[place]..<end])
@@ -162,7 +166,9 @@ extension DraftBatch.Run {
                 })
     }
 
-    /// Whether both attributes are the same piece of memory, as those of one recorder's frames mostly are.
+    /// Whether both attributes are the same piece of memory, as those of one recorder's frames mostly are. Equal
+    /// addresses and counts prove equal pairs, since both arrays exist during the comparison; different addresses prove
+    /// nothing.
     @inline(__always)
     private func sharesMemory(with other: Attributes) -> Bool {
         attributes.pairs.withUnsafeBufferPointer { own in

@@ -4,6 +4,7 @@
 /// bytes, in which numbers without a fixed width grow. The keys' bytes belong to the batch, which must outlive this
 /// value.
 struct KeyAscent {
+    /// The least and, in `last`, the greatest key, by length and then by bytes.
     let first: UnsafeRawBufferPointer
     private(set) var last: UnsafeRawBufferPointer
     /// The greatest key in the order of bytes alone; it need not be the last.

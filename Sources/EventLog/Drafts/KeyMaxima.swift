@@ -12,6 +12,7 @@ import Darwin
 /// Numbers with a fixed width grow in the order of bytes, numbers without one in the order of length, then bytes. The
 /// maxima cover no keys of dropped events; those are in the table `keys`.
 struct KeyMaxima {
+    /// The greatest keys of one source; empty before the first key, so that every key is above them.
     private struct Greatest {
         let source: [UInt8]
         var byBytes: [UInt8] = []
@@ -21,22 +22,26 @@ struct KeyMaxima {
     /// Bounds what is stored with every run. Sources beyond this number have no maximum, and their keys are always
     /// looked up.
     static let sourceCountMax = 1024
+    /// In the order in which the sources came. `places` has the index of each by the bytes of its name.
     private var greatest: [Greatest] = []
     private var places: [[UInt8]: Int] = [:]
     /// By the lane's object. Lanes are interned, one object each, and live as long as the log is open.
     private var placesOfLanes: [ObjectIdentifier: Int] = [:]
+    /// The lane of the last look-up, which is mostly that of the next one.
     private var last: (lane: ObjectIdentifier, place: Int)?
 
     init() {}
 
-    /// Whether a key is above all noted keys of its source.
+    /// Whether a key is above all noted keys of its source in one of the two orders. False proves nothing: the key must
+    /// be looked up.
     mutating func isAboveAll(_ key: UnsafeRawBufferPointer, in lane: Lane) -> Bool {
         guard let place = place(of: lane) else { return false }
         return greatest[place].byBytes.withUnsafeBytes { Self.isAbove(key, byBytes: $0) }
             || greatest[place].byLength.withUnsafeBytes { Self.isAbove(key, byLength: $0) }
     }
 
-    /// Whether each of the keys is above all noted keys of its source.
+    /// Whether each of the keys is above all noted keys of its source. Compares the first one alone, by length: the
+    /// others are above it.
     mutating func areAboveAll(_ keys: KeyAscent, in lane: Lane) -> Bool {
         guard let place = place(of: lane) else { return false }
         return greatest[place].byLength.withUnsafeBytes { Self.isAbove(keys.first, byLength: $0) }
@@ -83,6 +88,8 @@ struct KeyMaxima {
         return greatest.count - 1
     }
 
+    /// Overwrites the bytes in place if the length fits, because a rising number replaces its predecessor with every
+    /// event.
     private static func replace(_ bytes: inout [UInt8], with key: UnsafeRawBufferPointer) {
         guard bytes.count == key.count else { return bytes = Array(key) }
         bytes.withUnsafeMutableBytes { $0.copyMemory(from: key) }
@@ -96,7 +103,7 @@ struct KeyMaxima {
         key.count != other.count ? key.count > other.count : order(other, key) < 0
     }
 
-    /// Below zero if `first` comes before `second`, byte by byte.
+    /// Below zero if `first` comes before `second`, byte by byte; a prefix comes first.
     private static func order(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         guard let start = first.baseAddress, let other = second.baseAddress else { return first.count - second.count }
         let order = memcmp(start, other, min(first.count, second.count))

@@ -44,9 +44,10 @@ final class PreparedBatch: @unchecked Sendable {
     let keyAscent: KeyAscent?
     /// The bytes of all records.
     var byteCount: Int { room.count }
+    /// Keeps the memory that the events' records lie in.
     private let room: RecordRoom
 
-    /// With so many events, a second core fills half of them.
+    /// From this number of events on, a second core fills half of them.
     private static let sharedCountMin = 256
 
     convenience init(_ drafts: DraftBatch, lanes: LaneInterner, salts: SaltSource) {
@@ -55,8 +56,8 @@ final class PreparedBatch: @unchecked Sendable {
         }
     }
 
-    /// The same event under a key of its own, because another event holds its key with another payload. `nil` if it has
-    /// no key.
+    /// The same event under a key of its own, because another event holds its key with another payload. It keeps its
+    /// salt. `nil` if it has no key.
     convenience init?(separating event: PreparedEvent) throws {
         guard let key = event.record.key, let salt = event.record.salt else { return nil }
         let payload = Array(event.record.payload)
@@ -72,6 +73,10 @@ final class PreparedBatch: @unchecked Sendable {
         self.init(DraftBatch([draft]), salts: Array(salt)) { _ in lane }
     }
 
+    /// The first log that prepares a batch writes salts and leaf hashes into the batch's own memory; later ones write
+    /// into a copy.
+    ///
+    /// - Parameter salts: sixteen bytes for each draft, in order.
     private init(_ drafts: DraftBatch, salts: [UInt8], lane: (DraftBatch.Run) -> Lane) {
         let room = drafts.room.claimed()
         self.room = room
@@ -99,6 +104,7 @@ final class PreparedBatch: @unchecked Sendable {
         keyAscent = isOneSource ? Self.joined(ascents) : nil
     }
 
+    /// The ascents of all parts as one; `nil` if a part has none or does not follow the one before.
     private static func joined(_ ascents: [KeyAscent?]) -> KeyAscent? {
         guard var all = ascents[0] else { return nil }
         for next in ascents.dropFirst() {
@@ -115,6 +121,7 @@ final class PreparedBatch: @unchecked Sendable {
 private struct BatchFilling: @unchecked Sendable {
     let starts: [Int]
     let runs: [(first: Int, lane: Lane)]
+    /// All records, of which `starts` has the beginnings, and sixteen bytes of salt for each event in order.
     let room: UnsafeMutableRawBufferPointer
     let salts: UnsafeRawBufferPointer
 
@@ -146,6 +153,8 @@ private struct BatchFilling: @unchecked Sendable {
         let end = index + 1 < starts.count ? starts[index + 1] : room.count
         let place = UnsafeMutableRawBufferPointer(rebasing: room[starts[index]..<end])
         let salt = UnsafeRawBufferPointer(rebasing: salts[index * Record.saltBytes..<(index + 1) * Record.saltBytes])
+        // The commitment covers the salt, and the leaf hash covers the commitment. Neither covers the lane's number,
+        // which is still open.
         Record.setSalt(salt, in: place)
         let record = Record(written: UnsafeRawBufferPointer(place))
         let key = record.key
@@ -160,7 +169,8 @@ private struct BatchFilling: @unchecked Sendable {
     }
 }
 
-/// Whether two texts are the same bytes; Swift's own equality of texts is that of Unicode.
+/// Whether two texts are the same bytes. Swift's own equality is that of Unicode, to which a composed and a decomposed
+/// letter are the same.
 func sameBytes(_ left: String, _ right: String) -> Bool {
     let answer = left.utf8.withContiguousStorageIfAvailable { left in
         right.utf8.withContiguousStorageIfAvailable { right in

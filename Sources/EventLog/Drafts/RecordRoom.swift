@@ -5,9 +5,11 @@ import Synchronization
 /// `@unchecked Sendable` is right because `DraftBatch` grows it only while it holds the sole reference. Once it is
 /// shared it no longer grows, and only the log that claimed it writes, into bytes that nobody reads but `copy`.
 final class RecordRoom: @unchecked Sendable {
+    /// Owned by this object. Bytes from `count` on are not initialized.
     private var memory: UnsafeMutableRawBufferPointer
     /// How many bytes are filled.
     private(set) var count = 0
+    /// Set by the first log that claims the room, for ever.
     private let isClaimed = Atomic(false)
 
     private static let byteCountMin = 1024
@@ -23,6 +25,7 @@ final class RecordRoom: @unchecked Sendable {
     /// How many bytes fit without growing.
     var capacity: Int { memory.count }
 
+    /// The filled bytes, valid until the room grows or ends.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(filled) }
 
     /// The filled bytes, for what a log adds to the records.

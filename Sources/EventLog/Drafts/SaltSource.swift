@@ -1,4 +1,5 @@
-/// Makes the sixteen salt bytes of each event.
+/// Makes the sixteen salt bytes of each event. A log removes the salt with the payload, so nobody can guess a dropped
+/// or redacted payload and test the guess against its leaf hash.
 public struct SaltSource: Sendable {
     private let make: @Sendable (Int) -> [UInt8]
 

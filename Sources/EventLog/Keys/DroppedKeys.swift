@@ -3,10 +3,13 @@
 /// Chunks in ascending order. A chunk's key is its first hash, its value up to 168 pairs of hash and sequence,
 /// ascending by hash, and a checksum. A hash is the first 16 bytes of SHA-256(str source ‖ str key).
 enum DroppedKeys {
+    /// 168 × 24 bytes and the checksum: 4,040 bytes, which fit one page of 4 KiB with its header.
     static let chunkCountMax = 168
     private static let entryBytes = 24
 
+    /// The key of one dropped event. Ordered by hash, then by sequence.
     struct Entry: Hashable, Comparable {
+        /// The hash as two big-endian numbers: its first eight bytes, then the other eight.
         let high: UInt64
         let low: UInt64
         let sequence: UInt64
@@ -16,6 +19,7 @@ enum DroppedKeys {
         }
     }
 
+    /// The entry of a key. Cost: one SHA-256.
     static func entry(source: SourceName, key: UnsafeRawBufferPointer, sequence: UInt64) -> Entry {
         var writer = ByteWriter()
         writer.write(text: source.rawValue)
@@ -31,6 +35,8 @@ enum DroppedKeys {
         return try sequence(of: entry(source: event.lane.source, key: key, sequence: 0), in: reader)
     }
 
+    /// The sequence under the hash of `sought`, whose own sequence does not matter. One event at most has a key (I4),
+    /// so equal hashes never span two chunks.
     static func sequence(of sought: Entry, in reader: LogReader) throws -> UInt64? {
         var cursor = try Cursor(reader.view, reader.tables.keys)
         guard try cursor.seek(atMost: keyBytes(of: sought)) else { return nil }
@@ -56,6 +62,7 @@ enum DroppedKeys {
         return entries
     }
 
+    /// The hash alone: the key of a chunk that begins with the entry.
     static func keyBytes(of entry: Entry) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(entry.high)

@@ -3,8 +3,8 @@
 /// Newer keys are in a table in memory, older ones in sorted runs in the derived store. A filter in memory answers for
 /// most keys that are in neither, and a key above all keys of its source needs no lookup at all. Callers compare the
 /// records themselves, so equal hashes do no harm. If the runs are missing, damaged or of another log, everything is
-/// rebuilt from the log; no fault of the runs fails an append (I17). It is used under the write lock, but for `drain`.
-/// See `docs/decisions/0002-keys-in-memory.md`.
+/// rebuilt from the log; no fault of the runs fails an append (I17). Use it under the write lock only, except for
+/// `drain`. See `docs/decisions/0002-keys-in-memory.md`.
 final class HeldKeys {
     /// How many lookups in the runs are answered before the filter is made, which takes a walk over all runs.
     private static let lookupsWithoutFilter = 64
@@ -13,16 +13,20 @@ final class HeldKeys {
     private let hasher: KeyHash
     /// Writes and reads the runs; `nil` if all keys stay in memory.
     private var flusher: KeyFlusher?
-    /// With so many keys a table is closed; also with four times as many events, because a later start has to read them
-    /// again.
+    /// A table with this many keys is closed. So is one that covers four times as many events, because a later start
+    /// has to read these events again.
     private let capacity: Int
+    /// The table in memory that new keys are added to.
     private var recent = KeyIndex()
     /// The first sequence that `recent` covers. Runs and closed tables cover all before it.
     private var firstRecent: UInt64 = 1
     /// The keys of all held events up to this sequence are known.
     private(set) var head: UInt64 = 0
+    /// The greatest keys of all held events up to `head`, and of placed ones.
     private var maxima = KeyMaxima()
+    /// Knows all keys in runs, closed tables and `recent`; `nil` until the lookups in the runs pay for it.
     private var filter: KeyFilter?
+    /// How many lookups have reached the runs.
     private var lookups = 0
 
     /// Reads what is stored. `catchUp` must then read the rest of the log.
@@ -55,6 +59,7 @@ final class HeldKeys {
             guard let store = try generation.existingDerivedStore() else { return (nil, KeyRunList()) }
             let runs = try KeyRuns(store)
             let list = try runs.list()
+            // Nothing is stored yet, so there is nothing to compare with the log.
             if list.covered == 0 { return (runs, list) }
             if list.covered <= committed, try reader.prefixHash(through: list.covered) == list.prefixHash,
                 KeyMaxima(list.maxima) != nil
@@ -135,6 +140,7 @@ final class HeldKeys {
         filter?.insert(hash)
     }
 
+    /// Whether the table in memory is due to be closed. `sequence` must not be before `firstRecent`.
     private func isFull(at sequence: UInt64) -> Bool {
         recent.count >= capacity || (sequence - firstRecent) / 4 >= UInt64(capacity)
     }
@@ -160,13 +166,15 @@ final class HeldKeys {
 // MARK: - Looking up
 
 extension HeldKeys {
-    /// Calls `body` with each sequence that may hold the event's key, until `body` returns a result.
+    /// Calls `body` with each sequence that may hold the event's key, until `body` returns a result. Tries the cheapest
+    /// source first: maxima, filter, table in memory, closed tables, runs.
     func first(of event: PreparedEvent, _ reader: LogReader, _ body: (UInt64) throws -> UInt64?) throws -> UInt64? {
         guard let key = event.record.key, !maxima.isAboveAll(key, in: event.lane) else { return nil }
         let hash = hasher.hash(key, seed: event.lane.keySeed)
         if let filter, !filter.mayContain(hash) { return nil }
         if let found = try recent.first(of: hash, body) { return found }
         guard let flusher else { return nil }
+        // Read before the runs: see `KeyFlusher.Places`.
         let places = flusher.places
         for frozen in places.frozen {
             if let found = try frozen.keys.first(of: hash, body) { return found }
@@ -190,6 +198,7 @@ extension HeldKeys {
             if lookups > Self.lookupsWithoutFilter, filter == nil {
                 let filter = try makeFilter(places, runs)
                 self.filter = filter
+                // The new filter knows all keys of the runs, so it can answer this lookup as well.
                 if !filter.mayContain(hash) { return [] }
             }
             return try runs.sequences(of: hash, by: hasher.secret, covered: places.covered)
@@ -211,6 +220,8 @@ extension HeldKeys {
 
     /// Gives up the runs and takes all keys into memory by one scan. Events that this transaction has placed but not
     /// written are known only here, so they are carried over.
+    ///
+    /// Cost: reads every record.
     private func rebuildInMemory(_ reader: LogReader) throws {
         flusher?.giveUp()
         let written = try reader.head()

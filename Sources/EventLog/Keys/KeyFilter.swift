@@ -6,11 +6,13 @@
 struct KeyFilter {
     private struct Layer {
         private(set) var words: [UInt64]
+        /// After this many hashes, further ones go to the next layer.
         let capacity: Int
         var count = 0
         private let blockMask: UInt64
 
         init(capacity: Int) {
+            // A block is a cache line of 512 bits for 32 hashes: 16 bits for each.
             var blocks = 1
             while blocks * 32 < capacity { blocks *= 2 }
             self.capacity = blocks * 32
@@ -61,6 +63,7 @@ struct KeyFilter {
     mutating func insert(_ hash: UInt64) {
         let last = layers.count - 1
         if layers[last].count < layers[last].capacity { return layers[last].insert(hash) }
+        // As large as all layers so far, so that a lookup passes few layers.
         layers.append(Layer(capacity: layers.reduce(0) { $0 + $1.capacity }))
         layers[last + 1].insert(hash)
     }

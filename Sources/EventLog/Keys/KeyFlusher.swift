@@ -6,6 +6,7 @@ final class FrozenKeys: Sendable {
     let keys: KeyIndex
     /// The secret that the hashes were made with.
     let secret: Hash256
+    /// The table covers the sequences from `first` to `last`, both included, also those of events without a key.
     let first: UInt64
     let last: UInt64
     /// The greatest keys up to the last event, as `KeyMaxima.bytes`.
@@ -28,7 +29,9 @@ final class KeyFlusher: Sendable {
     /// Where to look a key up: first in the tables, then in the runs. Reading the runs after `places` was read misses
     /// nothing, because a table leaves the list only once a run covers it.
     struct Places {
+        /// Closed tables that no run covers yet, the oldest first, without gaps between them.
         var frozen: [FrozenKeys] = []
+        /// `nil` until runs were found or stored.
         var runs: KeyRuns?
         /// The last sequence that the runs must cover.
         var covered: UInt64 = 0
@@ -36,6 +39,7 @@ final class KeyFlusher: Sendable {
 
     private struct State {
         var places = Places()
+        /// Whether `run` is queued or running, so that at most one is.
         var isRunning = false
         var isForeign = false
     }
@@ -72,7 +76,8 @@ final class KeyFlusher: Sendable {
         }
     }
 
-    /// Removes the runs, which cannot be relied on, and drops the tables that wait.
+    /// Removes the runs, which cannot be relied on, and drops the tables that wait. The caller has to take all keys
+    /// from the log.
     func giveUp() {
         let runs = state.withLock { state in
             state.places.frozen = []
@@ -81,7 +86,8 @@ final class KeyFlusher: Sendable {
         runs?.discard()
     }
 
-    /// Waits until every table is written that can be.
+    /// Waits until every table is written that can be. A table that was added just when a run of the thread ended waits
+    /// for the next table.
     func drain() {
         queue.sync {}
     }
@@ -90,6 +96,7 @@ final class KeyFlusher: Sendable {
         do {
             let runs = try places.runs ?? KeyRuns(try generation.derivedStore())
             try storeAll(runs)
+            // A merge may take long. Tables that are closed in the meantime are stored between its commits.
             try runs.merge { try storeAll(runs) }
             try storeAll(runs)
         } catch is KeyRuns.Foreign {
@@ -108,6 +115,7 @@ final class KeyFlusher: Sendable {
             state.withLock { state in
                 state.places.runs = runs
                 state.places.covered = max(state.places.covered, frozen.last)
+                // `giveUp` may have emptied the list in between.
                 if state.places.frozen.first === frozen { state.places.frozen.removeFirst() }
             }
         }

@@ -8,16 +8,18 @@ struct KeyIndex {
         var sequence: UInt64 = 0
     }
 
-    /// Their number is a power of two; at least three tenths are free, so that every probe ends.
+    /// The number of slots is a power of two. At least three tenths of them are free, so that every probe ends.
     private var slots: [Entry]
     private(set) var count = 0
 
+    /// Makes an empty table that takes `capacity` entries without growing.
     init(capacity: Int = 1024) {
         slots = Array(repeating: Entry(), count: max(1024, (capacity * 2).nextPowerOfTwo))
         assert(slots.count & (slots.count - 1) == 0, "the table's mask needs a power of two")
     }
 
-    /// Calls `body` with each sequence under the hash until `body` returns a result.
+    /// Calls `body` with each sequence under the hash until `body` returns a result. The order is not that of the
+    /// sequences.
     func first<Result>(of hash: UInt64, _ body: (UInt64) throws -> Result?) rethrows -> Result? {
         let mask = slots.count - 1
         var place = Int(truncatingIfNeeded: hash) & mask
@@ -28,7 +30,7 @@ struct KeyIndex {
         return nil
     }
 
-    /// How many slots the searches for all entries pass over together.
+    /// How many slots the searches for all entries pass over together: a measure of collisions, for tests (I26).
     var stepCount: Int {
         let mask = slots.count - 1
         return slots.indices.reduce(0) { sum, place in
@@ -66,13 +68,14 @@ struct KeyIndex {
         closeHole(at: place)
     }
 
-    /// Moves later entries of the same chain forward into the hole, so that no probe ends too early.
+    /// Moves later entries of the same chain back into the hole, so that no probe ends too early.
     private mutating func closeHole(at start: Int) {
         let mask = slots.count - 1
         var hole = start
         var place = (hole + 1) & mask
         while slots[place].sequence != 0 {
             let home = Int(truncatingIfNeeded: slots[place].hash) & mask
+            // An entry may move back into the hole unless its own slot (`home`) lies between the hole and it.
             if (place - home) & mask >= (place - hole) & mask {
                 slots[hole] = slots[place]
                 hole = place

@@ -5,9 +5,12 @@
 /// ‖ maxima
 /// ```
 struct KeyRunList {
+    /// One sorted run.
     struct Run: Hashable {
         let number: UInt32
+        /// 0 for a run that was a table in memory; one more than its parts for a merged one.
         let level: UInt8
+        /// How many entries the run has.
         let count: UInt64
     }
 
@@ -17,6 +20,8 @@ struct KeyRunList {
     var prefixHash = Hash256.zero
     /// The secret of the runs' hashes; `nil` if nothing was ever stored.
     var secret: Hash256?
+    /// The last run number given, also to a merge that was cut short. No number is given twice, until all runs are
+    /// removed.
     var lastNumber: UInt32 = 0
     var runs: [Run] = []
     /// The greatest keys up to `covered`, as `KeyMaxima.bytes`.
@@ -40,6 +45,7 @@ struct KeyRunList {
         return writer.bytes
     }
 
+    /// Reads a value whose checksum matched; `nil` if it is too short.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard let covered = reader.number(UInt64.self), let prefixHash = reader.hash(),
@@ -67,9 +73,11 @@ struct KeyRunList {
 
 /// One value of a run: up to 254 entries in order, `u64 hash ‖ u64 sequence` each. With its checksum it fills a page.
 enum KeyChunk {
+    /// 254 × 16 bytes and the checksum: 4,072 bytes, which fit one page of 4 KiB with its header.
     static let countMax = 254
     static let entryBytes = 16
 
+    /// The key of a chunk whose first entry this is. Keys sort by run, hash and sequence.
     static func key(run: UInt32, _ entry: KeyIndex.Entry) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(KeyRuns.chunkMark)
@@ -91,6 +99,7 @@ enum KeyChunk {
         }
     }
 
+    /// The entry at a place, counted from 0; zeros behind the last one.
     static func entry(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> KeyIndex.Entry {
         KeyIndex.Entry(
             hash: bytes.bigEndian(at: place * entryBytes, as: UInt64.self) ?? 0,

@@ -11,9 +11,12 @@ final class KeyRuns: Sendable {
     struct Foreign: Error {}
 
     static let tableName = "keys"
+    /// Raise it with any change of the entries, the list or `KeyHash`.
     static let tableVersion: UInt32 = 2
+    /// The first byte of a chunk's key, and of no other key of the table.
     static let chunkMark: UInt8 = 1
     private static let listKey: [UInt8] = [0]
+    /// How many runs of one level are merged into one of the next.
     private static let fanIn = 8
     /// Chunks in one commit of a merge: 8 MiB, which it keeps in memory.
     private static let chunksPerCommit = 2048
@@ -30,6 +33,7 @@ final class KeyRuns: Sendable {
         self.table = table
     }
 
+    /// Removes all derived data of the generation, not only the runs.
     func discard() {
         table.store.discard()
     }
@@ -55,6 +59,7 @@ final class KeyRuns: Sendable {
         try table.put(list.bytes, at: Self.listKey, transaction)
     }
 
+    /// The key before all chunks of a run: no entry has hash 0 and sequence 0.
     private static func start(of run: UInt32) -> [UInt8] {
         KeyChunk.key(run: run, KeyIndex.Entry())
     }
@@ -125,10 +130,13 @@ extension KeyRuns {
         let entries = frozen.keys.sorted()
         try table.store.write { transaction in
             var list = try list(transaction.view)
+            // The list may have changed since the table was closed: another process may have stored runs first.
             guard list.secret ?? frozen.secret == frozen.secret else { throw Foreign() }
             if list.covered >= frozen.last { return }
             guard list.covered + 1 >= frozen.first else { throw Lost() }
             list.secret = frozen.secret
+            // Another process may have stored the first part of the table's sequences; those entries must not come
+            // twice.
             let new = list.covered + 1 == frozen.first ? entries : entries.filter { $0.sequence > list.covered }
             if !new.isEmpty {
                 list.lastNumber += 1
@@ -172,6 +180,8 @@ extension KeyRuns {
     }
 
     private func merge(_ runs: [KeyRunList.Run], pause: () throws -> Void) throws {
+        // The number is taken in a commit of its own. If the merge is cut short, its chunks have a number that no list
+        // names, and `removeRemains` finds them.
         let number = try table.store.write { transaction in
             var list = try list(transaction.view)
             list.lastNumber += 1
@@ -185,15 +195,19 @@ extension KeyRuns {
             count += UInt64(entries.count)
             try pause()
         }
+        // Somebody has removed chunks in between. A list that named this run would lack their keys.
         guard count == runs.reduce(0, { $0 + $1.count }) else { throw Lost() }
         try table.store.write { transaction in
             var list = try list(transaction.view)
+            // The list may have been emptied or gained runs since. The new run replaces exactly those that it was made
+            // of.
             guard runs.allSatisfy({ list.runs.contains($0) }) else { throw Lost() }
             list.runs.removeAll { runs.contains($0) }
             let level = (runs.map(\.level).max() ?? 0) + 1
             list.runs.append(.init(number: number, level: level, count: count))
             try put(list, transaction)
         }
+        // Only now: until the commit above, readers search these runs.
         for run in runs { try remove(run.number) }
     }
 
@@ -211,6 +225,7 @@ extension KeyRuns {
         }
     }
 
+    /// The least run number from `run` on that has a chunk; `nil` if there is none.
     private func firstRun(from run: UInt32) throws -> UInt32? {
         var found: UInt32?
         try table.forEach(from: Self.start(of: run), to: [Self.chunkMark + 1]) { key, _ in
@@ -225,6 +240,7 @@ extension KeyRuns {
 /// not change, so no reader has to stay open.
 private struct RunMerge {
     private struct Reader {
+        /// The run, its current chunk, and the place of the next entry in it.
         let run: UInt32
         var entries: [KeyIndex.Entry] = []
         var place = 0
@@ -263,6 +279,8 @@ private struct RunMerge {
         return left.hash != right.hash ? left.hash < right.hash : left.sequence < right.sequence
     }
 
+    /// Reads the next chunk of a run. The key of a chunk is its first entry, so the chunk wanted is the first one after
+    /// the last entry that was read.
     private mutating func refill(_ index: Int) throws {
         if readers[index].isAtEnd { return }
         let run = readers[index].run

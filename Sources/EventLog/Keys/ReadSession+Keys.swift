@@ -23,11 +23,17 @@ extension ReadSession {
 }
 
 /// Searches for the events that have given keys.
+///
+/// Looks among the keys of dropped events, then in the runs, then at the records that no run covers. Compares sources
+/// and keys as bytes (I4).
 private struct KeySearch {
+    /// One for each key, in order; `nil` while it is not found.
     private(set) var found: [SequenceNumber?]
     private let keys: [EventKey]
     private let source: SourceName
+    /// The seed of the source: records of other sources are passed over without hashing their keys.
     private let seed: UInt64
+    /// Has the secret of the runs if there are any, else a random one. Set before the first hash is made.
     private var hasher = KeyHash.random
     /// The places in `keys` still to be found, by the hash of the key.
     private var sought: [UInt64: [Int]] = [:]
@@ -94,6 +100,7 @@ private struct KeySearch {
         }
     }
 
+    /// Fills `sought` with the keys that no dropped event had. Call it once the secret is known.
     private mutating func seek() {
         for (place, key) in keys.enumerated() where found[place] == nil {
             var text = key.rawValue
@@ -102,6 +109,7 @@ private struct KeySearch {
         }
     }
 
+    /// Takes the record's sequence for the keys that it has.
     private mutating func look(at record: Record, _ sequence: UInt64, _ lanes: inout LaneLookup) throws {
         guard let key = record.key else { return }
         let lane = try lanes.lane(record.laneNumber)

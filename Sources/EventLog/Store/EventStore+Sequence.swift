@@ -29,9 +29,13 @@ public struct RecordedEvents: AsyncSequence, Sendable {
         private static let chunkEventsMax = 1_000
         private static let chunkBytesMax = 4 << 20
         private let store: EventStore
+        /// The last sequence of the loop; without a range, the head at the first chunk.
         private var last: SequenceNumber?
+        /// The sequence that the next chunk begins with.
         private var next: SequenceNumber
+        /// Events that are read but not returned yet, in reverse order.
         private var chunk: [RecordedEvent] = []
+        /// The generation of the first chunk; `nil` before it.
         private var generation: UInt32?
 
         init(store: EventStore, range: ClosedRange<SequenceNumber>?) {

@@ -36,6 +36,7 @@ public final class EventStore: Sendable {
 
     /// Where the log is.
     public let path: String
+    /// Shared by all stores of this process at the same directory (I6).
     let core: LogCore
     let options: Options
     /// Commits batches under the write lock.
@@ -131,6 +132,8 @@ public final class EventStore: Sendable {
         for _ in 0..<100 {
             let transaction = try generation.environment.beginRead()
             let reader = LogReader(transaction.view, of: generation)
+            // Looked up in the transaction that the session will read. A later rewrite does not change what that
+            // transaction sees.
             let isReplaced = try reader.successor() != nil
             if !isReplaced {
                 let head = try reader.head()
@@ -151,7 +154,8 @@ public final class EventStore: Sendable {
     }
 }
 
-/// The right to record a source, until it is released or its process ends.
+/// The right to record a source, until it is released or its process ends. Two locks exclude each other within one
+/// process, too.
 public final class SourceLock: Sendable {
     private let lock: FileLock
     /// The source that may be recorded.

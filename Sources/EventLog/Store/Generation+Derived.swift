@@ -1,7 +1,8 @@
 import Synchronization
 
 extension Generation {
-    /// The derived data of this generation; `nil` if none exists that belongs to it (I17).
+    /// The derived data of this generation; `nil` if none exists that belongs to it (I17), if this process has
+    /// discarded it, or if the log cannot be written.
     func existingDerivedStore() throws -> DerivedStore? {
         guard isWritable else { return nil }
         let owner = try derivedOwner()
