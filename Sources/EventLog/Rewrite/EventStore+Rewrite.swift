@@ -27,6 +27,7 @@ extension EventStore {
                 return try rewrite(plan, from: old, to: number, proof: proof)
             } catch {
                 // Nothing refers to the new generation yet. If it cannot be removed now, the next rewrite removes it.
+                // After the switch the new generation is the current one and must stay.
                 if core.current.number == old.number { try? core.directory.discard(number) }
                 throw error
             }
@@ -46,6 +47,8 @@ extension EventStore {
     }
 
     /// Runs a dry run into the folder `scratch`, without a lock and without a change to the log.
+    ///
+    /// Reads the newest generation that this process knows of. Its files stay in `scratch`, which the caller removes.
     private func rehearse(
         _ plan: RewritePlan,
         in scratch: String,
@@ -74,6 +77,8 @@ extension EventStore {
     }
 
     /// Copies the log into the new generation, up to nearly its head.
+    ///
+    /// Carries out the plan up to the head of a first read session, then follows what was appended since.
     private func decidedCopy(
         _ plan: RewritePlan,
         from old: Generation,
@@ -101,6 +106,7 @@ extension EventStore {
         return copy
     }
 
+    /// The result of a rewrite. `heldAfter` leaves out the act, which the new generation already holds.
     private func report(
         _ plan: RewritePlan,
         act: UInt64,
@@ -131,6 +137,10 @@ extension EventStore {
         }
     }
 
+    /// Copies the last events, appends the act and makes the new generation the log's. Writers wait from the write lock
+    /// to the commit.
+    ///
+    /// For a dry run, or if the result is refused, it does everything but the commit, and removes the new generation.
     private func switchOver(
         _ plan: RewritePlan,
         _ copy: GenerationCopy,
@@ -145,11 +155,13 @@ extension EventStore {
             let bytes = (core.directory.dataBytes(old.number), core.directory.dataBytes(target.number))
             let result = try report(plan, act: act, reader, target, bytes: bytes)
             if plan.isDryRun || result.isRefused { return result }
+            // The new generation must be on the disk before anything refers to it (I9).
             try target.folder.sync()
             try core.directory.folder.sync()
             let successor = withKey(target.number) { Array($0) }
             try transaction.putMeta(successor, named: MetaName.successor, in: reader.tables.meta)
             try transaction.commit()
+            // The state is that of the old generation.
             core.writer.state = nil
             core.adopt(target)
             return result
@@ -188,6 +200,7 @@ extension EventStore {
         let act = plan.act(naming: try Remains(targetReader, acts: acts, head: head))
         let result = try append.place(AppendTicket(prepare(DraftBatch([act])), bookmark: nil))
         _ = try append.commit()
+        // A key that another event holds would make the act a duplicate, which appends nothing.
         guard result.appended == 1, result.first?.rawValue == head + 1 else {
             throw reader.damaged("the act's key is held already")
         }
@@ -205,6 +218,7 @@ extension EventStore {
         }
     }
 
+    /// A session on a generation that nothing refers to yet, for the proof.
     private func session(on generation: Generation) throws -> ReadSession {
         let transaction = try generation.environment.beginRead()
         let reader = LogReader(transaction.view, of: generation)
@@ -244,7 +258,8 @@ extension LogDirectory {
             try removeCache(name)
         }
         for name in try folder.names() where name.hasPrefix("gone-") || name.hasPrefix("birth-") {
-            // Processes that only read make derived data meanwhile, without the lock; what they left is removed by process.
+            // Processes that only read make derived data without this lock, and may be doing so now.
+            // `removeRemainsOfCaches` removes the remains of processes that have ended.
             if name.hasPrefix("birth-cache-") || name.hasPrefix("gone-cache-") { continue }
             try folder.removeFolder(name)
         }

@@ -1,7 +1,7 @@
 /// Copies a generation into a new one, dropping and redacting events as a plan says.
 ///
 /// Everything else is copied byte for byte: sequences, lane numbers, leaf hashes, tree nodes and older gaps stay (I1,
-/// I2).
+/// I2). Use it from one thread at a time. After an error the new generation is of no use.
 final class GenerationCopy {
     private let plan: RewritePlan
     private let target: Generation
@@ -15,8 +15,12 @@ final class GenerationCopy {
     private var nextDropped = 0
     /// The run that dropped events are added to; not stored yet.
     private var openRun: GapRun?
+    /// The keys of all events dropped by this rewrite and, in `storeKeys`, by earlier ones. In memory until they are
+    /// stored.
     private var droppedKeys: [DroppedKeys.Entry] = []
+    /// How many lanes the target has; the number of the next one.
     private var copiedLanes: UInt32 = 0
+    /// How many tree nodes the target has; the number of the next one.
     private var copiedNodes: UInt64 = 0
 
     /// Bounds one write transaction of the copy.
@@ -66,6 +70,7 @@ final class GenerationCopy {
         try copyAll(reader, reader.tables.bookmarks, transaction, target.tables.bookmarks)
     }
 
+    /// Runs one write transaction of the target.
     func write(_ body: (borrowing WriteTransaction, LogTables) throws -> Void) throws {
         let transaction = try target.environment.beginWrite()
         try body(transaction, target.tables)
@@ -80,6 +85,7 @@ final class GenerationCopy {
 // MARK: - Events
 
 extension GenerationCopy {
+    /// Copies the next batch of events: up to the reader's head, or until the batch is full.
     private func copyEvents(
         _ reader: LogReader,
         head: UInt64,
@@ -105,6 +111,9 @@ extension GenerationCopy {
         copiedHead = found && last < head && (room.events == 0 || room.bytes <= 0) ? last : head
     }
 
+    /// Copies one event, or drops or redacts it as the plan says.
+    ///
+    /// - Throws: `invalidArgument` if the plan drops a sequence before this one, which therefore is not held.
     private func copy(
         _ record: Record,
         _ sequence: UInt64,
@@ -128,6 +137,8 @@ extension GenerationCopy {
         }
     }
 
+    /// Keeps the leaf hash in a run, and the key among those of dropped events (I4). Runs of this rewrite are not
+    /// joined with older ones: a run names one rewrite.
     private func drop(
         _ record: Record,
         _ sequence: UInt64,
@@ -153,6 +164,7 @@ extension GenerationCopy {
         }
     }
 
+    /// Stores the open run, if there is one.
     private func storeRun(_ transaction: borrowing WriteTransaction, _ tables: LogTables) throws {
         guard let run = openRun else { return }
         openRun = nil
@@ -171,6 +183,7 @@ extension GenerationCopy {
                     try transaction.putMeta(value, named: name, in: tables.meta)
                 }
             }
+            // Only a rewrite that drops events is a compaction and moves `decidedAt`.
             let bytes = plan.dropped.isEmpty ? try reader.decidedAt().rawValue : decidedAt
             if bytes > 0 {
                 try transaction.putMeta(withKey(bytes) { Array($0) }, named: MetaName.decidedAt, in: tables.meta)
@@ -186,6 +199,7 @@ extension GenerationCopy {
         var cursor = try Cursor(reader.view, reader.tables.lanes)
         var found = try cursor.seek(atLeast: copiedLanes)
         while found {
+            // A lane's key and value stay the same, so its checksum fits in the target as well.
             try transaction.append(cursor.value, at: cursor.key, in: tables.lanes)
             copiedLanes += 1
             found = try cursor.advance()
@@ -207,6 +221,7 @@ extension GenerationCopy {
         }
     }
 
+    /// Stores the keys of all dropped events, old and new, in one order. Cost: all of them are in memory.
     private func storeKeys(
         _ reader: LogReader,
         _ transaction: borrowing WriteTransaction,
@@ -229,6 +244,7 @@ extension GenerationCopy {
         try copyAll(reader, reader.tables.gaps, transaction, tables.gaps)
     }
 
+    /// Copies the facts; one of the plan replaces the fact of its name.
     private func copyFacts(
         _ reader: LogReader,
         _ transaction: borrowing WriteTransaction,

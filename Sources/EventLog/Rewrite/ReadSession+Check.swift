@@ -3,7 +3,8 @@
 extension ReadSession {
     /// Checks that an event's bytes fit its leaf hash and, if the payload is a substitute, that an act names it (I7).
     ///
-    /// Does not compare the leaf hash with the tree; `verify` and `checkTree` do. Cost: two hashes an event.
+    /// Does not compare the leaf hash with the tree; `verify` and `checkTree` do. Cost: two hashes an event; for a
+    /// redacted one also a search through the payloads of all acts of rewrites.
     ///
     /// - Throws: `EventLogError` with code `damaged`, naming the sequence.
     public func check(_ event: borrowing EventView) throws {
@@ -14,6 +15,7 @@ extension ReadSession {
     ///
     /// - Throws: as `check(_:)`; `notFound` for zero and beyond the head.
     public func checkEvent(at sequence: SequenceNumber) throws {
+        // Throws for a sequence outside the log, for which `record` would only return `nil`.
         _ = try holding(at: sequence)
         guard let record = try reader.record(at: sequence.rawValue) else { return }
         try reader.check(record, at: sequence.rawValue, in: try reader.lane(record.laneNumber))
@@ -26,7 +28,8 @@ extension ReadSession {
         return try reader.act(naming: record, at: sequence.rawValue).map { SequenceNumber($0) }
     }
 
-    /// Checks the leaf hashes up to a sequence: the root of each full block of 256 must equal the stored node.
+    /// Checks the leaf hashes up to a sequence: the root of each full block of 256 must equal the stored node. Hashes
+    /// no events. Nothing stored covers the leaves after the last full block: the caller compares the root.
     ///
     /// - Returns: the root over all of them.
     /// - Throws: `EventLogError` with code `damaged`.
@@ -56,6 +59,7 @@ extension RewritePlan {
 }
 
 extension LogReader {
+    /// Checks a record against its own leaf hash and, if it is redacted, against the acts.
     @inline(__always)
     func check(_ record: Record, at sequence: UInt64, in lane: Lane) throws {
         guard record.recomputedLeafHash(in: lane) == record.leafHash else {
@@ -66,6 +70,7 @@ extension LogReader {
         }
     }
 
+    /// The last of the rewrites' acts that names the substitute of a redacted event; `nil` if none does.
     func act(naming record: Record, at sequence: UInt64) throws -> UInt64? {
         let name = RewritePlan.name(ofSubstitute: Array(record.payload), for: SequenceNumber(sequence))
         return try acts().last { act in

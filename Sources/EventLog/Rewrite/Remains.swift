@@ -1,7 +1,7 @@
 /// Hashes of everything that rewrites have left beside the events (I25): the deciding sequence, facts, keys of dropped
 /// events, runs of dropped events, and clocks.
 ///
-/// A rewrite's act names them as they are once the rewrite has taken effect; they stay the same until the next rewrite.
+/// A rewrite's act names them as they are once the rewrite has taken effect. They stay the same until the next rewrite.
 /// The tree covers the act, so the last rewrite's act proves all of them.
 struct Remains: Equatable {
     let decidedAt: UInt64
@@ -76,6 +76,7 @@ struct Remains: Equatable {
             hasher.update(number: run.clock)
             return true
         }
+        // No run begins at 0, so this zero ends the list of runs.
         hasher.update(number: 0 as UInt64)
         for number in 0..<head / TreeNode.leafCount {
             guard let node = try reader.node(number) else { throw reader.damaged("tree node \(number) is missing") }
@@ -106,7 +107,7 @@ extension RewritePlan {
     /// The most bytes that `act(naming:)` adds to the payload.
     static let remainsBytesMax = 320
 
-    /// Whether the act's payload looks like a JSON object, so that a member can be added.
+    /// Whether the act's payload looks like a JSON object, so that a member can be added. Checks the braces only.
     var isActOpen: Bool {
         act.payload.count >= 2 && act.payload.first == UInt8(ascii: "{") && act.payload.last == UInt8(ascii: "}")
     }
@@ -125,6 +126,8 @@ extension GapExplanation {
         guard decidedAt <= head else {
             throw reader.damaged("the last compaction was decided at \(decidedAt), and the head is \(head)")
         }
+        // Found among the events, which the tree covers, and not by the list in `meta`, which somebody may have
+        // altered.
         guard let (act, payload) = lastRewrite else {
             let counts = try [reader.tables.facts, reader.tables.keys].map { try reader.view.count(of: $0) }
             guard decidedAt == 0, counts == [0, 0], try reader.acts().isEmpty else {
@@ -182,6 +185,7 @@ extension LogReader {
     func checkFacts() throws {
         guard let act = try acts().last, let record = try record(at: act) else { return }
         let payload = Array(record.payload)
+        // An act of an earlier program version names no facts, so there is nothing to compare.
         guard payload.contains(Array("\"remains\":{".utf8)) else { return }
         let hash = try Remains.factsHash(self)
         guard payload.contains(Array(Remains.naming(facts: hash).utf8)),

@@ -11,9 +11,11 @@ public struct RewritePlan: Sendable {
     /// and each substitute by `"sequence":"N","substituteHash":"HEX"`. The payload is a JSON object; the rewrite adds what it
     /// leaves beside the events as the member `remains`.
     public var act: DraftEvent
-    /// Values to store beside the events, by name (1 to 255 bytes). Facts under other names stay unchanged.
+    /// Values to store beside the events, by name (1 to 255 bytes of UTF-8). Facts under other names stay unchanged;
+    /// none can be removed.
     public var facts: [String: [UInt8]]
-    /// Payloads that replace the originals, which are removed for ever.
+    /// Payloads that replace the originals, which are removed for ever, as are their salts. The rewrite passes over
+    /// sequences that are dropped or not held.
     public var substitutes: [SequenceNumber: [UInt8]]
     /// Whether to leave the log unchanged: the rewrite does everything but the switch, and removes the new generation.
     public var isDryRun = false

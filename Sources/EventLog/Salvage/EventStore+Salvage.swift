@@ -2,7 +2,7 @@ extension EventStore {
     /// Makes a new log of every event of a damaged log that still fits its leaf hash (I20). Reads the damaged log
     /// without LMDB, and does not change it.
     ///
-    /// Memory: everything that is found.
+    /// Memory: everything that is found, and a hash for each sequence up to the last one found.
     ///
     /// - Parameters:
     ///   - path: The damaged log.
@@ -33,6 +33,8 @@ extension EventStore {
             var number = first
             guard try folder.kind(of: Folder.dataFileName) != .nothing else { throw directory.isMissing(number) }
             var parts = try SalvagedParts(DataFile(in: folder), progress: progress)
+            // As in an intact log, the newest generation is the log. If it cannot be found, the last one that can be is
+            // salvaged.
             while let successor = parts.meta[MetaName.successor], successor.count == 4 {
                 let next = successor.reduce(0) { $0 << 8 | UInt32($1) }
                 guard next > number, let found = try directory.generation(next) else { break }
@@ -41,6 +43,7 @@ extension EventStore {
             }
             try checkHead(parts.head, in: folder)
             let format = try? directory.format()
+            // The checksum proves the identity in `meta`; nothing proves that in FORMAT.
             let identity = parts.meta[MetaName.identity] ?? format?.identity ?? systemRandomBytes(16)
             var salvage = Salvage(parts, identity: identity, now: now)
             guard Directory.kind(of: target) == .nothing else {
@@ -57,7 +60,8 @@ extension EventStore {
         }
     }
 
-    /// A salvage holds a hash for each sequence, and checksums have no key: forged values must not choose how many.
+    /// A salvage holds a hash for each sequence, and anyone can compute a checksum. So a forged value must not decide
+    /// how much memory the salvage takes.
     private static func checkHead(_ head: UInt64, in folder: Folder) throws {
         let byteCount = try DataFile(in: folder).byteCount()
         guard head > max(sequenceMax, byteCount / leastEventBytes) else { return }

@@ -5,6 +5,7 @@ struct PageScan {
     private static let nodeHeaderBytes = 8
     private static let pagesBetweenReports: UInt64 = 4_096
     private let file: DataFile
+    /// From the first meta page that can be read; 4,096 if none can.
     private let pageBytes: Int
     private let fileBytes: UInt64
 
@@ -29,6 +30,7 @@ struct PageScan {
             // Only leaf pages. No other field of the header is required: it may be damaged.
             guard word(page, 10) == 2 else { return true }
             let lower = Int(word(page, 12))
+            // The bound of the offsets may be damaged. Then nothing of the page is taken.
             let end = (Self.headerBytes...pageBytes).contains(lower) ? lower : Self.headerBytes
             for slot in stride(from: Self.headerBytes, to: end - 1, by: 2) {
                 if let entry = entry(of: page, at: Int(word(page, slot))) { body(entry.key, entry.value) }
@@ -41,6 +43,7 @@ struct PageScan {
     /// Passes the numbers of the pages that contain data to `body`, without holes, until `body` returns false.
     private func forEachPage(_ body: (UInt64) -> Bool) {
         let (size, end) = (UInt64(pageBytes), fileBytes / UInt64(pageBytes))
+        // Pages 0 and 1 are the meta pages.
         var number: UInt64 = 2
         while number < end, let data = file.dataRange(from: number * size) {
             number = max(number, data.lowerBound / size)
@@ -51,6 +54,8 @@ struct PageScan {
         }
     }
 
+    /// An entry of a leaf page (`MDB_node`); `nil` if it leaves the page or the file. A flag of 1 means that the value
+    /// has pages of its own.
     private func entry(of page: [UInt8], at offset: Int) -> (key: [UInt8], value: [UInt8])? {
         guard offset >= Self.headerBytes, offset + Self.nodeHeaderBytes <= pageBytes else { return nil }
         let size = Int(word(page, offset)) | Int(word(page, offset + 2)) << 16

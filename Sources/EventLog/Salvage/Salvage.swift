@@ -5,6 +5,7 @@
 /// it lacks.
 struct Salvage {
     private let parts: SalvagedParts
+    /// The damaged log's identity, as far as it is known.
     private let identity: [UInt8]
     private let now: Timestamp
     private var head: UInt64 = 0
@@ -26,6 +27,7 @@ struct Salvage {
         tell()
     }
 
+    /// Takes a candidate for each sequence. A dropped event stays dropped, even if its record is found in an old page.
     private mutating func fill() {
         leafHashes = Array(repeating: .zero, count: Int(head))
         records = Array(repeating: nil, count: Int(head))
@@ -46,7 +48,8 @@ struct Salvage {
     }
 
     /// Compares a full block with its stored root. If they differ, tries the other candidates for one event after
-    /// another.
+    /// another. So it repairs a block with one wrong candidate, not with two. Cost: a root of 256 leaves for each other
+    /// candidate.
     private mutating func settle(_ block: UInt64) {
         let range = Int(block * TreeNode.leafCount)..<Int((block + 1) * TreeNode.leafCount)
         guard let node = parts.nodes[block] else { return forgetUnproved(range) }
@@ -73,12 +76,14 @@ struct Salvage {
     /// Fills the report.
     private mutating func tell() {
         assert(records.count == leafHashes.count && isDropped.count == leafHashes.count, "one of each for a sequence")
+        // No stored root covers the leaves after the last full block, so their hashes are unproved.
         let open = leafHashes.count - leafHashes.count % Int(TreeNode.leafCount)
         forgetUnproved(open..<leafHashes.count)
         report.head = SequenceNumber(head)
         report.held = UInt64(records.count { $0 != nil })
         report.dropped = UInt64(isDropped.count { $0 })
         var first: UInt64?
+        // One step beyond the end closes a range that reaches it.
         for index in 0...records.count {
             let isLost = index < records.count && records[index] == nil && !isDropped[index]
             if isLost, first == nil { first = UInt64(index) + 1 }
@@ -93,10 +98,12 @@ struct Salvage {
 // MARK: - Pieces
 
 extension Salvage {
-    /// Whether something is missing that no existing act names.
+    /// Whether events are missing that no existing act names, as far as the parts tell.
     var needsAct: Bool { !report.lost.isEmpty || (report.dropped > 0 && parts.meta[MetaName.acts] == nil) }
 
     /// The header and the pieces from which an import makes the new log. Sets the root in the report.
+    ///
+    /// With an act of the salvage, this is the only act that the header lists, and every run names it as its rewrite.
     mutating func pieces(
         newIdentity: [UInt8],
         needsAct: Bool
@@ -122,6 +129,7 @@ extension Salvage {
         return (header(needsAct: needsAct, size: UInt64(leaves.count), newIdentity), pieces)
     }
 
+    /// Without bookmarks: the new log may lack events that they count as read, so recorders must begin anew.
     private func header(needsAct: Bool, size: UInt64, _ newIdentity: [UInt8]) -> LogHeader {
         let stored = parts.meta[MetaName.acts].map { bytes in
             stride(from: 0, to: bytes.count - 7, by: 8).map { start in
@@ -139,6 +147,7 @@ extension Salvage {
         )
     }
 
+    /// The event at an index, copied; `nil` if it is not held.
     private func event(at index: Int) -> RecordedEvent? {
         records[index]?.withUnsafeBytes { bytes in
             guard let record = Record(bytes), let lane = parts.lanes[record.laneNumber] else { return nil }

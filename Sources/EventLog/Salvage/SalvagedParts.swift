@@ -1,4 +1,5 @@
-/// The parts of one generation that are provably as they were written, found in its pages alone.
+/// The parts of one generation that are provably as they were written, found in its pages alone. "Provably" means
+/// against damage: whoever forges a value can compute its checksum too.
 ///
 /// Checksums, which cover the table's name and the key, prove the values of small tables; leaf hashes prove events. A
 /// proved part counts wherever it lies, because parts do not change within a generation.
@@ -10,8 +11,11 @@ struct SalvagedParts {
         let record: [UInt8]?
     }
 
+    /// By number.
     private(set) var lanes: [UInt32: Lane] = [:]
+    /// By first sequence.
     private(set) var runs: [UInt64: GapRun] = [:]
+    /// By number, counted from 0.
     private(set) var nodes: [UInt64: TreeNode] = [:]
     private(set) var meta: [String: [UInt8]] = [:]
     private(set) var facts: [String: [UInt8]] = [:]
@@ -43,9 +47,12 @@ struct SalvagedParts {
         runs = runs.filter { $0.value.count <= Self.strayDistance || !Self.contains(held, in: $0.value) }
         let spans = (held.map { (first: $0, last: $0) } + runs.values.map { (first: $0.first, last: $0.last) })
             .sorted { $0.first < $1.first }
+        // At each index: the greatest sequence that the spans up to there reach. Runs may overlap, so the last span
+        // need not reach furthest.
         var heads: [UInt64] = []
         for span in spans { heads.append(max(heads.last ?? 0, span.last)) }
         var end = spans.count
+        // From the end, so that several groups of strays are found, each with its own distance.
         for start in stride(from: end - 1, to: 0, by: -1) {
             let (first, head) = (spans[start].first, heads[start - 1])
             guard first > head, first - head > Self.strayDistance else { continue }
@@ -73,6 +80,8 @@ struct SalvagedParts {
     private static let strayDistance: UInt64 = 4_096
     private static let strayCountMax = 16
 
+    /// Takes an entry if a table's checksum proves it. The pages do not tell the table, so the length of the key
+    /// narrows the choice and the checksum, which covers the table's name, decides.
     private mutating func takeSmall(_ key: [UInt8], _ value: [UInt8]) {
         key.withUnsafeBytes { key in
             value.withUnsafeBytes { value in
@@ -95,7 +104,10 @@ struct SalvagedParts {
         }
     }
 
+    /// Takes an entry if it is a record whose lane is known. Of equal leaf hashes, one candidate that fits its bytes is
+    /// enough.
     private mutating func takeEvent(_ key: [UInt8], _ value: [UInt8]) {
+        // The bound keeps sums of sequences within 64 bits; `checkHead` sets the real one.
         guard key.count == 8, let sequence = key.withUnsafeBytes({ $0.bigEndian(as: UInt64.self) }), sequence > 0,
             sequence < 1 << 48
         else { return }

@@ -43,6 +43,7 @@ extension EventStore {
         }
     }
 
+    /// Makes a log where none exists, under a partial name until it is whole. An empty folder may be at the path.
     private static func importNew(
         _ path: String,
         _ header: LogHeader,
@@ -94,6 +95,8 @@ extension EventStore {
         return (provesRemains, pieces.missing)
     }
 
+    /// The error of an import that does not fit what exists at the path; `sequence` is the place where it stops
+    /// fitting.
     static func refused(_ path: String, _ reason: String, at sequence: UInt64? = nil) -> EventLogError {
         EventLogError(
             .invalidArgument,
@@ -109,6 +112,8 @@ extension EventStore {
 // MARK: - Into an existing log
 
 extension EventStore {
+    /// Imports into an existing log: writes the whole input into a new generation, compares it with the old one, then
+    /// switches. Holds the rewrite lock throughout, the write lock only for the switch.
     private func importOver(_ header: LogHeader, _ fill: (LogImport) throws -> Void) throws -> ImportResult {
         guard header.identity == identity else {
             throw Self.refused(path, "fork at sequence 1: the log there has another identity", at: 1)
@@ -128,8 +133,10 @@ extension EventStore {
                 try fill(pieces)
                 return (try pieces.finish(), pieces.missing)
             }
+            // Most of the comparison comes before the write lock. `takeOver` compares only what was appended since.
             let compared = try old.read { try check($0, against: target, from: 1, header) }
             let result = try takeOver(header, from: old, to: target, compared: compared)
+            // If the log stays as it is, it lacks nothing that the input lacks, and proves what it proved before.
             let isChanged = result.appended > 0
             return ImportResult(
                 appended: isChanged ? result.appended - missing : 0,
@@ -138,7 +145,8 @@ extension EventStore {
                 provesRemains: provesRemains || !isChanged
             )
         } catch {
-            // Nothing refers to the new generation yet. If it cannot be removed now, the next rewrite removes it.
+            // Nothing refers to the new generation yet. If it cannot be removed now, the next rewrite removes it. After
+            // the switch the new generation is the current one and must stay.
             if core.current.number == old.number { try? core.directory.discard(number) }
             throw error
         }
@@ -158,6 +166,7 @@ extension EventStore {
             let head = try reader.head()
             _ = try check(reader, against: target, from: compared + 1, header)
             guard head < header.size else { return head }
+            // Within the write lock, since every append may change a bookmark.
             try keepBookmarks(reader, target)
             try target.folder.sync()
             try core.directory.folder.sync()
@@ -188,6 +197,8 @@ extension EventStore {
     }
 
     /// Compares the leaves from `first` on, as far as both logs go. Returns the last sequence compared.
+    ///
+    /// Reads both logs in blocks of 4,096 leaves, so that the memory is bounded.
     private func check(
         _ old: LogReader,
         against target: Generation,
@@ -209,6 +220,9 @@ extension EventStore {
         return max(last, first - 1)
     }
 
+    /// Compares the leaf hashes of a block.
+    ///
+    /// - Throws: `EventLogError` with code `invalidArgument`, naming the first sequence at which the logs differ.
     private func compare(_ old: LogReader, _ new: LogReader, in block: ClosedRange<UInt64>) throws {
         var hashes: [Hash256] = []
         try old.forEachLeaf(in: block) { hashes.append($0.hash) }

@@ -1,12 +1,16 @@
-/// Writes the pieces of a log into a generation.
+/// Writes the pieces of a log into a generation. It checks their order and form only; `check` then verifies everything
+/// that was written, hashes included.
 ///
-/// `@unchecked Sendable`: one thread uses it at a time, because `LogImport` waits for each write before the next call.
+/// `@unchecked Sendable` is right because one thread uses it at a time: `LogImport` waits for each write before the
+/// next call.
 final class ImportWriter: @unchecked Sendable {
     private let target: Generation
     private let interner = LaneInterner()
+    /// The head, the open node and the clock of what was written so far.
     private var edge = TreeEdge()
     /// By object: `interner` makes equal lanes one object, and keeps it alive.
     private var laneNumbers: [ObjectIdentifier: UInt32] = [:]
+    /// The last key of a dropped event; they must ascend from chunk to chunk.
     private var lastKey: DroppedKeys.Entry?
     /// How many events the part lacks so far.
     private(set) var missing: UInt64 = 0
@@ -57,6 +61,7 @@ final class ImportWriter: @unchecked Sendable {
         }
         // A part that lacks nothing is a whole log.
         if missing > 0 { try write { try $0.putMeta([1], named: MetaName.part, in: $1.meta) } }
+        // The leaf hashes came with the input. Only this pass shows that they are those of the events.
         let report = try target.read { reader in
             var verification = Verification(reader, generation: target.number, progress: nil)
             return verification.run(identity: header.identity, file: try DataFile(in: target.folder))
@@ -116,6 +121,8 @@ extension ImportWriter {
         }
         let clock = run.clock?.microseconds ?? Clock.none
         let end = run.leafHashes.count
+        // An exported run may be longer than a stored one. Only its last part has a clock, because the clock counts at
+        // the last event of the whole run.
         for start in stride(from: 0, to: end, by: GapRun.hashCountMax) {
             let stop = min(start + GapRun.hashCountMax, end)
             let part = GapRun(
@@ -127,6 +134,7 @@ extension ImportWriter {
             try transaction.putSealed(part.bytes, at: withKey(part.first) { Array($0) }, in: tables.gaps)
         }
         for (place, hash) in run.leafHashes.enumerated() {
+            // A node that ends within the run has a clock that the run does not give, so the piece brings it.
             let isAtNode = (edge.head + 1).isMultiple(of: TreeNode.leafCount)
             let known = isAtNode ? run.clockAtNode?.microseconds ?? Clock.none : Clock.none
             try extend(hash, clock: place == end - 1 ? clock : known, transaction, tables)
@@ -191,6 +199,7 @@ extension ImportWriter {
         }
     }
 
+    /// - Throws: `EventLogError` with code `invalidArgument` unless the sequence is the next one.
     private func checkPlace(_ sequence: SequenceNumber) throws {
         guard sequence.rawValue != edge.head + 1 else { return }
         throw invalid("sequence \(sequence) stands where \(edge.head + 1) belongs")
@@ -200,6 +209,7 @@ extension ImportWriter {
 // MARK: - The tree and the lanes
 
 extension ImportWriter {
+    /// Adds a leaf, or the root of a subtree, to the tree, and stores the node that it completes.
     private func extend(
         _ hash: Hash256,
         level: Int = 0,
@@ -212,6 +222,8 @@ extension ImportWriter {
         try transaction.putSealed(node.bytes, at: key, in: tables.nodes)
     }
 
+    /// The number of a lane, given in the order in which the lanes come. It enters no hash, so it may differ from the
+    /// exported log's.
     private func number(
         of lane: Lane,
         _ transaction: borrowing WriteTransaction,

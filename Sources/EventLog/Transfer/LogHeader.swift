@@ -2,7 +2,7 @@
 public struct LogHeader: Hashable, Sendable {
     /// Sixteen bytes that tell this log from every other.
     public var identity: [UInt8]
-    /// How many events the log has, dropped ones included.
+    /// How many sequences the log has, those of dropped and missing events included.
     public var size: UInt64
     /// The root over all of them.
     public var root: Hash256
@@ -10,9 +10,9 @@ public struct LogHeader: Hashable, Sendable {
     public var decidedAt: SequenceNumber
     /// The sequence of each rewrite's act, in the order of the rewrites.
     public var acts: [SequenceNumber]
-    /// What rewrites stored beside the events, by name.
+    /// What rewrites stored beside the events, by name; empty in a part.
     public var facts: [String: [UInt8]]
-    /// What recorders stored to resume from, by source.
+    /// What recorders stored to resume from, by source; empty in a part. No hash covers them.
     public var bookmarks: [String: [UInt8]]
     /// Whether the log is a part: the pieces may lack some of its events.
     public var isPart = false
@@ -47,7 +47,8 @@ public struct DroppedRun: Hashable, Sendable {
     public var rewrite: UInt32
     /// The greatest `recordedAt` of the remote changes among them; `nil` if there are none.
     public var clock: Timestamp?
-    /// The log's clock at the multiple of 256 among them; `nil` without one, or if it is the last of them.
+    /// The log's clock at the multiple of 256 among them; `nil` without one, or if it is the last of them, where
+    /// `clock` tells it.
     public var clockAtNode: Timestamp?
 
     /// Makes a run.

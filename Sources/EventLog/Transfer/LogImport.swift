@@ -9,6 +9,7 @@ public final class LogImport {
     private let header: LogHeader
     private let writer: ImportWriter
     private let behind = WorkBehind()
+    /// Pieces that are not handed to the writer yet, and the bytes of their payloads.
     private var waiting: [LogPiece] = []
     private var waitingBytes = 0
 
@@ -62,6 +63,7 @@ public final class LogImport {
     private func flush() throws {
         guard !waiting.isEmpty else { return }
         let pieces = waiting
+        // The closure must not hold `self`: `deinit` waits for it.
         let writer = writer
         waiting = []
         waitingBytes = 0
@@ -69,7 +71,8 @@ public final class LogImport {
     }
 }
 
-/// Runs work on another thread while the caller continues, one piece at a time.
+/// Runs work on another thread while the caller continues, one piece of work at a time. `run` and `finish` are for one
+/// thread.
 private final class WorkBehind: Sendable {
     private let queue = DispatchQueue(label: "eventlog.import")
     /// `run` waits for it before it begins the next work, so that there is at most one piece.

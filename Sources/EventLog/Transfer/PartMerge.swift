@@ -1,4 +1,5 @@
-/// Merges a part into an existing log. The events of the log stay, and the part must have the same ones.
+/// Merges a part into an existing whole log. The events of the log stay, and the part must have the same ones. The
+/// part's later events follow them; if it lacks some of these, the log becomes a part (`docs/decisions/0023`).
 struct PartMerge {
     private let reader: LogReader
     private let path: String
@@ -29,7 +30,9 @@ struct PartMerge {
         }
     }
 
+    /// The log's own events for a range that the part covers with one hash, if their subtree has this hash.
     private func own(_ first: UInt64, count: UInt64, hash: Hash256) throws -> [LogPiece] {
+        // Every input has a piece at sequence 1, so this is checked once.
         if first == 1, try reader.isPart() || reader.decidedAt() > .zero {
             throw EventStore.refused(
                 path,

@@ -1,7 +1,8 @@
 // MARK: - The whole log
 
 extension ReadSession {
-    /// The header of the log: everything but its events and the keys of dropped ones.
+    /// The header of the log: everything but its events and the keys of dropped ones. The facts and bookmarks are in
+    /// memory.
     public func header() throws -> LogHeader {
         LogHeader(
             identity: try reader.meta(MetaName.identity) ?? [],
@@ -54,6 +55,8 @@ extension ReadSession {
     private func passMissing(from first: UInt64, before end: UInt64, _ body: (LogPiece) throws -> Void) throws {
         var next = first
         while next < end {
+            // The greatest powers of two that fit the range, that divide the place (any, at the first leaf), and that
+            // lie within a node.
             let room = 63 - (end - next).leadingZeroBitCount
             let aligned = next == 1 ? room : (next - 1).trailingZeroBitCount
             let level = min(room, aligned, MissingRun.levelMax)
@@ -70,7 +73,8 @@ extension ReadSession {
         try reader.acts().map { SequenceNumber($0) }
     }
 
-    /// Passes every piece of the log to `body` in order. Checks each event first.
+    /// Passes every piece of the log to `body` in order: events and runs by sequence, then the keys of dropped events.
+    /// Checks each event first. Not for a part, whose missing events are no dropped ones.
     ///
     /// - Throws: `EventLogError` with code `damaged`, naming the sequence, if an event is not as it was appended.
     public func forEachPiece(_ body: (LogPiece) throws -> Void) throws {
@@ -93,6 +97,7 @@ extension ReadSession {
         }
     }
 
+    /// Passes the runs of dropped events from `next` to before `end`, and moves `next` behind them.
     private func passDropped(from next: inout UInt64, before end: UInt64, _ body: (LogPiece) throws -> Void) throws {
         while next < end {
             guard let run = try reader.gapRun(at: next), run.first == next, run.level == 0, run.last < end else {
@@ -113,11 +118,13 @@ extension ReadSession {
     /// The clock at the node that ends within a run; `nil` without one. The leaves of a run do not give it, since the
     /// run keeps only its greatest time.
     private func clockAtNode(in run: GapRun) throws -> Timestamp? {
+        // The last sequence of the node in which the run begins. If that is the run's last one, its clock is the run's.
         let end = (run.first + TreeNode.leafCount - 1) / TreeNode.leafCount * TreeNode.leafCount
         guard end < run.last else { return nil }
         return try reader.node(end / TreeNode.leafCount - 1).flatMap { Self.time($0.clock) }
     }
 
+    /// All values of a table with checksums, by key, without their checksums.
     private func values(of table: Table) throws -> [String: [UInt8]] {
         var values: [String: [UInt8]] = [:]
         var cursor = try Cursor(reader.view, table)
