@@ -15,7 +15,9 @@ public final class DerivedStore: Sendable {
     let environment: Environment
     let folder: Folder
     private let directory: LogDirectory
+    /// The name of the environment's folder in the log's directory.
     private let name: String
+    /// Set once, for ever. `Generation` keeps a discarded store and makes no other one in its place.
     private let isDiscardedFlag = Mutex(false)
 
     private init(_ folder: Folder, _ directory: LogDirectory, _ name: String) throws {
@@ -153,6 +155,8 @@ extension DerivedStore {
         try transaction.commit()
     }
 
+    /// The table `tables` has the owner under `00`, the last table number under `01`, and each table under `02` and its
+    /// name (`docs/format.md`).
     private static let ownerKey: [UInt8] = [0]
 
     private func owner() throws -> [UInt8]? {
@@ -163,10 +167,16 @@ extension DerivedStore {
 // MARK: - Tables
 
 extension DerivedStore {
+    /// The number of a table; `nil` if it is missing or has another version.
     private func registered(_ name: String, _ version: UInt32) throws -> UInt32? {
         try read { try number(of: name, version, $0) }
     }
 
+    /// Gives the table a number that no table had before, so that entries which a crash leaves behind belong to no
+    /// table.
+    ///
+    /// The entries of the former version are removed after the commit, in commits of their own, because there may be
+    /// many.
     private func register(_ name: String, _ version: UInt32) throws -> UInt32 {
         let (number, former) = try write { transaction -> (UInt32, UInt32?) in
             if let number = try self.number(of: name, version, transaction.view) { return (number, nil) }
@@ -203,6 +213,7 @@ extension DerivedStore {
         return entry.number
     }
 
+    /// A value of the table `tables`, copied; `nil` if it is missing or does not fit its checksum.
     private func sealed(_ key: [UInt8], _ view: TransactionView) throws -> [UInt8]? {
         let table = environment.tables[0]
         return try key.withUnsafeBytes { key in
@@ -215,11 +226,13 @@ extension DerivedStore {
     func read<Result>(_ body: (TransactionView) throws -> Result) throws -> Result {
         let transaction = try environment.beginRead()
         let result = try body(transaction.view)
+        // Keeps the transaction open until here.
         _ = transaction.view
         return result
     }
 
-    /// Runs one write transaction, and runs `body` again if the map has to grow first.
+    /// Runs one write transaction. Runs `body` again if the map has to grow first, so `body` must not have effects
+    /// elsewhere that may not happen twice.
     func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
         for _ in 0..<8 {
             do {
@@ -249,7 +262,8 @@ extension LogDirectory {
         }
     }
 
-    /// Removes a folder of derived data that others may have open.
+    /// Removes a folder of derived data that others may have open: they keep the files, whose names are gone. Renames
+    /// it first, so that nobody opens half of it.
     func removeCache(_ name: String) throws {
         guard let cache = try folder.folder(name) else { return }
         try cache.checkRemovable()

@@ -10,6 +10,7 @@ public struct DerivedTable: Sendable {
     let store: DerivedStore
     /// The table's name.
     public let name: String
+    /// The first four bytes of all stored keys of the table.
     let number: UInt32
 
     private var values: Table { store.environment.tables[1] }
@@ -23,8 +24,8 @@ public struct DerivedTable: Sendable {
         }
     }
 
-    /// Lends the entries of a range of keys in order, all from one commit; `body` returns false to stop. The bytes are
-    /// valid within `body` only.
+    /// Lends the entries of a range of keys in order, all from one commit, which stays open for the length of the walk;
+    /// `body` returns false to stop. The bytes are valid within `body` only.
     ///
     /// - Parameter end: the first key past the range; `nil` for the table's end.
     /// - Throws: `EventLogError` with code `damaged` if a value is altered.
@@ -38,7 +39,8 @@ public struct DerivedTable: Sendable {
         }
     }
 
-    /// Stores values in one synced commit, each in place of any former one under its key.
+    /// Stores values in one synced commit, each in place of any former one under its key. It may walk over the entries
+    /// twice, if the map has to grow.
     ///
     /// A few large batches are better than many small ones. They are in memory meanwhile, so keep one below some 16
     /// MiB.
@@ -66,7 +68,8 @@ public struct DerivedTable: Sendable {
         }
     }
 
-    /// Removes the entries of a range of keys, in commits of 10,000.
+    /// Removes the entries of a range of keys, in commits of 10,000. Readers may see some of them removed and others
+    /// not.
     public func remove(from first: [UInt8], to end: [UInt8]?) throws {
         try wrapping {
             while try store.write({ try removeSome(from: first, to: end, $0) }) {}
@@ -86,6 +89,7 @@ public struct DerivedTable: Sendable {
 // MARK: - Within a transaction
 
 extension DerivedTable {
+    /// Lends the value under a key; `nil` if there is none. The bytes are valid until the transaction's next write.
     func withValue<Result>(
         at key: [UInt8],
         _ view: TransactionView,
@@ -115,6 +119,7 @@ extension DerivedTable {
         if !found { found = try cursor.seek(atLeast: prefixed(first)) }
         let end = end.map { prefixed($0) }
         while found, isBefore(end, cursor.key) {
+            // Without the number of the table.
             let key = UnsafeRawBufferPointer(rebasing: cursor.key[4...])
             guard try body(key, try opened(cursor.value, cursor.key)) else { return }
             found = try cursor.advance()
@@ -147,6 +152,8 @@ extension DerivedTable {
         to end: [UInt8]?,
         _ transaction: borrowing WriteTransaction
     ) throws -> Bool {
+        // The keys are copied and the cursor is closed before the first removal: a write invalidates the bytes that
+        // LMDB lends, and no cursor may outlive the commit.
         var keys: [[UInt8]] = []
         let end = end.map { prefixed($0) }
         do {
@@ -166,6 +173,7 @@ extension DerivedTable {
         withKey(number) { Array($0) + key }
     }
 
+    /// Whether a stored key belongs to this table and is below `end`.
     private func isBefore(_ end: [UInt8]?, _ key: UnsafeRawBufferPointer) -> Bool {
         guard key.bigEndian(as: UInt32.self) == number else { return false }
         return end.map { precedes(key, $0) } ?? true

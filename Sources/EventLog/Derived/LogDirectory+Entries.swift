@@ -12,6 +12,7 @@ extension LogDirectory {
             case Self.sources: try folder.folder(name).map { try checkLocks($0) }
             case _ where name.hasPrefix("gen-"): try folder.folder(name)?.checkEnvironment()
             case _ where name.hasPrefix("cache-"): try checkCache(name)
+            // Opening the folder is the check: what it contains is checked when it is removed.
             case _ where name.hasPrefix("gone-") || name.hasPrefix("birth-"): _ = try folder.folder(name)
             default: break
             }
@@ -30,6 +31,7 @@ extension LogDirectory {
         try check(PlaceStamp.fileName, in: cache, isWritten: false)
     }
 
+    /// Checks one entry as a file; a missing one passes.
     private func check(_ name: String, in folder: Folder, isWritten: Bool) throws {
         guard let information = try folder.status(of: name) else { return }
         try folder.check(information, name, isWritten: isWritten)

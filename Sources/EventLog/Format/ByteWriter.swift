@@ -2,6 +2,7 @@
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// Writes a number, big-endian.
     mutating func write<Number: FixedWidthInteger>(_ number: Number) {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
@@ -35,18 +36,21 @@ struct ByteReader {
     var isAtEnd: Bool { offset == bytes.count }
     var remainingCount: Int { bytes.count - offset }
 
+    /// The next number, big-endian.
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
         guard let number = bytes.bigEndian(at: offset, as: Number.self) else { return nil }
         offset += MemoryLayout<Number>.size
         return number
     }
 
+    /// The next `count` bytes, borrowed from the buffer.
     mutating func raw(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, remainingCount >= count else { return nil }
         defer { offset += count }
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
+    /// A text after its length; `nil` also if its bytes are no UTF-8.
     mutating func text() -> String? {
         guard let count = number(UInt16.self), let raw = raw(Int(count)) else { return nil }
         return String(validating: raw, as: UTF8.self)

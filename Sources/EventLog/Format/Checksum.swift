@@ -1,8 +1,11 @@
 /// The eight bytes at the end of every value of a table that the hash tree does not cover: the first eight bytes of
 /// SHA-256(table name ‖ 0 ‖ key ‖ value before the checksum).
+///
+/// It has no key, so it reveals accidents but no forgery. What must withstand forgery is named by acts (I25).
 enum Checksum {
     static let byteCount = 8
 
+    /// The zero between name and key keeps two tables from sharing a sum, since no name contains one.
     static func of(table: String, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt64 {
         var hasher = Hasher256()
         hasher.update(Array(table.utf8) + [0])

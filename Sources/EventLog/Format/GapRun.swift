@@ -11,10 +11,12 @@
 /// In a part of a log (`meta`, `part`), `rewrite` 0 marks events that the part never had: one hash, of a subtree within
 /// one tree node.
 struct GapRun: Equatable {
+    /// 13 bytes, 126 hashes and the checksum: 4,053 bytes, which fit one page of 4 KiB with its header.
     static let hashCountMax = 126
     /// The number of no rewrite: the log is a part and lacks these events.
     static let missing: UInt32 = 0
 
+    /// The first sequence of the run; the key in the table.
     let first: UInt64
     let level: UInt8
     let rewrite: UInt32
@@ -28,7 +30,8 @@ struct GapRun: Equatable {
 
     var last: UInt64 { first + count - 1 }
 
-    /// Whether the run may mark events that a part lacks.
+    /// Whether the run may mark events that a part lacks: one hash, of an aligned subtree within one tree node, without
+    /// a clock.
     var isWellFormedMissing: Bool {
         rewrite == Self.missing && hashes.count == 1 && Int(level) <= TreeNode.level && clock == Clock.none
             && (first - 1).isMultiple(of: count)
@@ -55,6 +58,7 @@ struct GapRun: Equatable {
     /// Reads a value whose checksum matches; `nil` if it is not a run.
     init?(first: UInt64, _ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
+        // This bound of the level and the last guard keep `count` and `last` within 64 bits.
         guard first > 0, let level = reader.number(UInt8.self), level < 48,
             let rewrite = reader.number(UInt32.self), let clock = reader.number(Int64.self)
         else { return nil }

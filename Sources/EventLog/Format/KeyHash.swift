@@ -18,6 +18,8 @@ struct KeyHash: Sendable {
         Hasher256.hash(Array(source.rawValue.utf8)).words.0
     }
 
+    /// The hash of a key's bytes; `seed` is that of its source. The length goes in first: without it, zeros in front of
+    /// the last bytes would not count.
     @inline(__always)
     func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         let words = secret.words
@@ -43,11 +45,14 @@ struct KeyHash: Sendable {
 }
 
 /// A checksum of derived values, against accidents only. It mixes four lanes at once, so that a byte of a long value
-/// costs a fraction of a cycle.
+/// costs a fraction of a cycle. The sums are stored: a change of the constants or of the order makes all derived data
+/// look damaged.
 enum ValueSum {
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let offset: UInt64 = 0xD1B5_4A32_D192_ED03
 
+    /// The sum of the bytes. `DerivedTable` passes the sum of the key as the seed, so that a value under another key
+    /// does not fit.
     static func sum(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
         var lanes = (seed, seed ^ factor, seed ^ offset, ~seed)
         var index = 0

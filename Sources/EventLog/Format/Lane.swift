@@ -1,4 +1,5 @@
 /// The source, kind and attributes that many events share. Stored once under a number, which no hash contains.
+/// `LaneInterner` makes equal lanes of one log one object, so that identity tells them apart.
 final class Lane: Sendable {
     let source: SourceName
     let kind: EventKind
@@ -34,7 +35,8 @@ final class Lane: Sendable {
     /// The value in the table `lanes` without its checksum.
     var bytes: [UInt8] { leafHead + leafAttributes }
 
-    /// Reads a value of the table `lanes`; `nil` if it is malformed.
+    /// Reads a value of the table `lanes`; `nil` if it is malformed, also if the attributes are not in their order:
+    /// another order has another leaf.
     convenience init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard let sourceText = reader.text(), let kindText = reader.text(),

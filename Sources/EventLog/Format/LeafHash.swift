@@ -9,6 +9,7 @@ enum LeafHash {
     /// The longest payload, in bytes, that is copied after its salt to be hashed by one call: each call has its price.
     private static let copiedBytesMax = 4096
 
+    /// SHA-256(salt ‖ payload).
     static func commitment(salt: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) -> Hash256 {
         if payload.count <= copiedBytesMax {
             let byteCount = salt.count + payload.count
@@ -55,9 +56,11 @@ enum LeafHash {
         key: UnsafeRawBufferPointer?,
         commitment: Hash256
     ) -> Hash256 {
+        // 2 bytes for the prefix and the version, 8 for the time, at most 3 before the key, 32 for the commitment.
         let byteCount = 45 + lane.leafHead.count + (key?.count ?? 0) + lane.leafAttributes.count
         return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
             var room = HashedRoom(buffer)
+            // Big-endian: the prefix `00` of RFC 6962, then the version `01`.
             room.append(number: UInt16(leafVersion))
             room.append(number: UInt64(bitPattern: recordedAt))
             room.append(lane.leafHead)

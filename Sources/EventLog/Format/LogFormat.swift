@@ -20,6 +20,7 @@ struct LogFormat: Equatable {
     /// - Throws: `EventLogError` with code `newerFormat` or `damaged`.
     init(_ bytes: [UInt8], path: String) throws {
         let fields = Self.fields(of: bytes)
+        // The version comes first: a newer format may write the other fields in another way.
         guard let text = fields["eventlog"], let version = Int(text), version > 0 else {
             throw Self.damaged(path, "its first line is not \"eventlog\" and a number")
         }
@@ -34,6 +35,7 @@ struct LogFormat: Equatable {
         self.identity = identity
     }
 
+    /// The lines `NAME VALUE`, by name. Of several lines with one name the first counts.
     private static func fields(of bytes: [UInt8]) -> [Substring: Substring] {
         var fields: [Substring: Substring] = [:]
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
@@ -59,6 +61,7 @@ struct LogFormat: Equatable {
             operation: "open log at",
             object: path,
             reason: "format version \(version) is newer than this program reads (\(Self.version))",
+            // Cut off, because it may be any text.
             advice: reader.map { "use version \($0.prefix(40)) or later" } ?? "use a newer version"
         )
     }

@@ -10,10 +10,12 @@
 struct Record {
     static let version: UInt8 = 1
     static let saltBytes = 16
+    /// Everything before the salt or commitment.
     private static let fixedBytes = 47
 
     let bytes: UnsafeRawBufferPointer
     let holding: EventHolding
+    /// The number in the table `lanes`; 0 in the record of a draft, which has none yet.
     let laneNumber: UInt32
     private let keyStart: Int
     private let payloadStart: Int
@@ -32,7 +34,7 @@ struct Record {
         guard payloadStart <= bytes.count else { return nil }
     }
 
-    /// A record that `write` wrote. Nothing is checked.
+    /// A record that `write` wrote in this process. Nothing is checked.
     @inline(__always)
     init(written bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
@@ -48,6 +50,7 @@ struct Record {
         Int64(bigEndian: bytes.loadUnaligned(fromByteOffset: 6, as: Int64.self))
     }
 
+    /// The leaf hash as stored; nothing shows that it fits the bytes.
     var leafHash: Hash256 {
         hash(at: 15)
     }
@@ -57,6 +60,7 @@ struct Record {
         keyStart == payloadStart ? nil : UnsafeRawBufferPointer(rebasing: bytes[keyStart..<payloadStart])
     }
 
+    /// The payload; the substitute if the event is redacted.
     var payload: UnsafeRawBufferPointer {
         @inline(__always) get { UnsafeRawBufferPointer(rebasing: bytes[payloadStart...]) }
     }
@@ -93,7 +97,8 @@ extension Record {
         fixedBytes + saltBytes + keyBytes + payloadBytes
     }
 
-    /// Writes the record of a draft into room of exactly its size. Lane number, leaf hash and salt are left zero.
+    /// Writes the record of a draft into room of exactly its size. Lane number, leaf hash and salt are left zero. An
+    /// empty key means none. Traps on a key of more than 255 bytes.
     @inline(__always)
     static func write(
         to room: UnsafeMutableRawBufferPointer,
@@ -113,6 +118,7 @@ extension Record {
         UnsafeMutableRawBufferPointer(rebasing: room[(start + key.count)...]).copyMemory(from: payload)
     }
 
+    /// Fills in what `write` left open. The offsets are those of the layout above.
     @inline(__always)
     static func setLane(_ number: UInt32, in room: UnsafeMutableRawBufferPointer) {
         room.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt32.self)

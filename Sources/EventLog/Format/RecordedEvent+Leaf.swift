@@ -1,6 +1,6 @@
 extension RecordedEvent {
     /// The bytes that the leaf hash covers, after the `00` of RFC 6962: the envelope and the commitment, in the layout
-    /// of `docs/format.md`.
+    /// of `docs/format.md`. Its hash is `leafHash` if the event is as it was appended.
     public var leaf: [UInt8] {
         let lane = Lane(source: envelope.source, kind: envelope.kind, attributes: envelope.attributes)
         let recordedAt = envelope.recordedAt.microseconds

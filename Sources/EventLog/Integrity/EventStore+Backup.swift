@@ -36,6 +36,8 @@ extension EventStore {
             try generation.environment.copy(to: file)
             try file.sync(folder.path(of: Folder.dataFileName))
             try folder.sync()
+            // This process has just written the file, so it may be mapped at once. `finish` checks every page all the
+            // same.
             let copy = try Generation.open(
                 directory: draft,
                 number: generation.number,
@@ -49,6 +51,8 @@ extension EventStore {
         throw LMDBError(0, "follow the log's generations, which are replaced too fast")
     }
 
+    /// Verifies the copy, then writes FORMAT, which makes it a log (I8). The report may name damage; then the caller
+    /// throws the copy away.
     private func finish(_ draft: LogDirectory, _ copy: Generation) throws -> VerifyReport {
         let file = try DataFile(in: copy.folder)
         let report = try copy.read { reader in

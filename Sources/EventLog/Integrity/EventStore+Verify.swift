@@ -2,6 +2,8 @@ extension EventStore {
     /// Checks the whole newest generation: pages, order, hashes, gaps, checksums and counts (I7). Then checks its
     /// derived data, and removes it if it is damaged (I17).
     ///
+    /// An intact result renews the mark (I24).
+    ///
     /// Cost: every byte is read and hashed. Appends and reads continue meanwhile.
     ///
     /// - Throws: `EventLogError` if the log cannot be read at all. The report names damage within it.
@@ -24,6 +26,7 @@ extension EventStore {
                     return report
                 }
                 guard var report, report.damage == nil || attempt == 9 || !report.isDamageOfMetaPages else { continue }
+                // Derived data of a damaged log is not looked at: the log has to be restored first.
                 if report.isIntact { report.derivedDamage = generation.checkDerivedData() }
                 return report
             }
@@ -51,6 +54,7 @@ extension EventStore {
             }
         }
         var options = options
+        // The pages of the events are still unchecked, so nothing may read an event before `verify()` has checked them.
         options.believesPages = true
         return try open(at: path, options: options).verify()
     }

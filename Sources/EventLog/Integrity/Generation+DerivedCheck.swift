@@ -22,6 +22,7 @@ extension Generation {
         }
     }
 
+    /// Removes the data through the open store if there is one, so that this process does not use it any further.
     private func discardDerivedData(_ name: String) {
         let isOpen = derived.withLock { derived in
             derived?.discard()

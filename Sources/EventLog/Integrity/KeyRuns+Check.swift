@@ -25,6 +25,7 @@ extension KeyRuns {
     /// stored maxima.
     fileprivate func compare(_ reader: LogReader) throws -> (count: UInt64, isRight: Bool) {
         var found = KeySum()
+        // Runs that cannot be read are wrong runs, not a fault of the log.
         guard let list = try? sum(into: &found) else { return (found.count, false) }
         if list.covered == 0 { return (0, found.count == 0) }
         guard list.covered <= (try reader.head()), try reader.prefixHash(through: list.covered) == list.prefixHash,
@@ -52,8 +53,8 @@ extension KeyRuns {
     }
 }
 
-/// A sum that tells whether two lists have the same entries, in any order. `Hasher` has a seed of this process, so no
-/// log can aim at equal sums.
+/// A sum that tells whether two lists have the same entries, in any order: two sums of 64 bits, so that memory does not
+/// grow with the keys. `Hasher` has a seed of this process, so no log can aim at equal sums.
 private struct KeySum: Equatable {
     private(set) var count: UInt64 = 0
     private var sums: [UInt64] = [0, 0]

@@ -18,7 +18,7 @@ public struct StoreStatistics: Hashable, Sendable {
     public let bytesUsed: UInt64
     /// The size in bytes to which the file can grow before its map is enlarged.
     public let bytesMax: UInt64
-    /// Slots of readers in use, in all processes.
+    /// Read transactions that are open, in all processes.
     public let readers: Int
     /// How many commits the oldest reader is behind; while it reads, the space of replaced pages is not used again.
     public let oldestReaderLag: UInt64
@@ -27,7 +27,7 @@ public struct StoreStatistics: Hashable, Sendable {
 }
 
 extension EventStore {
-    /// Reads how large the log is. Cost: a walk over the runs of dropped events.
+    /// Reads how large the log is. Cost: some lookups, and a look at each file of the derived data.
     public func statistics() throws -> StoreStatistics {
         try EventLogError.wrapping("read the size of", path) {
             let generation = try newestGeneration()
@@ -57,7 +57,8 @@ extension EventStore {
         }
     }
 
-    /// The newest generation, for reading.
+    /// The newest generation, for reading. A rewrite may replace it at any time; what the caller has open stays
+    /// readable.
     func newestGeneration() throws -> Generation {
         var generation = core.current
         while try generation.read({ try $0.successor() }) != nil {

@@ -1,4 +1,5 @@
-/// Reads a whole generation and recomputes everything that can be recomputed (I7).
+/// Reads a whole generation and recomputes everything that can be recomputed (I7), within one transaction. Use a value
+/// once.
 struct Verification {
     private let reader: LogReader
     private(set) var report = VerifyReport()
@@ -6,13 +7,17 @@ struct Verification {
     private var frontier = MerkleFrontier()
     /// The leaves since the last complete node.
     private var nodeFrontier = MerkleFrontier()
+    /// The greatest known time of the remote changes so far, in microseconds.
     private var clock = Clock.none
     /// Whether the time of each leaf since the last node is known. A run of dropped events has only its greatest.
     private var isClockExact = true
+    /// Collects dropped and redacted events and acts; compares them once all events are read.
     private var gaps = GapExplanation()
+    /// The sequences of dropped events, for the check of their keys.
     private var dropped = SequenceRanges()
     /// The next sequence to check.
     private var expected: UInt64 = 1
+    /// Whether the pass over the events is under way, so that `expected` is the place of an error.
     private var isAmongEvents = false
 
     private let progress: PageCheck.Progress?
@@ -82,6 +87,7 @@ extension Verification {
             guard firstDamage == nil else { return }
             do { try check(key, value, &lanes) } catch { firstDamage = error }
         }
+        // From here on all pages are checked, and LMDB may read the table.
         let head = try reader.head()
         report.head = SequenceNumber(head)
         if let firstDamage { throw firstDamage }
@@ -109,7 +115,9 @@ extension Verification {
         try check(record, lanes.lane(record.laneNumber), sequence)
     }
 
+    /// Compares the record with its leaf hash, and notes what the acts must name.
     private mutating func check(_ record: Record, _ lane: Lane, _ sequence: UInt64) throws {
+        // The leaf hash covers bytes, so it fits a key that is no text as well.
         if let key = record.key, !key.isASCII, String(validating: key, as: UTF8.self) == nil {
             throw stop("its key is no UTF-8", at: sequence)
         }
@@ -163,6 +171,7 @@ extension Verification {
         try gaps.checkActs(of: reader)
     }
 
+    /// Adds a leaf, or the root of a subtree of 2^level leaves, and compares the node that ends with it.
     private mutating func add(_ hash: Hash256, level: Int = 0, clock leafClock: Int64) throws {
         clock = max(clock, leafClock)
         assert(level <= TreeNode.level, "a subtree lies within one node")
@@ -173,6 +182,10 @@ extension Verification {
         if last.isMultiple(of: TreeNode.leafCount) { try checkNode(last / TreeNode.leafCount - 1) }
     }
 
+    /// Compares a stored node with the leaves since the one before.
+    ///
+    /// If one of them belongs to a run of dropped events, the node may have a later clock than the known times give:
+    /// the run tells its greatest time only at its end.
     private mutating func checkNode(_ number: UInt64) throws {
         guard let node = try reader.node(number) else { throw stop("tree node \(number) is missing") }
         guard node.root == nodeFrontier.root else { throw stop("tree node \(number) does not fit its leaves") }
@@ -189,6 +202,8 @@ extension Verification {
 // MARK: - The other tables
 
 extension Verification {
+    /// Loads the lanes, for `checkEvents` needs them, and checks every table but events, gaps and nodes, which the pass
+    /// over the events checks.
     private func checkSmallTables(identity: [UInt8]) throws {
         try reader.lanes.load(from: reader)
         for name in MetaName.all { _ = try reader.meta(name) }

@@ -1,4 +1,4 @@
-/// What a check of a log found.
+/// What a check of a log found. If it stopped at damage, the counts are those up to there.
 public struct VerifyReport: Hashable, Sendable {
     /// The first place where the log is not as it was written.
     public struct Damage: Hashable, Sendable, CustomStringConvertible {
@@ -30,7 +30,7 @@ public struct VerifyReport: Hashable, Sendable {
     public var whole: UInt64 = 0
     /// Events whose payload is a substitute.
     public var redacted: UInt64 = 0
-    /// Events of which only the leaf hash is held.
+    /// Events that rewrites have dropped: the log holds only their leaf hashes.
     public var dropped: UInt64 = 0
     /// Events that a part of a log lacks.
     public var missing: UInt64 = 0

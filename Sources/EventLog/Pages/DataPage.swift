@@ -1,5 +1,5 @@
 /// One page of an LMDB data file after the meta pages (`mdb.c`, `MDB_page` and `MDB_node`). It borrows its bytes and
-/// copies none.
+/// copies none. Numbers are in the machine's own byte order.
 struct DataPage {
     static let headerBytes = 16
     private static let nodeHeaderBytes = 8
@@ -29,6 +29,7 @@ struct DataPage {
     /// How many pages the large value takes that begins here.
     var overflowPages: UInt64 { UInt64(word(UInt32.self, 12)) }
 
+    /// `P_BRANCH` 1, `P_LEAF` 2 or `P_OVERFLOW` 4; any other value is damage.
     private var flags: UInt16 { word(UInt16.self, 10) }
 
     @inline(__always)
@@ -41,6 +42,8 @@ struct DataPage {
     ///
     /// - Throws: `PageCheck.Damage` if an entry leaves the page or the entries do not fill it; what `body` throws.
     func forEachNode(_ body: (_ index: Int, Node) throws -> Void) throws {
+        // `mp_lower` and `mp_upper` bound the free space between the offsets of the entries, after the header, and the
+        // entries themselves, at the end of the page.
         let (lower, upper) = (Int(word(UInt16.self, 12)), Int(word(UInt16.self, 14)))
         guard word(UInt16.self, 8) == 0, lower >= Self.headerBytes, lower.isMultiple(of: 2), lower <= upper,
             upper <= bytes.count
@@ -67,17 +70,23 @@ struct DataPage {
         return nodes
     }
 
+    /// Reads one entry and adds the bytes that it takes to `used`.
     private func node(at offset: Int, _ used: inout Int) throws -> Node {
         assert(offset + Self.nodeHeaderBytes <= bytes.count, "an entry's header lies within the page")
+        // `MDB_node`: the two halves of the value's size, flags, length of the key. A node of a branch page has no
+        // value; size and flags are the 48 bits of the child's number.
         let (low, high) = (word(UInt16.self, offset), word(UInt16.self, offset + 2))
         let (flags, keyCount) = (word(UInt16.self, offset + 4), Int(word(UInt16.self, offset + 6)))
         let keyStart = offset + Self.nodeHeaderBytes
         let size = Int(low) | Int(high) << 16
+        // Flag 1 (`F_BIGDATA`): the value is in overflow pages, and eight bytes here name the first. Flag 2
+        // (`F_SUBDATA`): the value is an `MDB_db`.
         let inPage = isBranch ? 0 : flags & 1 != 0 ? 8 : size
         guard keyStart + keyCount + inPage <= bytes.count else { throw damaged("an entry leaves the page") }
         guard isBranch || [0, 1, 2].contains(flags), flags != 2 || size == TreeHeader.byteCount else {
             throw damaged("an entry has strange flags")
         }
+        // LMDB begins each entry at an even offset.
         used += (Self.nodeHeaderBytes + keyCount + inPage + 1) & ~1
         let valueStart = keyStart + keyCount
         let valueEnd = valueStart + (flags == 1 || isBranch ? 0 : inPage)

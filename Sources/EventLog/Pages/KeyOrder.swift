@@ -1,8 +1,11 @@
 /// Checks that the keys of a page ascend from a lower bound. Keeps a pointer to the last key, so the page must outlive
 /// it.
 struct KeyOrder {
+    /// The least key that the page may have; `nil` if there is no bound.
     private let low: [UInt8]?
+    /// Whether the keys are those of the free list.
     private let isNumeric: Bool
+    /// Whether the first key must equal `low`.
     private let beginsAtLow: Bool
     private var last: UnsafeRawBufferPointer?
 
@@ -14,6 +17,7 @@ struct KeyOrder {
 
     /// Whether `key` may come next; if so, it becomes the last key.
     mutating func accepts(_ key: UnsafeRawBufferPointer) -> Bool {
+        // LMDB's longest key (`MDB_MAXKEYSIZE`).
         guard (1...511).contains(key.count) else { return false }
         if let last {
             guard ascends(last, key) else { return false }

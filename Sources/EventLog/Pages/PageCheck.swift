@@ -2,7 +2,8 @@
 /// free list (I7, I24).
 ///
 /// The layout is that of `mdb.c` in LMDB 0.9 on a 64-bit machine. LMDB can walk over any state that the check accepts
-/// without leaving the file.
+/// without leaving the file. Memory: some bits for each page in use, and a copy of one page for each level. Use a value
+/// once, from one thread.
 struct PageCheck {
     /// What is wrong with the file, and where.
     struct Damage: Error, Equatable {
@@ -198,6 +199,8 @@ extension PageCheck {
         var high: [UInt8]?
     }
 
+    /// Walks over one tree from its root, and compares the counts with its header. `page` is the page that names the
+    /// tree, for messages.
     private mutating func walk(tree: TreeHeader, role: Role, from page: UInt64, _ visit: Visit) throws {
         let expectedFlags: UInt16 = role == .free ? 8 : 0
         guard tree.flags == expectedFlags else { throw Damage(page: page, reason: "a tree has strange flags") }
@@ -223,9 +226,11 @@ extension PageCheck {
     ) throws {
         try claim(number)
         let page = try read(number)
+        // The depth in the header bounds the recursion, whatever the pages say.
         guard page.isBranch == (levelsLeft > 1) else { throw Damage(page: number, reason: "it is on a wrong level") }
+        // Below a leaf of a table only large values are read, and those reads leave the borrowed page as it is.
         if page.isLeaf && role.isTable { return try walk(leaf: page, role, bounds, &count, visit) }
-        // Copied, because reading child pages reuses the borrowed buffer.
+        // Copied, because reading child pages or the trees of tables reuses the borrowed buffer.
         let copy = Array(page.bytes)
         try copy.withUnsafeBytes { bytes in
             let page = DataPage(bytes: bytes, number: number)
@@ -279,6 +284,7 @@ extension PageCheck {
 // MARK: - Leaves
 
 extension PageCheck {
+    /// Checks one entry of a leaf: claims the pages of a large value, then does what the tree is for.
     private mutating func look(
         at node: DataPage.Node,
         _ number: UInt64,
@@ -299,6 +305,7 @@ extension PageCheck {
         }
     }
 
+    /// Walks over the tree of a table, or notes it for `finish`.
     private mutating func lookAtTable(_ tree: TreeHeader, _ name: UnsafeRawBufferPointer, _ number: UInt64) throws {
         if let wanted = deferred?.name, name.elementsEqual(wanted.utf8) {
             deferred = (wanted, tree, number)
@@ -307,6 +314,7 @@ extension PageCheck {
         }
     }
 
+    /// Passes an entry to `visit`; copies a large value, whose pages need not be in the buffer.
     private func lend(_ node: DataPage.Node, _ visit: Visit) throws {
         guard node.overflowPage != nil else { return try visit(node.key, node.value) }
         try value(of: node).withUnsafeBytes { try visit(node.key, $0) }
@@ -334,6 +342,8 @@ extension PageCheck {
         }
     }
 
+    /// The bytes of a value, copied. A large value begins after the 16 bytes of its first page's header; the pages
+    /// after that have no headers.
     private func value(of node: DataPage.Node) throws -> [UInt8] {
         guard let first = node.overflowPage else { return Array(node.value) }
         guard let bytes = reader.bytes(node.byteCount, at: first * meta.pageSize + 16) else {
@@ -342,6 +352,7 @@ extension PageCheck {
         return bytes
     }
 
+    /// Checks and claims the pages of a large value. Returns their number.
     private mutating func claimOverflow(_ first: UInt64, byteCount: Int, below number: UInt64) throws -> UInt64 {
         // `OVPAGES` of `mdb.c`: the page header's 16 bytes and the value, rounded up to pages.
         let pages = (15 + UInt64(byteCount)) / meta.pageSize + 1

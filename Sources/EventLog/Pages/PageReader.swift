@@ -49,7 +49,11 @@ final class PageReader {
         return bytes.count == count ? bytes : nil
     }
 
+    /// Reads pages from `number` on into `room`. At the end of the file or an unreadable block there are fewer, or
+    /// none.
     private func read(from number: UInt64) {
+        // Reads more at a time as long as pages are requested in ascending order, and one page otherwise: a tree in no
+        // order would waste the rest.
         let isNext = number >= held.upperBound && number - held.upperBound <= Self.stepMax
         step = isNext ? min(step * 2, Self.pagesMax) : 1
         let part = UnsafeMutableRawBufferPointer(rebasing: room[..<Int(step * pageBytes)])

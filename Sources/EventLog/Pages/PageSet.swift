@@ -1,4 +1,5 @@
-/// A set of page numbers, one bit each. Words lie in a dictionary, because a file may have terabytes of holes.
+/// A set of page numbers, one bit each. The words are in a dictionary and not an array, because a file may have
+/// terabytes of holes.
 struct PageSet {
     private var words: [UInt64: UInt64] = [:]
 
