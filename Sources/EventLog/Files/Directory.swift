@@ -13,6 +13,7 @@ package enum Directory {
         if kind(of: path) == .directory { return }
         let parent = Self.parent(of: path)
         if parent != path { try makeWithParents(parent) }
+        // Another process may have made it just now.
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw EventLogError.system("make directory", path) }
         try Folder(at: parent).sync()
     }
@@ -50,7 +51,7 @@ package enum Directory {
 }
 
 extension EventLogError {
-    /// The error of a system call that has just failed; reads `errno`.
+    /// The error of a system call that has just failed. Reads `errno`, so call it before any other call of the system.
     static func system(_ operation: String, _ path: String) -> EventLogError {
         let code = errno
         let advice =

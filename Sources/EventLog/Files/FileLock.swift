@@ -26,10 +26,12 @@ final class FileLock: @unchecked Sendable {
     /// that another process that tries to take it just then must try again.
     static func isHeld(_ name: String, in folder: Folder) -> Bool {
         guard let file = try? folder.file(name) else { return false }
+        // A lock that this call takes ends when `file` is closed.
         return flock(file.descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Takes the lock; polls until `wait` has passed.
+    /// Takes the lock; polls until `wait` has passed, at first after 1 ms, later every 20 ms, because `flock` cannot
+    /// wait for a limited time. A `wait` of zero tries once.
     ///
     /// - Throws: `EventLogError` with code `locked`, naming the holder, if the lock stays taken.
     func acquire(wait: Duration, operation: String, object: String) throws {
@@ -45,7 +47,7 @@ final class FileLock: @unchecked Sendable {
         signHolder()
     }
 
-    /// Releases the lock.
+    /// Releases the lock. The file stays and still names this process.
     func release() {
         _ = flock(descriptor, LOCK_UN)
     }
@@ -79,6 +81,7 @@ final class FileLock: @unchecked Sendable {
         process > 0 && (kill(process, 0) == 0 || errno == EPERM)
     }
 
+    /// The file's first 512 bytes.
     private func content() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
@@ -93,6 +96,7 @@ final class FileLock: @unchecked Sendable {
         _ = name.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
+    /// The number and the command of this process, a line each.
     private static let signature: [UInt8] = {
         let command = CommandLine.arguments.first.map { String($0.suffix(200)) } ?? "unknown"
         return Array("\(processNumber)\n\(command.replacing("\n", with: " "))\n".utf8)

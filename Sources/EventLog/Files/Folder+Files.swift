@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A regular file, open for as long as this object lives.
+/// A regular file, open for as long as this object lives. Reads and writes name their offset, so threads may share it.
 package final class OpenFile: Sendable {
     package let descriptor: Int32
     private let isOwner: Bool
@@ -55,9 +55,11 @@ package final class OpenFile: Sendable {
         #if canImport(Darwin)
         let (data, hole) = (SEEK_DATA, SEEK_HOLE)
         #else
+        // `SEEK_DATA` and `SEEK_HOLE` of Linux.
         let (data, hole): (Int32, Int32) = (3, 4)
         #endif
         let start = lseek(descriptor, off_t(clamping: offset), data)
+        // `ENXIO`: no data from there on. Any other error means that the file system cannot tell.
         guard start >= 0 else { return errno == ENXIO ? nil : offset..<UInt64.max }
         let end = lseek(descriptor, start, hole)
         return UInt64(start)..<(end > start ? UInt64(end) : .max)
@@ -123,6 +125,7 @@ extension Folder {
             if errno == ENOENT { return nil }
             throw EventLogError.system("open", path(of: name))
         }
+        // Checked once more as it was opened: the entry may have been exchanged since the first look.
         let file = OpenFile(opened)
         var information = stat()
         guard fstat(opened, &information) == 0 else { throw EventLogError.system("look at", path(of: name)) }
@@ -155,6 +158,7 @@ extension Folder {
     /// old file or the new one.
     func replaceFile(_ name: String, with bytes: [UInt8]) throws {
         let draft = name + ".new"
+        // A process that was cut off may have left one.
         try removeFile(draft)
         try write(draft, bytes)
         try move(draft, to: name)

@@ -15,6 +15,7 @@ import Darwin
 package final class Folder: Sendable {
     /// The directory's path, for messages.
     package let path: String
+    /// Open for as long as this object lives; valid also after the directory was renamed.
     let descriptor: Int32
 
     private init(descriptor: Int32, path: String) {
@@ -59,7 +60,8 @@ extension Folder {
         try status(of: name).map { Self.kind($0) } ?? .nothing
     }
 
-    /// The bytes that a file occupies on disk, without holes; 0 if there is no file.
+    /// The bytes that a file occupies on disk, without holes; 0 if there is no file. The system counts them in units of
+    /// 512, whatever the size of its blocks.
     func allocatedBytes(of name: String) -> UInt64 {
         ((try? status(of: name)) ?? nil).map { UInt64(clamping: $0.st_blocks) * 512 } ?? 0
     }
@@ -169,6 +171,7 @@ extension Folder {
 
     /// Renames an entry. A file replaces a file; a folder replaces nothing, or an empty folder. Not synced.
     package func move(_ name: String, to target: String) throws {
+        // Only a folder may take the place of a folder. Whatever else is replaced must be a plain file.
         if let there = try status(of: target), try Self.kind(there) != .folder || kind(of: name) != .folder {
             try check(there, target, isWritten: false)
         }
@@ -240,7 +243,7 @@ extension Folder {
         }
     }
 
-    /// No error if another process has removed it meanwhile.
+    /// No error if another process has removed the entry already.
     private func unlink(_ name: String, flags: Int32) throws {
         guard unlinkat(descriptor, name, flags) == 0 || errno == ENOENT else {
             throw EventLogError.system("remove", path(of: name))

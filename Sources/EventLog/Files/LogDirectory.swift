@@ -1,4 +1,4 @@
-/// A log's directory, held open, and the names in it.
+/// A log's directory, held open, and the names in it (`docs/format.md`).
 struct LogDirectory: Sendable {
     let folder: Folder
 
@@ -9,9 +9,11 @@ struct LogDirectory: Sendable {
     static let rewriteLock = "rewrite.lock"
     static let sources = "sources"
 
+    /// The entries without a number in their names.
     private static let names = [writeLock, rewriteLock, sources, LogFormat.fileName, LogFormat.fileName + ".new"]
 
-    /// How many levels of folders a log's directory contains.
+    /// How many levels of folders a log's directory contains: what `Folder.removeFolder` must be told to remove a whole
+    /// log.
     static let depth = 1
 
     init(_ folder: Folder) {
@@ -37,7 +39,8 @@ struct LogDirectory: Sendable {
         try folder.folder(Self.generationName(number))
     }
 
-    /// The numbers of the generations in the directory, ascending.
+    /// The numbers of the generations in the directory, ascending. Numbers in names have six digits; other names do not
+    /// count.
     func generations() throws -> [UInt32] {
         try folder.names().compactMap { name in
             guard name.hasPrefix("gen-"), name.utf8.count == 10 else { return nil }

@@ -25,6 +25,8 @@ package enum Partial {
         try turn.withLock { _ in
             removeLeftovers(of: target, in: folder)
             let file = try folder.makeFile(name(for: target))
+            // Without the lock, as on a file system that has none, the process number in the name still protects the
+            // file.
             _ = file.takeLock()
             return file
         }
@@ -41,7 +43,8 @@ package enum Partial {
     }
 
     /// Writes a file, synced, that appears at its path whole. It replaces a file there and takes over its permissions;
-    /// a link at the path stays. A new file is readable by everybody.
+    /// a link at the path stays. A new file is readable by everybody. The renaming is not synced: after a power loss
+    /// the former file may be at the path.
     package static func write(_ bytes: [UInt8], toFileAt path: String) throws {
         let place = Directory.split(Directory.resolved(path) ?? path)
         let folder = try Folder(at: place.parent)

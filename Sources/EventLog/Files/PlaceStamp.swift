@@ -38,6 +38,7 @@ enum PlaceStamp {
         return Hasher256.hash(writer.bytes)
     }
 
+    /// Seconds and nanoseconds of the last change of the inode.
     private static func changeTime(of file: stat) -> (Int64, Int64) {
         #if canImport(Darwin)
         (Int64(file.st_ctimespec.tv_sec), Int64(file.st_ctimespec.tv_nsec))

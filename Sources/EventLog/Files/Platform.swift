@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Blocks the thread for a while; only for waits until another process or thread gets on.
+/// Blocks the thread. Only for short waits for another process or thread.
 func pause(milliseconds: Int) {
     pause(microseconds: milliseconds * 1000)
 }
@@ -36,6 +36,7 @@ func extendFile(_ descriptor: Int32, to byteCount: UInt64, step: Int) -> Bool {
 func systemRandomBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let isFilled = bytes.withUnsafeMutableBytes { buffer in
+        // One call of `getentropy` gives at most 256 bytes.
         stride(from: 0, to: count, by: 256).allSatisfy { start in
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<min(start + 256, count)])
             return getentropy(part.baseAddress, part.count) == 0

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Files without a name, so that nothing of them remains however their process ends.
+/// Files without a name: nothing of them remains, however their process ends.
 package enum UnnamedFile {
     /// Makes an empty file in a folder, for reading and writing, closed to other users and to programs that are
     /// started.

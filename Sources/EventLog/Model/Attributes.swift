@@ -1,5 +1,5 @@
-/// What the payload cannot tell of an event: at most 16 pairs name = value, sorted by the names' UTF-8 bytes, 4 KiB
-/// together (I3).
+/// Facts about an event that its payload does not contain: at most 16 pairs of name and value, sorted by the names'
+/// UTF-8 bytes, 4 KiB together (I3).
 public struct Attributes: Hashable, Sendable {
     /// One pair.
     public struct Pair: Hashable, Sendable {
@@ -38,6 +38,7 @@ public struct Attributes: Hashable, Sendable {
         self.pairs = sorted
     }
 
+    /// For pairs that keep all rules.
     private init(sorted: [Pair]) {
         self.pairs = sorted
     }
@@ -53,6 +54,7 @@ public struct Attributes: Hashable, Sendable {
             return "\(sorted.count) attributes, at most \(EnvelopeLimits.attributeCountMax) are allowed"
         }
         if sorted.contains(where: { $0.name.isEmpty }) { return "a name is empty" }
+        // Compares bytes: Swift's equality of texts would take two different names for one.
         if zip(sorted, sorted.dropFirst()).contains(where: { $0.name.utf8.elementsEqual($1.name.utf8) }) {
             return "a name stands twice"
         }

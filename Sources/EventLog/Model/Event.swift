@@ -1,6 +1,7 @@
 /// One remote change before it is appended: an event without sequence, salt and leaf hash.
 public struct DraftEvent: Hashable, Sendable {
-    /// What the recorder's clock said, in microseconds since 1970, UTC. It need not rise.
+    /// The time of receipt by the recorder's clock, in microseconds since 1970, UTC. It need not rise from event to
+    /// event.
     public var recordedAt: Timestamp
     /// The recorder that the change comes from.
     public var source: SourceName
@@ -8,7 +9,7 @@ public struct DraftEvent: Hashable, Sendable {
     public var kind: EventKind
     /// What identifies the change for ever within its source; `nil` where nothing does.
     public var key: EventKey?
-    /// What the bytes cannot say.
+    /// Facts about the change that the payload does not contain.
     public var attributes: Attributes
     /// The bytes as the remote sent them, secrets aside (I2).
     public var payload: [UInt8]
@@ -45,7 +46,7 @@ public enum EventHolding: UInt8, Hashable, Sendable {
 public struct Envelope: Hashable, Sendable {
     /// The event's place in the log.
     public let sequence: SequenceNumber
-    /// What the recorder's clock said, in microseconds since 1970, UTC.
+    /// The time of receipt by the recorder's clock, in microseconds since 1970, UTC.
     public let recordedAt: Timestamp
     /// Which recorder the event came from.
     public let source: SourceName
@@ -53,7 +54,7 @@ public struct Envelope: Hashable, Sendable {
     public let kind: EventKind
     /// What identifies the change for ever within its source.
     public let key: EventKey?
-    /// What the bytes cannot say.
+    /// Facts about the change that the payload does not contain.
     public let attributes: Attributes
     /// Whether the payload is the original (`whole`) or a substitute (`redacted`). Never `dropped`.
     public let holding: EventHolding
@@ -89,7 +90,7 @@ public struct RecordedEvent: Hashable, Sendable {
     public let payload: [UInt8]
     /// Sixteen random bytes that the commitment to the payload is salted with; `nil` if redacted.
     public let salt: [UInt8]?
-    /// SHA-256(salt ‖ payload) of the original payload.
+    /// SHA-256(salt ‖ payload) of the original payload, also if the event is redacted.
     public let commitment: Hash256
     /// The RFC 6962 leaf hash.
     public let leafHash: Hash256

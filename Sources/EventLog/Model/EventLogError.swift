@@ -20,7 +20,7 @@ public struct EventLogError: Error, Hashable, Sendable {
         public static let keyConflict = Code(name: "keyConflict")
         /// The disk is full, a file cannot be read or written, or the environment refuses.
         public static let io = Code(name: "io")
-        /// The log does not contain what was asked for.
+        /// The log does not contain the requested sequence, size or hash.
         public static let notFound = Code(name: "notFound")
         /// The call does not fit the log's state, or an argument is wrong.
         public static let invalidArgument = Code(name: "invalidArgument")

@@ -122,6 +122,7 @@ private struct SystemHash: Sendable {
     }
 
     func finalize() -> Hash256 {
+        // A digest of SHA-256 always has 32 bytes, so `zero` is never used.
         state.finalize().withUnsafeBytes { Hash256($0) ?? .zero }
     }
 }
@@ -141,6 +142,7 @@ private struct SystemHash: Sendable {
     consuming func finalize() -> Hash256 {
         withUnsafeTemporaryAllocation(byteCount: Hash256.byteCount, alignment: 8) { digest in
             guard let start = digest.baseAddress else { return .zero }
+            // `SHA256_Final` writes all 32 bytes before they are read; plain bytes may be bound to `UInt8`.
             SHA256_Final(start.assumingMemoryBound(to: UInt8.self), &context)
             return Hash256(loading: start)
         }

@@ -14,6 +14,7 @@ public struct SourceName: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.rawValue = rawValue
     }
 
+    /// For a name that was checked before, or a literal of this program.
     init(unchecked rawValue: String) {
         self.rawValue = rawValue
     }
@@ -63,12 +64,14 @@ public struct EventKey: Hashable, Sendable, CustomStringConvertible {
         self.rawValue = rawValue
     }
 
+    /// For a key that was checked before.
     init(unchecked rawValue: String) {
         self.rawValue = rawValue
     }
 
     /// A key for an event whose own key is held with another payload: `KEY~` and 16 hex digits of the payload's SHA-256
-    /// (I4). A long key loses characters at its end to make room.
+    /// (I4). A long key loses characters at its end to make room. Equal keys and payloads always give the same key, so
+    /// that recording them again adds nothing.
     public func separated(by payload: [UInt8]) throws -> EventKey {
         let suffix = "~" + Hasher256.hash(payload).hex.prefix(16)
         var stem = Substring(rawValue)

@@ -83,6 +83,7 @@ extension Timestamp: CustomStringConvertible {
         }
     }
 
+    /// The decimal digits after as many zeros as `width` needs; a longer number stays whole.
     static func padded(_ value: Int64, _ width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
@@ -110,6 +111,8 @@ package struct CivilDate: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days.
     package init(daysSince1970: Int64) {
+        // 719,468 days lie between 0000-03-01 and 1970-01-01. An era is 400 years, or 146,097 days. Years begin with
+        // March, so that a leap day is the last day of its year.
         let shifted = daysSince1970 + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097

@@ -1,4 +1,5 @@
-/// One held event, borrowed from the map for the length of a call.
+/// One held event, borrowed from the map for the length of a call. `key`, `envelope` and `copied` make new values with
+/// each call; nothing else allocates memory.
 public struct EventView: ~Copyable {
     /// The event's place in the log.
     public let sequence: SequenceNumber

@@ -1,7 +1,9 @@
-/// Checks that acts name every event that is not whole (I7).
+/// Checks that acts name every event that is not whole (I7). Add everything first, then check. Memory: the payloads of
+/// all acts. Cost: a search through them for each redacted event.
 struct GapExplanation {
     /// By rewrite: the hash of the sequences that it dropped, so far.
     private var dropped: [UInt32: Hasher256] = [:]
+    /// Events with a substitute, and the hash of the substitute, which an act must name.
     private var redacted: [(sequence: UInt64, substituteHash: Hash256)] = []
     /// The payloads of acts, by sequence.
     private var acts: [UInt64: [UInt8]] = [:]
@@ -30,6 +32,7 @@ struct GapExplanation {
             guard rewrite > 0, rewrite <= sequences.count else {
                 throw reader.damaged("events were dropped by rewrite \(rewrite), which no act tells of")
             }
+            // The payload is not parsed: `docs/format.md` prescribes this very text.
             let name = "\"droppedHash\":\"\(hasher.finalize().hex)\""
             guard payload(of: sequences[Int(rewrite) - 1]).contains(Array(name.utf8)) else {
                 throw reader.damaged("the act at \(sequences[Int(rewrite) - 1]) names other events than were dropped")

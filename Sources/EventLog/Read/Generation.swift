@@ -7,7 +7,9 @@ final class Generation: Sendable {
     let directory: LogDirectory
     let folder: Folder
     let environment: Environment
+    /// Keeps every lane of the generation that was read, for as long as the generation is open.
     let lanes: LaneTable
+    /// False if the system lets this process only read the files. Then it uses no derived data either.
     let isWritable: Bool
     /// Its derived data; `nil` before the first use, and while none exists. The lock is held while the store is opened
     /// or made, so that this happens once.
@@ -55,6 +57,7 @@ final class Generation: Sendable {
         guard try data.byteCount() > 0 else { throw directory.isEmpty(number) }
         return try directory.naming(number) {
             try PageCheck.checkBeforeOpening(data)
+            // From the most rights to the least; only refused access leads to the next.
             let accesses: [Environment.Access] = [.readWrite, .readOnly(locks: true), .readOnly(locks: false)]
             var last = LMDBError(0, "open \(data.path)")
             for access in accesses {
@@ -81,7 +84,8 @@ final class Generation: Sendable {
         throw LMDBError(notFoundErrno, "open \(directory.folder.path(of: LogDirectory.generationName(number)))")
     }
 
-    /// Runs `body` on the newest committed state. The reader must not leave `body`.
+    /// Runs `body` on the newest committed state. The reader must not leave `body`, and neither may bytes that it
+    /// lends.
     func read<Result>(_ body: (LogReader) throws -> Result) throws -> Result {
         let transaction = try environment.beginRead()
         let result = try body(LogReader(transaction.view, of: self))

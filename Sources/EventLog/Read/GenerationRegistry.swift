@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Opens each generation of one log at most once in this process (I6).
+/// Opens each generation of one log at most once in this process (I6). Keeps none of them open: a generation closes
+/// with the last session or store that uses it.
 final class GenerationRegistry: Sendable {
     private struct Weak {
         weak var generation: Generation?
@@ -8,7 +9,7 @@ final class GenerationRegistry: Sendable {
 
     let interner = LaneInterner()
     private let directory: LogDirectory
-    /// Held while a generation is opened, so that two threads do not open the same one.
+    /// Held while a generation is opened and its pages are checked, so that two threads do not open the same one.
     private let open = Mutex<[UInt32: Weak]>([:])
 
     private let mapBytes: Int
@@ -42,6 +43,7 @@ final class GenerationRegistry: Sendable {
                     mapBytes: mapBytes,
                     pages: pages
                 )
+            // Forgets generations that are closed.
             open = open.filter { $0.value.generation != nil }
             open[number] = Weak(generation: generation)
             return generation
@@ -65,6 +67,7 @@ final class GenerationRegistry: Sendable {
         throw try missing()
     }
 
+    /// The error that names the file which is missing.
     private func missing() throws -> EventLogError {
         let numbers = try directory.generations()
         if let place = try numbers.first(where: { try directory.generation($0)?.status(of: Folder.dataFileName) == nil }
@@ -80,6 +83,7 @@ final class GenerationRegistry: Sendable {
 
     private func newest(from first: UInt32) throws -> Generation {
         var generation = try generation(first)
+        // A successor has a greater number, so that damaged values cannot lead in a circle.
         while let successor = try generation.read({ try $0.successor() }), successor > generation.number {
             generation = try self.generation(successor)
         }

@@ -25,7 +25,10 @@ final class LaneInterner: Sendable {
 /// Lanes are only added, so those read in one transaction are valid in every later one.
 final class LaneTable: Sendable {
     private struct State {
+        /// The index is the number of the lane.
         var lanes: [Lane] = []
+        /// The numbers by interned object. The interner keeps all lanes, so no object gets the identity of an earlier
+        /// one.
         var numbers: [ObjectIdentifier: UInt32] = [:]
     }
 
@@ -67,6 +70,7 @@ final class LaneTable: Sendable {
         accept(loaded, before: next)
     }
 
+    /// Adds the lanes whose numbers end before `end`, as far as they are not known yet.
     private func accept(_ loaded: [Lane], before end: UInt32) {
         state.withLock { state in
             // Another thread may have added the same lanes meanwhile, or more.
@@ -83,7 +87,9 @@ final class LaneTable: Sendable {
 /// Looks up lanes by number during a walk over events, which mostly have the same few lanes.
 struct LaneLookup {
     private let reader: LogReader
+    /// A copy of the table's lanes, so that a lookup takes no lock.
     private var known: [Lane]
+    /// The lane of the last lookup, which is mostly that of the next one.
     private var lastNumber: UInt32 = .max
     /// Valid while `reader` is: its `LaneTable` drops no lane.
     private var last: Unmanaged<Lane>?

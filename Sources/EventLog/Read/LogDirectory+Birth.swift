@@ -14,7 +14,9 @@ extension LogDirectory {
         let lock = try FileLock(Self.writeLock, in: folder)
         try lock.acquire(wait: wait, operation: "make log at", object: path)
         defer { lock.release() }
+        // Another process may have made the log while this one waited for the lock.
         guard try folder.kind(of: LogFormat.fileName) == .nothing else { return }
+        // A generation without FORMAT is of a birth that was cut short: its identity is kept.
         let identity = try finishedGenerationIdentity() ?? makeFirstGeneration()
         _ = try folder.folderMadeIfMissing(Self.sources)
         try folder.sync()
@@ -31,6 +33,7 @@ extension LogDirectory {
         try folder.bytes(of: LogFormat.fileName).map { try LogFormat($0, path: path) }
     }
 
+    /// The identity of a generation that an earlier birth has finished; `nil` if there is none.
     private func finishedGenerationIdentity() throws -> [UInt8]? {
         guard let number = try generations().first else { return nil }
         let generation = try Generation.open(directory: self, number: number, lanes: LaneInterner())
@@ -51,6 +54,7 @@ extension LogDirectory {
         fill: (borrowing WriteTransaction, LogTables) throws -> Void
     ) throws {
         let draft = "birth-\(processNumber)-\(number)"
+        // The remains of an earlier process that had the same number.
         try folder.removeFolder(draft)
         let made = try folder.makeFolder(draft)
         do {
@@ -58,6 +62,7 @@ extension LogDirectory {
         } catch let error as LMDBError {
             throw EventLogError(error, operation: "make log at", object: path)
         }
+        // The folder's entries must be on the disk before it gets its name.
         try made.sync()
         try folder.move(draft, to: Self.generationName(number))
         try folder.sync()
@@ -73,6 +78,7 @@ extension LogDirectory {
         try transaction.commit()
     }
 
+    /// The error for a directory that holds something else: nothing is put beside files of others.
     private func foreign() -> EventLogError {
         EventLogError(
             .invalidArgument,

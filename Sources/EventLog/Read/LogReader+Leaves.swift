@@ -17,7 +17,8 @@ struct Leaf {
 }
 
 extension LogReader {
-    /// Passes all leaves of a range to `body` in order.
+    /// Passes all leaves of a range to `body` in order: merges events and runs, which together cover each sequence
+    /// once.
     ///
     /// - Parameter cutsSubtrees: What happens where the range cuts a subtree that a part lacks: true passes the root of
     ///   the whole subtree, false throws.
@@ -29,12 +30,14 @@ extension LogReader {
         _ body: (Leaf) throws -> Void
     ) throws {
         var expected = range.lowerBound
+        // The range may begin within a run.
         if let run = try gapRun(at: expected) {
             expected = try walk(run, from: expected, in: range, cutsSubtrees, body)
         }
         var last: (number: UInt32, isAct: Bool) = (.max, false)
         if expected <= range.upperBound {
             try forEachRecord(in: expected...range.upperBound) { sequence, record in
+                // Runs before this event. A run that reaches the event, or a hole, ends the search and shows below.
                 while expected < sequence {
                     guard let run = try gapRun(at: expected), run.last < sequence else { break }
                     expected = try walk(run, from: expected, in: range, cutsSubtrees, body)
@@ -49,6 +52,7 @@ extension LogReader {
                 return true
             }
         }
+        // Runs after the last event of the range.
         while expected <= range.upperBound {
             guard let run = try gapRun(at: expected) else { throw damaged("sequence \(expected) is missing") }
             expected = try walk(run, from: expected, in: range, cutsSubtrees, body)
@@ -126,6 +130,7 @@ extension LogReader {
             guard found, cursor.key.bigEndian(as: UInt64.self) == number, cursor.value.count >= 40 else {
                 throw damaged("tree node \(number) is missing")
             }
+            // Root and clock, without the checksum. The checksum is not compared: altered bytes give another hash.
             hasher.update(UnsafeRawBufferPointer(rebasing: cursor.value[..<40]))
             found = try cursor.advance()
         }
@@ -135,7 +140,7 @@ extension LogReader {
     }
 
     /// The greatest `recordedAt` of the remote changes up to a sequence, in microseconds; `Clock.none` if there are
-    /// none.
+    /// none. Cost: one node and at most 255 leaves.
     func clock(at sequence: UInt64) throws -> Int64 {
         let nodes = sequence / TreeNode.leafCount
         var clock = nodes > 0 ? try node(nodes - 1)?.clock ?? Clock.none : Clock.none
@@ -146,7 +151,8 @@ extension LogReader {
         return clock
     }
 
-    /// The length of the longest prefix whose clock is at or before `limit`, in microseconds.
+    /// The length of the longest prefix whose clock is at or before `limit`, in microseconds. Cost: O(log n) nodes and
+    /// at most 256 leaves.
     func prefix(clockAtMost limit: Int64, head: UInt64) throws -> UInt64 {
         // The clocks of nodes never fall: binary search for the first node that is too late.
         var low: UInt64 = 0
@@ -159,6 +165,7 @@ extension LogReader {
         var last = low * TreeNode.leafCount
         guard last < head else { return last }
         try forEachLeaf(in: last + 1...min(head, last + TreeNode.leafCount), cutsSubtrees: true) { leaf in
+            // From the first leaf on that is too late, no leaf follows `last`.
             if leaf.sequence == last + 1, leaf.clock <= limit { last = leaf.last }
         }
         return last

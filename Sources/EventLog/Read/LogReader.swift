@@ -1,5 +1,5 @@
-/// Reads one generation within one transaction. It checks every value that it reads, since the bytes may be damaged. It
-/// must not outlive the transaction.
+/// Reads one generation within one transaction. It checks the form of every value that it reads, and checksums where
+/// there are any, since the bytes may be damaged; it does not hash events. It must not outlive the transaction.
 struct LogReader {
     let view: TransactionView
     let tables: LogTables
@@ -78,7 +78,8 @@ extension LogReader {
 // MARK: - Events
 
 extension LogReader {
-    /// The last sequence ever assigned.
+    /// The last sequence ever assigned: that of the last event, or the end of the last run if this is greater. Cost: a
+    /// look at the end of two tables.
     func head() throws -> UInt64 {
         let event = try view.lastNumber(in: tables.events) ?? 0
         guard let gap = try view.lastNumber(in: tables.gaps), gap > event else { return event }
@@ -112,6 +113,9 @@ extension LogReader {
         return run.last >= sequence ? run : nil
     }
 
+    /// The run at a cursor.
+    ///
+    /// - Throws: `EventLogError` with code `damaged` if it does not fit its checksum.
     func gapRun(under cursor: borrowing Cursor) throws -> GapRun {
         guard let first = cursor.key.bigEndian(as: UInt64.self), cursor.key.count == 8,
             let value = Checksum.opened(cursor.value, table: "gaps", key: cursor.key),
@@ -131,8 +135,9 @@ extension LogReader {
         }
     }
 
-    /// Passes the held events of a closed range to `body` in order; `body` returns false to stop. Prefetches the next
-    /// events (`docs/decisions/0015-walks-ask-for-bytes-early.md`).
+    /// Passes the held events of a closed range to `body` in order; `body` returns false to stop. Does not notice a
+    /// sequence that is neither held nor dropped; `forEachLeaf` does. Prefetches the next events
+    /// (`docs/decisions/0015-walks-ask-for-bytes-early.md`).
     @inline(__always)
     func forEachRecord(
         in range: ClosedRange<UInt64>,

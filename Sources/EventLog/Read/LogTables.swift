@@ -1,4 +1,4 @@
-/// The tables of a generation's environment, in the order of their handles.
+/// The tables of a generation's environment, in the order of their handles. `docs/format.md` has their keys and values.
 struct LogTables {
     static let events = "events"
     static let names = ["meta", events, "gaps", "nodes", "lanes", "keys", "facts", "bookmarks"]

@@ -20,6 +20,7 @@ struct PageTrust: Sendable {
         case .believed: .believed
         case .checked:
             .checked { file, transaction in
+                // Nothing is ever removed from a table of a log.
                 try PageCheck.run(file, transaction: transaction, isGrown: true, progress: progress)
             }
         }

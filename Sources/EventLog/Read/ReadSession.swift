@@ -1,4 +1,7 @@
 /// A view of one prefix of a log. Appends and compactions do not change it while the session lasts (I6).
+///
+/// Keep it short: as long as it lasts, the space of replaced pages is not used again, and this process cannot enlarge
+/// the map for an append.
 public struct ReadSession: ~Copyable {
     private let transaction: ReadTransaction
     let generation: Generation
@@ -64,7 +67,7 @@ public struct ReadSession: ~Copyable {
         }
     }
 
-    /// How much of an event is held.
+    /// How much of an event is held. `dropped` also for an event that a part lacks.
     public func holding(at sequence: SequenceNumber) throws -> EventHolding {
         try checkPlace(sequence)
         return try reader.record(at: sequence.rawValue)?.holding ?? .dropped
@@ -99,7 +102,8 @@ public struct ReadSession: ~Copyable {
         SequenceNumber(try reader.prefix(clockAtMost: limit.microseconds, head: head.rawValue))
     }
 
-    /// The bookmark that the recorder of a source stored to resume from; `nil` without one.
+    /// The bookmark that the recorder of a source stored to resume from; `nil` without one. Only the recorder
+    /// understands it.
     public func bookmark(of source: SourceName) throws -> [UInt8]? {
         try reader.sealedValue(of: Array(source.rawValue.utf8), in: reader.tables.bookmarks)
     }
@@ -113,6 +117,7 @@ public struct ReadSession: ~Copyable {
         return try reader.sealedValue(of: Array(name.utf8), in: reader.tables.facts)
     }
 
+    /// - Throws: `EventLogError` with code `notFound` for zero and beyond the head.
     private func checkPlace(_ sequence: SequenceNumber) throws {
         guard sequence == .zero || sequence > head else { return }
         throw EventLogError(
@@ -127,7 +132,8 @@ public struct ReadSession: ~Copyable {
 // MARK: - Proofs
 
 extension ReadSession {
-    /// The root of the hash tree over the first `size` events (RFC 6962).
+    /// The root of the hash tree over the first `size` events (RFC 6962). Cost: at most 255 leaves, and each tree node
+    /// that no earlier root or proof of this process has read.
     public func root(size: UInt64) throws -> Hash256 {
         try checkSize(size)
         return try reader.root(over: 0..<size)

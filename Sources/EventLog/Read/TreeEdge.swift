@@ -1,4 +1,5 @@
-/// The right edge of the log: the next sequence, and what extends the tree and the clock.
+/// The right edge of the log: the head, and what extends the tree and the clock. It holds no hashes before the last
+/// complete node: a node's root depends only on its own 256 leaves.
 struct TreeEdge {
     /// The last sequence assigned.
     private(set) var head: UInt64 = 0

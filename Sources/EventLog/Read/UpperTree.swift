@@ -40,6 +40,7 @@ final class UpperTree: Sendable {
     private static func add(_ root: Hash256, to levels: inout [[Hash256]]) {
         levels[0].append(root)
         var level = 0
+        // A second subtree of a level completes one of the next.
         while levels[level].count.isMultiple(of: 2), let right = levels[level].last {
             let parent = MerkleTree.parent(levels[level][levels[level].count - 2], right)
             level += 1

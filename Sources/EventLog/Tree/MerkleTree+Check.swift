@@ -1,6 +1,6 @@
 extension MerkleTree {
-    /// Whether the inclusion proof leads from the leaf to the root. The algorithm is that of RFC 9162, section
-    /// 2.1.3.2, whose tree is the same.
+    /// Whether the inclusion proof leads from the leaf to the root. False for a proof of the wrong length and a leaf
+    /// outside the tree. The algorithm is that of RFC 9162, section 2.1.3.2, whose tree is the same.
     ///
     /// - Parameter leaf: the leaf's index, counted from 0.
     public static func isIncluded(
@@ -11,6 +11,7 @@ extension MerkleTree {
         root: Hash256
     ) -> Bool {
         guard leaf < size else { return false }
+        // `place`, `last` and `hash` are `fn`, `sn` and `r` of the RFC.
         var place = leaf
         var last = size - 1
         var hash = leafHash
@@ -41,6 +42,8 @@ extension MerkleTree {
         if first == 0 || first > second { return false }
         if first == second { return proof.isEmpty && firstRoot == secondRoot }
         let isPowerOfTwo = first & (first - 1) == 0
+        // Then the smaller tree is a subtree of the greater one, and the proof leaves out its root, which the verifier
+        // knows.
         let steps = isPowerOfTwo ? [firstRoot] + proof : proof
         guard let start = steps.first else { return false }
         var place = first - 1
@@ -52,11 +55,13 @@ extension MerkleTree {
         return climb(steps.dropFirst(), start, &place, &last) == Roots(first: firstRoot, second: secondRoot)
     }
 
+    /// The roots that a consistency proof leads to.
     private struct Roots: Equatable {
         var first: Hash256
         var second: Hash256
     }
 
+    /// Follows a consistency proof from its first hash upwards; `nil` if the proof is too long or too short.
     private static func climb(
         _ steps: ArraySlice<Hash256>,
         _ start: Hash256,

@@ -48,6 +48,7 @@ public enum MerkleTree {
             proof.append(try subtree(isLeft ? middle..<range.upperBound : range.lowerBound..<middle))
             range = isLeft ? range.lowerBound..<middle : middle..<range.upperBound
         }
+        // The way led from the root downwards; proofs begin at the leaf.
         return proof.reversed()
     }
 
@@ -78,6 +79,7 @@ public enum MerkleTree {
                 isPrefixWhole = false
             }
         }
+        // If the way only ever went left, the subtree is the smaller tree itself, and the verifier knows its root.
         if !isPrefixWhole { proof.append(try subtree(range)) }
         return proof.reversed()
     }
