@@ -41,7 +41,8 @@ final class AppendQueue: Sendable {
     /// The most bytes and batches of one commit, so that its length is bounded.
     private static let groupBytesMax = 8 << 20
     private static let groupTicketsMax = 256
-    /// With so many bytes waiting, the sync no longer decides how long a commit takes: no thread waits for more.
+    /// From this number of waiting bytes on, the sync no longer decides how long a commit takes, so no thread waits for
+    /// more.
     private static let waitingBytesEnough = 64 << 10
     /// In nanoseconds: 2 ms.
     private static let patienceMax = 2_000_000

@@ -13,7 +13,7 @@ public struct Bookmark: Hashable, Sendable {
     }
 }
 
-/// What an append did.
+/// The result of an append.
 public struct AppendResult: Hashable, Sendable {
     /// One for each draft, in their order; for a duplicate, the sequence of the event that holds its key. Empty if the
     /// result sums up several appends, or if the drafts are only queued.

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// What this process knows of the log from its last commit.
+/// This process's writer of one log: the write lock, and what is known of the log after the last commit.
 ///
 /// `@unchecked Sendable` is right because `state` and `lock` are touched in `locked` only, by the thread that has the
 /// turn.
@@ -45,8 +45,8 @@ final class LogWriter: @unchecked Sendable {
     }
 }
 
-/// What the writer knows of one generation at one head: a cache of the log, which `catchUp` brings up to date with what
-/// other processes have appended.
+/// The writer's knowledge of one generation at one head: a cache of the log, which `catchUp` extends by what other
+/// processes have appended.
 struct WriterState {
     let generation: Generation
     /// The right edge of the tree at the head that the writer knows.

@@ -115,8 +115,8 @@ extension DerivedStore {
         return nil
     }
 
-    /// Checks the pages that LMDB trusts without a look. If another process commits meanwhile, pages may be reused
-    /// while they are read, so a failure counts only if the newest state is still the same.
+    /// Checks all pages of the newest state. Another process may commit during the check, and reuse pages of that
+    /// state. So a failure counts only if the newest state is still the same.
     static func checkPages(of file: DataFile) throws {
         for attempt in 0..<10 {
             let before = file.metaPages()
@@ -250,8 +250,8 @@ extension DerivedStore {
 }
 
 extension LogDirectory {
-    /// Removes what processes left behind that ended while they made derived data (`birth-cache-PID-N`) or removed it
-    /// (`gone-cache-N-PID`). What cannot be removed stays, and is no error.
+    /// Removes the remains of processes that ended while they made derived data (`birth-cache-PID-N`) or removed it
+    /// (`gone-cache-N-PID`). A folder that cannot be removed stays, and is no error.
     func removeRemainsOfCaches() {
         for name in (try? folder.names()) ?? [] {
             let parts = name.split(separator: "-", omittingEmptySubsequences: false)

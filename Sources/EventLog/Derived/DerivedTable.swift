@@ -168,7 +168,7 @@ extension DerivedTable {
         return keys.count == Self.removalCount
     }
 
-    /// The key as it is stored: after the table's number.
+    /// The stored key: the table's number, then the key.
     private func prefixed(_ key: [UInt8]) -> [UInt8] {
         withKey(number) { Array($0) + key }
     }

@@ -11,7 +11,7 @@ struct PreparedEvent: @unchecked Sendable {
     let record: Record
     let leafHash: Hash256
 
-    /// What the event contributes to the log's clock, in microseconds; acts do not move it (I1).
+    /// The event's contribution to the log's clock, in microseconds. Acts do not move the clock (I1).
     var clock: Int64 { lane.isAct ? Clock.none : record.recordedAt }
 
     /// Writes the record, with a lane's number, into room of exactly its size.

@@ -49,8 +49,8 @@ package final class OpenFile: Sendable {
         }
     }
 
-    /// The next range of the file at or after an offset that is not a hole; `nil` if only a hole follows. If the system
-    /// cannot tell, all from the offset on.
+    /// The next range of the file at or after an offset that is not a hole; `nil` if only a hole follows. If the file
+    /// system does not know its holes, everything from the offset on.
     func dataRange(from offset: UInt64) -> Range<UInt64>? {
         #if canImport(Darwin)
         let (data, hole) = (SEEK_DATA, SEEK_HOLE)
@@ -59,7 +59,7 @@ package final class OpenFile: Sendable {
         let (data, hole): (Int32, Int32) = (3, 4)
         #endif
         let start = lseek(descriptor, off_t(clamping: offset), data)
-        // `ENXIO`: no data from there on. Any other error means that the file system cannot tell.
+        // `ENXIO`: no data from there on. Any other error means that the file system does not know its holes.
         guard start >= 0 else { return errno == ENXIO ? nil : offset..<UInt64.max }
         let end = lseek(descriptor, start, hole)
         return UInt64(start)..<(end > start ? UInt64(end) : .max)

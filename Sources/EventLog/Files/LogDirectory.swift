@@ -12,7 +12,7 @@ struct LogDirectory: Sendable {
     /// The entries without a number in their names.
     private static let names = [writeLock, rewriteLock, sources, LogFormat.fileName, LogFormat.fileName + ".new"]
 
-    /// How many levels of folders a log's directory contains: what `Folder.removeFolder` must be told to remove a whole
+    /// How many levels of folders a log's directory contains: the depth at which `Folder.removeFolder` removes a whole
     /// log.
     static let depth = 1
 

@@ -61,7 +61,7 @@ package enum Partial {
         }
     }
 
-    /// What cannot be removed stays, and is no error.
+    /// Removes the leftovers of `target`. One that cannot be removed stays, and is no error.
     private static func removeLeftovers(of target: String, in folder: Folder) {
         let start = target + mark
         for name in (try? folder.names()) ?? [] where name.hasPrefix(start) {

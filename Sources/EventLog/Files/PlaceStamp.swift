@@ -22,7 +22,7 @@ enum PlaceStamp {
         return hash
     }
 
-    /// The hash of the place; `nil` if there is no such file, or something else in its stead.
+    /// The hash of the place; `nil` if the file is missing, or is not an empty regular file with one name.
     static func hash(of folder: Folder) throws -> Hash256? {
         guard let file = try folder.status(of: fileName) else { return nil }
         guard file.st_mode & S_IFMT == S_IFREG, file.st_nlink == 1, file.st_size == 0 else { return nil }

@@ -185,7 +185,7 @@ extension Verification {
     /// Compares a stored node with the leaves since the one before.
     ///
     /// If one of them belongs to a run of dropped events, the node may have a later clock than the known times give:
-    /// the run tells its greatest time only at its end.
+    /// the run has only its greatest time, at its end.
     private mutating func checkNode(_ number: UInt64) throws {
         guard let node = try reader.node(number) else { throw stop("tree node \(number) is missing") }
         guard node.root == nodeFrontier.root else { throw stop("tree node \(number) does not fit its leaves") }

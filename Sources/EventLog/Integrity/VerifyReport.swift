@@ -1,4 +1,4 @@
-/// What a check of a log found. If it stopped at damage, the counts are those up to there.
+/// The result of a check of a log. If it stopped at damage, the counts are those up to there.
 public struct VerifyReport: Hashable, Sendable {
     /// The first place where the log is not as it was written.
     public struct Damage: Hashable, Sendable, CustomStringConvertible {

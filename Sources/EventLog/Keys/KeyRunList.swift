@@ -63,7 +63,7 @@ struct KeyRunList {
         maxima = reader.raw(reader.remainingCount).map { Array($0) } ?? []
     }
 
-    /// The first `fanIn` runs of the lowest level that has so many; `nil` if no level has.
+    /// The first `fanIn` runs of the lowest level that has at least as many; `nil` if no level has.
     func runsToMerge(fanIn: Int) -> [Run]? {
         let levels = Set(runs.map(\.level)).sorted()
         return levels.lazy.map { level in Array(runs.filter { $0.level == level }.prefix(fanIn)) }

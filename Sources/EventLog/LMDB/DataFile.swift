@@ -84,8 +84,8 @@ final class DataFile {
         file.read(buffer, at: offset)
     }
 
-    /// The next range of the file at or after an offset that is not a hole; `nil` if only a hole follows.
-    /// If the system cannot tell, all from the offset on.
+    /// The next range of the file at or after an offset that is not a hole; `nil` if only a hole follows. If the file
+    /// system does not know its holes, everything from the offset on.
     func dataRange(from offset: UInt64) -> Range<UInt64>? {
         file.dataRange(from: offset)
     }

@@ -5,9 +5,9 @@ public struct DraftEvent: Hashable, Sendable {
     public var recordedAt: Timestamp
     /// The recorder that the change comes from.
     public var source: SourceName
-    /// What the payload is.
+    /// What the payload is, and the version of its format.
     public var kind: EventKind
-    /// What identifies the change for ever within its source; `nil` where nothing does.
+    /// Identifies the change for ever within its source (I4); `nil` if nothing does.
     public var key: EventKey?
     /// Facts about the change that the payload does not contain.
     public var attributes: Attributes
@@ -50,9 +50,9 @@ public struct Envelope: Hashable, Sendable {
     public let recordedAt: Timestamp
     /// Which recorder the event came from.
     public let source: SourceName
-    /// What the payload is.
+    /// What the payload is, and the version of its format.
     public let kind: EventKind
-    /// What identifies the change for ever within its source.
+    /// Identifies the change for ever within its source (I4); `nil` if nothing does.
     public let key: EventKey?
     /// Facts about the change that the payload does not contain.
     public let attributes: Attributes

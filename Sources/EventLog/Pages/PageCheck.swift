@@ -49,7 +49,7 @@ struct PageCheck {
         if name == nil { try check.finish { _, _ in } }
     }
 
-    /// Checks the state of one transaction, whose pages must not be reused meanwhile.
+    /// Checks the state of one transaction, whose pages must not be reused during the check.
     ///
     /// - Throws: `Damage`.
     static func run(_ file: DataFile, transaction: UInt64, isGrown: Bool, progress: Progress? = nil) throws {

@@ -27,9 +27,9 @@ public struct EventView: ~Copyable {
     package var laneNumber: UInt32 { record.laneNumber }
     /// Which recorder the event came from.
     public var source: SourceName { lane.source }
-    /// What the payload is.
+    /// What the payload is, and the version of its format.
     public var kind: EventKind { lane.kind }
-    /// What identifies the change for ever within its source; `nil` if nothing does.
+    /// Identifies the change for ever within its source (I4); `nil` if nothing does.
     public var key: EventKey? {
         record.key.flatMap { try? EventKey(String(decoding: $0, as: UTF8.self)) }
     }

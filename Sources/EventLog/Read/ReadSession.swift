@@ -28,7 +28,7 @@ public struct ReadSession: ~Copyable {
         self.hasAct = hasAct
     }
 
-    /// Sixteen random bytes that tell this log from every other.
+    /// The sixteen random bytes that identify this log.
     public func identity() throws -> [UInt8] { try reader.meta(MetaName.identity) ?? [] }
 
     /// Whether the log is a part of another one: it has the other's sequences and root, and lacks some of its events.

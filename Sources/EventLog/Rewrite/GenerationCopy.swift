@@ -113,7 +113,7 @@ extension GenerationCopy {
 
     /// Copies one event, or drops or redacts it as the plan says.
     ///
-    /// - Throws: `invalidArgument` if the plan drops a sequence before this one, which therefore is not held.
+    /// - Throws: `invalidArgument` if the next sequence to drop lies before this one: then the log does not hold it.
     private func copy(
         _ record: Record,
         _ sequence: UInt64,

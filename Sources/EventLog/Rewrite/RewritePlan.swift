@@ -1,5 +1,5 @@
-/// What a rewrite does to a log: which events it drops or redacts, and what it stores beside the events (I9). Compact,
-/// redact, seal, restore and migrate are one mechanism.
+/// The plan of a rewrite: which events it drops or redacts, and what it stores beside the events (I9). Compact, redact,
+/// seal, restore and migrate are one mechanism.
 public struct RewritePlan: Sendable {
     /// Held events to drop, ascending: no acts, and none after `decidedAt`.
     public var dropped: [SequenceNumber]
@@ -8,8 +8,8 @@ public struct RewritePlan: Sendable {
     /// The act that names what was done: source `logtool`; it becomes the new generation's last event.
     ///
     /// It must name the dropped events by `"droppedHash":"HEX"` in its payload, HEX being `droppedHash(of: dropped)`,
-    /// and each substitute by `"sequence":"N","substituteHash":"HEX"`. The payload is a JSON object; the rewrite adds what it
-    /// leaves beside the events as the member `remains`.
+    /// and each substitute by `"sequence":"N","substituteHash":"HEX"`. The payload is a JSON object; the rewrite adds
+    /// what it leaves beside the events as the member `remains`.
     public var act: DraftEvent
     /// Values to store beside the events, by name (1 to 255 bytes of UTF-8). Facts under other names stay unchanged;
     /// none can be removed.
@@ -75,7 +75,7 @@ public struct RewritePlan: Sendable {
     }
 }
 
-/// What a rewrite did.
+/// The result of a rewrite.
 public struct RewriteResult: Hashable, Sendable {
     /// The sequence of the act.
     public let act: SequenceNumber

@@ -74,7 +74,8 @@ extension EventStore {
         )
     }
 
-    /// So many events are salvaged from a file of any size, for one hash may stand for many dropped ones.
+    /// A salvage accepts a head up to this one in a file of any size, because one hash may stand for many dropped
+    /// events.
     private static let sequenceMax: UInt64 = 1 << 26
     /// No event takes less in a data file.
     private static let leastEventBytes: UInt64 = 16

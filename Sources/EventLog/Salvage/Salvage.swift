@@ -157,8 +157,9 @@ extension Salvage {
         }
     }
 
-    /// The run of events that are not held, from `index` on, which it moves behind them. It ends with the stored run;
-    /// without one, before the next held event or stored run, and at the latest at a multiple of `GapRun.hashCountMax`.
+    /// The run of events that are not held, beginning at `index`; moves `index` behind it. A run that was found ends
+    /// where it ended. Any other ends before the next held event or found run, at the latest at a multiple of
+    /// `GapRun.hashCountMax`.
     private func run(from index: inout Int, renumbered: Bool) -> DroppedRun {
         let start = index
         let known = parts.runs[UInt64(start) + 1]

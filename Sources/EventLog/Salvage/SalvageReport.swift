@@ -1,4 +1,4 @@
-/// What a salvage found and lost.
+/// The result of a salvage: what it found, and what is lost.
 public struct SalvageReport: Hashable, Sendable {
     /// The sequences of lost events: ranges, ascending.
     public var lost: [ClosedRange<SequenceNumber>] = []
@@ -6,7 +6,7 @@ public struct SalvageReport: Hashable, Sendable {
     public var held: UInt64 = 0
     /// How many events rewrites had dropped before.
     public var dropped: UInt64 = 0
-    /// The last sequence of which anything was found. Later events are gone without a trace.
+    /// The last sequence that left a trace in the file. Nothing shows whether there were later ones.
     public var head = SequenceNumber.zero
     /// The root of the new log.
     public var root = MerkleTree.emptyRoot

@@ -80,8 +80,8 @@ struct SalvagedParts {
     private static let strayDistance: UInt64 = 4_096
     private static let strayCountMax = 16
 
-    /// Takes an entry if a table's checksum proves it. The pages do not tell the table, so the length of the key
-    /// narrows the choice and the checksum, which covers the table's name, decides.
+    /// Takes an entry if a table's checksum proves it. A page does not name its table. The length of the key narrows
+    /// the choice, and the checksum, which covers the table's name, decides.
     private mutating func takeSmall(_ key: [UInt8], _ value: [UInt8]) {
         key.withUnsafeBytes { key in
             value.withUnsafeBytes { value in

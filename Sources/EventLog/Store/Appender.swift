@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Appends batches in order. While one is written, the caller makes the next one, which is prepared meanwhile.
+/// Appends batches in order. While one batch is written, the caller makes and prepares the next.
 ///
 /// The log receives the batches in the order of the calls, each as a whole (I5). Use it from one thread at a time.
 /// Every batch is synced, also in a store that was opened with `fast` durability.

@@ -61,7 +61,7 @@ public final class EventStore: Sendable {
     /// Whether appends return before the events are on the disk.
     package var isFast: Bool { fast != nil }
 
-    /// Sixteen bytes that tell this log from every other.
+    /// The sixteen bytes that identify this log; copies and rewrites keep them.
     public var identity: [UInt8] { core.identity }
 
     /// Opens the log at a directory. The same directory opened twice in one process is one environment.

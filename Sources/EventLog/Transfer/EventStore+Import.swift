@@ -1,4 +1,4 @@
-/// What an import did.
+/// The result of an import.
 public struct ImportResult: Hashable, Sendable {
     /// How many events are new in the log.
     public let appended: UInt64
@@ -235,7 +235,7 @@ extension EventStore {
         }
     }
 
-    /// Checks that the input holds every event that the log holds, as whole or as redacted as the log does.
+    /// Checks that the input holds every event that the log holds, in the same form: whole or redacted.
     private func checkHoldings(_ old: LogReader, _ new: LogReader, in block: ClosedRange<UInt64>) throws {
         var holdings: [UInt64: EventHolding] = [:]
         try new.forEachRecord(in: block) { sequence, record in

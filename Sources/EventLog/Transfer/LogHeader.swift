@@ -1,6 +1,6 @@
 /// Everything of a log beside its events: enough to make the same log again from them.
 public struct LogHeader: Hashable, Sendable {
-    /// Sixteen bytes that tell this log from every other.
+    /// The sixteen bytes that identify the log.
     public var identity: [UInt8]
     /// How many sequences the log has, those of dropped and missing events included.
     public var size: UInt64
@@ -47,8 +47,8 @@ public struct DroppedRun: Hashable, Sendable {
     public var rewrite: UInt32
     /// The greatest `recordedAt` of the remote changes among them; `nil` if there are none.
     public var clock: Timestamp?
-    /// The log's clock at the multiple of 256 among them; `nil` without one, or if it is the last of them, where
-    /// `clock` tells it.
+    /// The log's clock at the multiple of 256 among them; `nil` without one, or if it is the last of them, whose time
+    /// `clock` is.
     public var clockAtNode: Timestamp?
 
     /// Makes a run.
