@@ -39,8 +39,8 @@ public struct DerivedTable: Sendable {
         }
     }
 
-    /// Stores values in one synced commit, each in place of any former one under its key. It may walk over the entries
-    /// twice, if the map has to grow.
+    /// Stores values in one synced commit, each in place of any former one under its key. It walks over the entries
+    /// again each time the map has to grow.
     ///
     /// A few large batches are better than many small ones. They are in memory meanwhile, so keep one below some 16
     /// MiB.
