@@ -1,7 +1,8 @@
 import JSON
 
 #if Recorders
-/// The outer members of a gateway frame: `op`, `s`, `t`, and the range of `d`.
+/// The outer members of a gateway frame: `op`, `s`, `t`, and the range of `d`. Of a member that occurs twice, the last
+/// one counts.
 struct GatewayFrame {
     /// The operation; `nil` if `op` is missing or not a whole number.
     private(set) var operation: Int?
@@ -63,7 +64,8 @@ extension ArraySlice<UInt8> {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The text of a value that begins like a number; `nil` for other values.
+    /// The text of a value that begins like a number; `nil` for other values. The caller converts it, which refuses
+    /// fractions and exponents.
     func number(at range: Range<Int>) -> String? {
         guard let first = self[range].first, first == 0x2D || (0x30...0x39).contains(first) else { return nil }
         return String(decoding: self[range], as: UTF8.self)

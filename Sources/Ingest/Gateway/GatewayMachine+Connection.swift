@@ -3,6 +3,7 @@ import EventLog
 
 /// Connecting, the handshake, and the end of a connection.
 extension GatewayMachine {
+    /// Waits for HELLO. A socket that nobody waits for any more is closed.
     mutating func opened(token: String, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [.close(GatewayCloseCode.ours)] }
         phase = .greeting(token: token)
@@ -11,6 +12,7 @@ extension GatewayMachine {
         return []
     }
 
+    /// Waits before the next attempt: by the backoff, or longer if the server demands it.
     mutating func refused(retryAfter: Duration?, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [] }
         phase = .waiting
@@ -18,6 +20,7 @@ extension GatewayMachine {
         return missedBeforeConnecting()
     }
 
+    /// Handles the end of the socket, whoever closed it. A `drop` before it has already set the next attempt.
     mutating func closed(code: UInt16, at now: Duration) -> [Action] {
         guard phase != .waiting, phase != .stopped, phase != .connecting else { return [] }
         let lost = endConnection()
@@ -32,7 +35,10 @@ extension GatewayMachine {
         return lost
     }
 
-    /// Closes the connection with a code that keeps the session, and connects again after a pause.
+    /// Closes the connection with a code that keeps the session, and connects again after a pause: `pause`, or by the
+    /// backoff if that is `nil`.
+    ///
+    /// The gap opens at once, because frames that still come from the socket do not count.
     mutating func drop(at now: Duration, pause: Duration? = nil) -> [Action] {
         let lost = endConnection()
         phase = .closing
@@ -41,6 +47,7 @@ extension GatewayMachine {
         return [.close(GatewayCloseCode.ours)] + lost
     }
 
+    /// Connects to the session's server if it named one, so that RESUME reaches the server that keeps the session.
     mutating func connect(at now: Duration) -> [Action] {
         assert(phase == .waiting, "there is one connection at a time")
         timers.reconnect = nil
@@ -48,6 +55,7 @@ extension GatewayMachine {
         return [.connect(url: session?.resumeURL)]
     }
 
+    /// Sets the next attempt by the backoff, but no earlier than `minimum` from now.
     private mutating func wait(atLeast minimum: Duration, at now: Duration) {
         timers.reconnect = now + max(backoff.next(), minimum)
     }
@@ -57,6 +65,7 @@ extension GatewayMachine {
     private mutating func endConnection() -> [Action] {
         timers.endConnection()
         switch phase {
+        // A connection whose handshake failed was never heard, so the gap before it still goes on.
         case .live: return openGap(.disconnected)
         case .resuming, .identifying:
             handshakeFailures += 1
@@ -75,6 +84,7 @@ extension GatewayMachine {
         return openGap(.unreachable)
     }
 
+    /// Why no further attempt helps after a close code; `nil` if one may. Counts refused tokens.
     private mutating func fatalReason(_ code: UInt16) -> String? {
         rejections = code == GatewayCloseCode.notAuthenticated ? rejections + 1 : 0
         // A token may expire between its creation and its use, so one more token is tried.
@@ -86,7 +96,11 @@ extension GatewayMachine {
 // MARK: - Handshake
 
 extension GatewayMachine {
+    /// Answers HELLO: with RESUME if there is a session, else with IDENTIFY. The first heartbeat comes after a random
+    /// part of the interval, as Discord's documentation demands, so that clients that reconnect together do not beat
+    /// together.
     mutating func hello(_ data: JSONTree?, token: String, at now: Duration) -> [Action] {
+        // Discord's own interval, in milliseconds, for a HELLO that names none.
         let interval = data?["heartbeat_interval"]?.integer ?? 41_250
         let range = GatewayTiming.heartbeatMilliseconds
         heartbeatInterval = .milliseconds(min(max(interval, range.lowerBound), range.upperBound))
@@ -99,15 +113,19 @@ extension GatewayMachine {
             return [.send(GatewayMessages.identify(token: token, options: options))]
         }
         phase = .resuming
+        // The first number that is expected: the one after the last without a hole, or 1.
         watch = SequenceWatch(after: session.isContinuous ? session.number : 0)
         let resume = Action.send(GatewayMessages.resume(token: token, session: session))
         // A server that does not answer RESUME itself answers the heartbeat after it once everything is replayed.
         return session.isContinuous ? [resume] : [resume] + heartbeat(at: now)
     }
 
+    /// Takes the new session, and reads the state. READY may also answer a RESUME, from a server that forgot the
+    /// session.
     mutating func ready(_ data: JSONTree?, at now: Duration) -> [Action] {
         guard phase == .identifying || phase == .resuming else { return [] }
         session = GatewaySession(ready: data)
+        // READY has a number itself, which `dispatch` took before.
         session?.number = watch.contiguous
         return becomeLive(at: now) + readState(at: now)
     }
@@ -115,12 +133,14 @@ extension GatewayMachine {
     /// Reconnects for a new guild, because a server that numbers each connection anew subscribes only in the handshake.
     mutating func guildCreated(at now: Duration) -> [Action] {
         guard phase == .live, session?.isContinuous == false else { return [] }
+        // RESUME is a handshake, too.
         return drop(at: now)
     }
 
     /// Handles RESUMED, or the answer to the heartbeat after RESUME.
     mutating func resumed(at now: Duration) -> [Action] {
         guard phase == .resuming else { return [] }
+        // Only numbers that go on from the last connection prove anything (I29).
         let isProven = session?.isContinuous == true && watch.isComplete
         var actions = becomeLive(at: now)
         if isProven { actions += closeGaps(by: .replay) { $0.reason == .disconnected || $0.reason == .stopped } }
@@ -133,12 +153,15 @@ extension GatewayMachine {
         return closeGaps(by: .nothing) { _ in true }
     }
 
+    /// Ends the gaps that go on, because from now on nothing is missed. They stay open until a snapshot or replay
+    /// closes them.
     private mutating func becomeLive(at now: Duration) -> [Action] {
         assert(phase == .identifying || phase == .resuming, "only a handshake makes a connection live")
         phase = .live
         handshakeFailures = 0
         rejections = 0
         timers.patience = nil
+        // The backoff starts over only when the connection has lasted: a server may accept and close at once.
         timers.settled = now + GatewayTiming.settled
         let ended = gaps.filter { !endedGaps.contains($0) }
         endedGaps.formUnion(ended)

@@ -1,12 +1,15 @@
 #if Recorders
 /// Frames, heartbeats and time.
 extension GatewayMachine {
+    /// Takes one frame by its operation (Discord: 0 dispatch, 1 heartbeat, 7 reconnect, 9 invalid session, 10 hello, 11
+    /// heartbeat ACK). Passes over what it does not know, and everything before HELLO; the log has it all the same.
     mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
         guard isConnected, let frame = GatewayFrame(bytes) else { return [] }
         switch (frame.operation, phase) {
         case (10, .greeting(let token)): return hello(frame.dataTree, token: token, at: now)
         case (_, .greeting): return []
         case (0, _): return dispatch(frame, at: now)
+        // The server may ask for a heartbeat; it is sent at once, whatever the timer shows.
         case (1, _): return heartbeat(at: now)
         case (7, _): return reconnectAsked(at: now)
         case (9, _): return invalidSession(frame.dataTree, at: now)
@@ -15,10 +18,13 @@ extension GatewayMachine {
         }
     }
 
+    /// A frame too large to keep: the log has its hash but not its changes, so only a snapshot shows them.
     mutating func oversize(at now: Duration) -> [Action] {
         isConnected ? lostFrame(.oversize, at: now) : []
     }
 
+    /// Does everything that is due, in this order: a connection that is dropped makes the later steps find nothing to
+    /// do.
     mutating func tick(at now: Duration) -> [Action] {
         var actions: [Action] = []
         if timers.patience.isDue(now) { actions += outOfPatience(at: now) }
@@ -45,6 +51,7 @@ extension GatewayMachine {
         }
     }
 
+    /// Takes the number of a dispatch, and handles the three dispatches that the protocol itself depends on.
     private mutating func dispatch(_ frame: GatewayFrame, at now: Duration) -> [Action] {
         if let number = frame.number {
             watch.take(number, at: now)
@@ -60,6 +67,8 @@ extension GatewayMachine {
     mutating func heartbeat(at now: Duration) -> [Action] {
         isAcknowledged = false
         timers.heartbeat = now + heartbeatInterval
+        // Greatest, not contiguous: Discord demands the last number received. 0 means that none came, which is sent as
+        // `null`.
         return [.send(GatewayMessages.heartbeat(number: watch.greatest == 0 ? nil : watch.greatest))]
     }
 
@@ -68,6 +77,8 @@ extension GatewayMachine {
         isAcknowledged ? heartbeat(at: now) : drop(at: now)
     }
 
+    /// The answer to a heartbeat. On a server that numbers each connection anew it also ends the replay, because the
+    /// heartbeat went out right behind RESUME.
     private mutating func acknowledged(at now: Duration) -> [Action] {
         isAcknowledged = true
         return session?.isContinuous == false ? resumed(at: now) : []
@@ -96,6 +107,7 @@ extension GatewayMachine {
 // MARK: - Gaps and snapshots
 
 extension GatewayMachine {
+    /// Adds a gap that goes on; the caller must return the action that opens it.
     mutating func makeGap(_ reason: GapReason) -> Gap {
         gapCount += 1
         assert((gaps.last?.number ?? 0) < gapCount, "gaps are numbered in the order in which they open")
@@ -108,6 +120,7 @@ extension GatewayMachine {
         [.openGap(makeGap(reason))]
     }
 
+    /// Forgets the gaps that `isClosed` accepts, and returns the actions that close them.
     mutating func closeGaps(by closer: GapCloser, where isClosed: (Gap) -> Bool) -> [Action] {
         let closed = gaps.filter(isClosed)
         gaps.removeAll(where: isClosed)
@@ -128,10 +141,12 @@ extension GatewayMachine {
         needsSnapshot = false
         timers.snapshot = nil
         snapshotBegan = now
+        // Gaps that open while the snapshot runs are not covered: it may have read their part of the state before.
         coveredBySnapshot = Set(gaps)
         return [.work(.snapshot)]
     }
 
+    /// Closes the gaps that the snapshot covers. One that failed is taken again after a pause; its gaps stay open.
     mutating func snapshotDone(isComplete: Bool, at now: Duration) -> [Action] {
         guard let covered = coveredBySnapshot else { return [] }
         coveredBySnapshot = nil
@@ -143,6 +158,9 @@ extension GatewayMachine {
         return closeGaps(by: .snapshot) { covered.contains($0) } + snapshotDue(at: now)
     }
 
+    /// Begins the snapshot that is due, if there is one and the connection is live; otherwise the end of the next
+    /// handshake begins it. A second must have passed since the last one began, so that a burst of causes gives few
+    /// snapshots.
     private mutating func snapshotDue(at now: Duration) -> [Action] {
         timers.snapshot = nil
         return needsSnapshot ? startSnapshot(at: now, after: .seconds(1)) : []

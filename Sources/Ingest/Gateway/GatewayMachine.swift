@@ -2,7 +2,8 @@
 /// The protocol logic of a recorder on a gateway.
 ///
 /// The operations are those of Discord's gateway v10; Retrocast has fewer of them. Where the two differ, the machine
-/// does what works with both.
+/// does what works with both. Every gap in `gaps` that is not in `endedGaps` goes on, and the log has an event for
+/// each.
 struct GatewayMachine: SocketMachine {
     enum Work: Hashable, Sendable {
         /// Read the whole state by REST.
@@ -12,37 +13,51 @@ struct GatewayMachine: SocketMachine {
     enum Phase: Equatable {
         /// No connection; `timers.reconnect` is when to try again.
         case waiting
+        /// An attempt is on its way; the driver answers with `opened` or `refused`.
         case connecting
         /// Connected; HELLO has not come.
         case greeting(token: String)
+        /// IDENTIFY was sent; READY has not come.
         case identifying
+        /// RESUME was sent; neither RESUMED nor the heartbeat's answer has come.
         case resuming
+        /// Every change comes in.
         case live
         /// Closing; frames do not count until the socket is gone.
         case closing
+        /// Going on would not help; nothing leaves this phase.
         case stopped
     }
 
     let options: GatewayOptions
     let random: UnitRandom
     var phase = Phase.waiting
+    /// The session to resume; `nil` if the next handshake must identify.
     var session: GatewaySession?
     var timers = GatewayTimers()
+    /// The interval that HELLO named; until then Discord's own.
     var heartbeatInterval = Duration.milliseconds(41_250)
+    /// True if the last heartbeat was answered, or none was sent on this connection.
     var isAcknowledged = true
+    /// The numbers of the current connection.
     var watch = SequenceWatch(after: 0)
     /// Reset once a connection has lasted `GatewayTiming.settled`.
     var backoff: Backoff
+    /// The connections since the last live one that ended during IDENTIFY or RESUME.
     var handshakeFailures = 0
+    /// The closes in a row by which the server refused the token.
     var rejections = 0
     /// The gaps that are not closed, in the order in which they were opened.
     var gaps: [Gap] = []
     /// The gaps in `gaps` that have an end: nothing more is missed in them.
     var endedGaps: Set<Gap> = []
+    /// The number of the last gap, also of earlier runs.
     var gapCount = 0
     /// The gaps that the running snapshot will close; `nil` while none runs.
     var coveredBySnapshot: Set<Gap>?
+    /// True if a snapshot must follow the running one, or begin once the connection is live.
     var needsSnapshot = false
+    /// When the last snapshot began; `nil` if this run took none.
     var snapshotBegan: Duration?
 
     /// - Parameters:

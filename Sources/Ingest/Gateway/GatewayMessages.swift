@@ -1,8 +1,10 @@
 import JSON
 
 #if Recorders
-/// The messages that a recorder sends on a gateway.
+/// The messages that a recorder sends on a gateway. They hold the token; the journal replaces it before it records them
+/// (I14).
 enum GatewayMessages {
+    /// Operation 1; `nil` if no dispatch came yet.
     static func heartbeat(number: UInt64?) -> [UInt8] {
         message(1) { writer in
             writer.name("d")
@@ -10,6 +12,7 @@ enum GatewayMessages {
         }
     }
 
+    /// Operation 2. The `properties` are sent only with intents, which select Discord: there they are required.
     static func identify(token: String, options: GatewayOptions) -> [UInt8] {
         message(2) { writer in
             writer.name("d")
@@ -33,6 +36,7 @@ enum GatewayMessages {
         }
     }
 
+    /// Operation 6.
     static func resume(token: String, session: GatewaySession) -> [UInt8] {
         message(6) { writer in
             writer.name("d")

@@ -13,7 +13,9 @@ struct GatewayTimers: Equatable {
     var reconnect: Duration?
     /// When the current step of the handshake, or the closing, has taken too long.
     var patience: Duration?
+    /// When the next heartbeat goes out, and the answer to the last one is overdue.
     var heartbeat: Duration?
+    /// When the next Pong without a Ping goes out.
     var pong: Duration?
     /// When the connection counts as one that works.
     var settled: Duration?
@@ -41,6 +43,7 @@ enum GatewayTiming {
     static let pongMilliseconds: ClosedRange<Int64> = 20_000...30_000
     /// A connection that lasts this long was no failed attempt.
     static let settled = Duration.seconds(10)
+    /// The longest wait between two attempts, but for the random part and what the server demands.
     static let backoffMax = Duration.seconds(60)
     /// After INVALID_SESSION (Discord: "a random amount of time between 1 and 5 seconds").
     static let invalidSessionMilliseconds: ClosedRange<Int64> = 1_000...5_000

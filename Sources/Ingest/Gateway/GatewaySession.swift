@@ -45,7 +45,7 @@ extension GatewaySession {
         return "\(scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")"
     }
 
-    /// The form that a bookmark keeps.
+    /// The form that a bookmark keeps. The number is a text, because numbers in JSON are exact only up to 2^53.
     var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.begin("{")

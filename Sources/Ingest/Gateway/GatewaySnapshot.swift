@@ -2,6 +2,8 @@
 import EventLog
 
 /// One REST snapshot of a gateway's state: sends the requests of a plan and records every answer as it came (I2).
+///
+/// The answers are read one after another while frames come in, so together they show no single instant.
 struct GatewaySnapshot: Sendable {
     private let configuration: GatewayConfiguration
     private let base: String
@@ -51,6 +53,7 @@ struct GatewaySnapshot: Sendable {
                 try await recording.append([.draft(draft)])
             }
             plan.take(answer?.body ?? [], status: answer?.status, of: request)
+            // Gives up at the first request without an answer: a snapshot with a hole closes no gap.
             if answer == nil { return false }
         }
         return plan.isComplete

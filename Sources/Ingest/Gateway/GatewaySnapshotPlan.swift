@@ -29,13 +29,17 @@ struct GatewaySnapshotPlan {
 
     /// The most pages of messages of one channel; a gap in which more were written stays open.
     static let pageCountMax = 100
+    /// The greatest `limit` of Discord's route.
     private static let messagesPerPage = 100
+    /// The page size of Discord's route without a `limit`.
     private static let discordGuildsPerPage = 200
 
     private let style: Style
     /// Messages are read back to this instant.
     private let since: Timestamp
+    /// All requests so far, in the order in which they are sent; answers add more.
     private var requests: [Request] = []
+    /// The index of the next request in `requests`.
     private var position = 0
     /// False once something that matters could not be read.
     private(set) var isComplete = true
@@ -88,6 +92,7 @@ extension GatewaySnapshotPlan {
         requests.append(Request(path: path, subject: subject))
     }
 
+    /// Adds the requests for each guild, and for the next page of guilds if this one is full.
     private mutating func addGuilds(_ guilds: [JSONTree]) {
         for guild in guilds { addGuild(guild) }
         guard style == .discord, guilds.count >= Self.discordGuildsPerPage, let last = guilds.last.flatMap(Self.id)
@@ -108,14 +113,19 @@ extension GatewaySnapshotPlan {
     private mutating func addChannel(_ channel: JSONTree) {
         guard let id = Self.id(channel) else { return }
         switch (channel["type"]?.integer ?? 0, style) {
+        // 4: a category, which has no messages.
         case (4, _): break
+        // 2: a voice channel. Discord's has a text chat of its own, and no route for voice states.
         case (2, .retrocast): add("/channels/\(id)/voice/states")
         default: add("/channels/\(id)/messages?limit=\(Self.messagesPerPage)", .messages(channel: id, page: 0))
         }
     }
 
+    /// The largest page of members that the service gives; a shorter page is the last.
     private var membersPerPage: Int { style == .discord ? 1_000 : 100 }
 
+    /// Adds the next page of members after a full one. Discord counts from the last user's id, Retrocast from an
+    /// offset.
     private mutating func addMembers(after elements: [JSONTree], guild: String, count: Int) {
         guard elements.count >= membersPerPage else { return }
         let place: String
@@ -128,6 +138,8 @@ extension GatewaySnapshotPlan {
         add("/guilds/\(guild)/members?limit=\(membersPerPage)&\(place)", .members(guild: guild, count: count))
     }
 
+    /// Adds the page before this one, unless the page is the first of the channel or reaches back beyond `since`. Pages
+    /// come newest first.
     private mutating func addMessages(after elements: [JSONTree], channel: String, page: Int) {
         guard elements.count >= Self.messagesPerPage, let oldest = elements.last, let id = Self.id(oldest) else {
             return

@@ -11,12 +11,14 @@ struct SequenceWatch: Equatable {
 
     private struct Missing: Equatable {
         var numbers: ClosedRange<UInt64>
+        /// When the hole showed: the arrival of the frame behind it.
         let since: Duration
     }
 
     /// The greatest number seen; before any, the number before the first one expected.
     private(set) var greatest: UInt64
-    /// Sorted by number, ascending; all numbers are less than `greatest`.
+    /// Sorted by number, ascending, and so by `since`: holes show in the order of their numbers. The ranges do not
+    /// overlap, and all numbers are less than `greatest`.
     private var missing: [Missing] = []
 
     /// - Parameter base: the number before the first one expected.
@@ -33,7 +35,8 @@ struct SequenceWatch: Equatable {
     /// The next instant at which `takeOverdue` may find something.
     var deadline: Duration? { missing.first.map { $0.since + Self.grace } }
 
-    /// Takes the number of a frame.
+    /// Takes the number of a frame. A number that was seen or given up before changes nothing. Cost: O(ranges), but
+    /// O(1) for the next number in order.
     mutating func take(_ number: UInt64, at now: Duration) {
         assert(missing.last.map { $0.numbers.upperBound < greatest } ?? true, "a number that was seen is not missing")
         guard number > greatest else { return fill(number) }
@@ -50,6 +53,7 @@ struct SequenceWatch: Equatable {
         return missing.count < count
     }
 
+    /// Removes a number from the range that misses it, which may split the range in two.
     private mutating func fill(_ number: UInt64) {
         guard let index = missing.firstIndex(where: { $0.numbers.contains(number) }) else { return }
         let hole = missing.remove(at: index)

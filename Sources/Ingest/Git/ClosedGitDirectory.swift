@@ -16,7 +16,7 @@ import Darwin
 /// so nothing in them can start a program, reach a network or change what is read. Links lead to the folders with
 /// objects and branches. The directory is removed with the last reference.
 final class ClosedGitDirectory: Sendable {
-    /// git's whole configuration, but for the format.
+    /// git's whole configuration, but for the format. The text continues the section `[core]`.
     private static let settings = """
         \tbare = true
         \tcommitGraph = false
@@ -42,12 +42,16 @@ final class ClosedGitDirectory: Sendable {
         \tauto = false
 
         """
+    /// About 1.6 million commits.
     private static let shallowBytesMax = 64 << 20
 
     /// The directory.
     let path: String
 
-    /// Makes an empty repository in the folder for temporary files; only this user can read it.
+    /// Makes an empty repository in the folder for temporary files; only this user can read it. It has SHA-1 ids and a
+    /// HEAD without a commit until `show`.
+    ///
+    /// - Throws: `IngestError` with code `io`.
     init(for repository: String) throws(IngestError) {
         guard let template = strdup("\(FileManager.default.temporaryDirectory.path)/eventlog-git-XXXXXX") else {
             throw Self.io(repository, "there is no memory left")
@@ -65,7 +69,13 @@ final class ClosedGitDirectory: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Links the repository's objects and branches into this directory.
+    /// Links the repository's objects and branches into this directory. `layout` has checked them; git follows the
+    /// links without another check. Call it once.
+    ///
+    /// HEAD is copied, not linked, because git refuses a HEAD that is a symbolic link, unless the link's text begins
+    /// with `refs/`.
+    ///
+    /// - Throws: `IngestError` with code `notARepository` if HEAD cannot be read, else `io`.
     func show(_ layout: GitLayout, _ format: GitFormat, shallow: Set<String>, of repository: String) throws(IngestError)
     {
         try writeConfiguration(format, repository)
@@ -75,13 +85,17 @@ final class ClosedGitDirectory: Sendable {
         try write(String(decoding: head, as: UTF8.self), to: "HEAD", repository)
         for name in ["refs", "packed-refs"] { try link("\(layout.common)/\(name)", name, repository) }
         if format.hasReftable { try link("\(layout.common)/reftable", "reftable", repository) }
+        // Written from the parsed list, so git reads the same cuts that the documents are checked against.
         if !shallow.isEmpty {
             try write(shallow.sorted().map { "\($0)\n" }.joined(), to: "shallow", repository)
         }
         try showStores(layout.stores, repository)
     }
 
-    /// The commits at which the repository's own list cuts its history off (a shallow clone).
+    /// The commits at which the repository's own list cuts its history off (a shallow clone), in lower case; empty if
+    /// there is no list.
+    ///
+    /// - Throws: `IngestError` with code `brokenRepository` if the list is too large or has a line that is no id.
     static func shallowCommits(_ layout: GitLayout, of repository: String) throws(IngestError) -> Set<String> {
         let name = "shallow"
         guard GitFile.kind("\(layout.common)/\(name)") != .none else { return [] }
@@ -95,6 +109,8 @@ final class ClosedGitDirectory: Sendable {
 }
 
 extension ClosedGitDirectory {
+    /// Makes a folder of objects for each store: the first is the repository's own, the others become alternates of
+    /// this directory.
     private func showStores(_ stores: [String], _ repository: String) throws(IngestError) {
         var alternates = ""
         for (number, store) in stores.enumerated() {
@@ -103,7 +119,8 @@ extension ClosedGitDirectory {
                 try makeFolder(folder, repository)
                 alternates += "\(path)/\(folder)\n"
             }
-            // Leaves out the folder `info`, which names alternates and commit graphs.
+            // Leaves out the folder `info`, which names alternates and commit graphs. A link to a folder that does not
+            // exist is harmless: git finds nothing there.
             for name in GitStore.folders { try link("\(store)/\(name)", "\(folder)/\(name)", repository) }
         }
         if !alternates.isEmpty { try write(alternates, to: "objects/info/alternates", repository) }
@@ -115,6 +132,7 @@ extension ClosedGitDirectory {
         if format.hasLongIDs { extensions += "\tobjectFormat = sha256\n" }
         if format.hasReftable { extensions += "\trefStorage = reftable\n" }
         if !extensions.isEmpty { text += "[extensions]\n\(extensions)" }
+        // git reads extensions only in version 1.
         text += "[core]\n\trepositoryFormatVersion = \(extensions.isEmpty ? 0 : 1)\n"
         try write(text, to: "config", repository)
     }

@@ -4,6 +4,9 @@ public import EventLog
 import Logging
 
 /// Records the new commits of one branch of a git repository by polling, while others push or fetch into it.
+///
+/// It needs no gaps (I29): commits name their parents, so the next poll finds what was pushed between two. Only a tip
+/// that was replaced by force before a poll saw it is missed.
 public struct FollowedGitSource: LiveSource {
     private let git: GitSource
     private let interval: Duration
@@ -21,12 +24,14 @@ public struct FollowedGitSource: LiveSource {
 
     /// Checks that the repository and the branch exist and can be read.
     ///
-    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `noSuchBranch` or `brokenRepository`.
+    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `leadsOutside`, `noSuchBranch`,
+    ///   `brokenRepository` or `io`.
     public func check() async throws {
         _ = try await GitPull.start(git, after: .empty)
     }
 
-    /// Records until it is cancelled. While the branch or repository cannot be read, it tries again at each poll.
+    /// Records until it is cancelled. While the branch or repository cannot be read, it tries again at each poll. An
+    /// error of the log ends it.
     public func run(_ recording: Recording) async throws {
         var git = git
         git.clock = recording.clock.now
@@ -38,6 +43,7 @@ public struct FollowedGitSource: LiveSource {
                 if isAway { recording.log.notice("the branch can be read again") }
                 isAway = false
             } catch let error as IngestError {
+                // Cancelling kills git, whose failed read arrives here as an `IngestError`.
                 try Task.checkCancellation()
                 // The repository may be in the middle of being replaced, so this is logged once and tried again.
                 if !isAway { recording.log.warning("cannot be read", metadata: ["error": "\(error)"]) }
@@ -47,7 +53,8 @@ public struct FollowedGitSource: LiveSource {
         }
     }
 
-    /// Records the new commits; returns the bookmark that is valid then, or `nil` if there were none.
+    /// Records the new commits; returns the bookmark that is valid then, or `nil` if there were none. Opens the
+    /// repository anew, because it may have been replaced since the last poll.
     private static func look(
         _ git: GitSource,
         _ recording: Recording,
@@ -77,8 +84,9 @@ public struct FollowedGitSource: LiveSource {
 /// Reads commits on a dispatch queue, because reading from git blocks. Used by one task.
 ///
 /// `@unchecked Sendable` is right because `drafts`, the only mutable state, is touched on the serial `queue` alone,
-/// after `init` has set it.
+/// after `init` has set it. Cancelling touches `children` alone, which has a lock.
 private final class GitPull: @unchecked Sendable {
+    /// The most commits handed over at once.
     private static let itemsMax = 128
     private let queue = DispatchQueue(label: "git")
     private let children: GitChildren
@@ -93,6 +101,7 @@ private final class GitPull: @unchecked Sendable {
     static func start(_ source: GitSource, after history: RecordedHistory) async throws -> GitPull {
         let children = GitChildren()
         return try await ending(children) { continuation in
+            // A queue of its own: finding the repository and starting git blocks, too, before there is an instance.
             DispatchQueue(label: "git").async {
                 continuation.resume(
                     with: Result { GitPull(try source.drafts(after: history, children: children), children) }
@@ -120,6 +129,7 @@ private final class GitPull: @unchecked Sendable {
         }
     }
 
+    /// Reads up to `itemsMax` commits; blocks. Called on `queue`.
     private func read() throws -> [SourceItem] {
         var items: [SourceItem] = []
         while items.count < Self.itemsMax, let item = try drafts.next() { items.append(item) }

@@ -4,6 +4,7 @@ struct GitChange: Equatable {
     struct Entry: Equatable {
         /// The mode in octal, such as `100644`.
         let mode: String
+        /// The full id of the blob, or of a submodule's commit.
         let object: String
 
         /// True if the object is a commit of another repository.
@@ -23,7 +24,8 @@ struct GitChange: Equatable {
         self.to = to
     }
 
-    /// Reads one raw entry of `git diff-tree`: `MODE MODE ID ID STATUS`, without the leading colon.
+    /// Reads one raw entry of `git diff-tree`: `MODE MODE ID ID STATUS`, without the leading colon. Mode `000000` means
+    /// that the path has no entry on that side.
     init?(rawEntry: [UInt8], path: [UInt8]) {
         let fields = rawEntry.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
         guard fields.count == 5 else { return nil }
@@ -45,12 +47,16 @@ extension PipeReader {
     /// an entry is incomplete or malformed.
     func readChanges() throws(IngestError) -> [GitChange]? {
         var changes: [GitChange] = []
+        // Each entry begins with a colon. What follows the entries begins with a hex digit (the next header), with `.`,
+        // or not at all.
         while try peek() == 0x3A {
             guard let entry = try read(upTo: 0), let path = try read(upTo: 0),
                 let change = GitChange(rawEntry: Array(entry.dropFirst()), path: path)
             else { return nil }
             changes.append(change)
         }
+        // git walks trees in the order of full paths, unless a tree in the repository is malformed. The document's
+        // order must not depend on that.
         let isSorted = zip(changes, changes.dropFirst()).allSatisfy { $0.path.lexicographicallyPrecedes($1.path) }
         return isSorted ? changes : changes.sorted { $0.path.lexicographicallyPrecedes($1.path) }
     }

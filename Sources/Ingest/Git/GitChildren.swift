@@ -6,7 +6,10 @@ import Glibc
 import Darwin
 #endif
 
-/// The programs that run for one source. Ending them wakes a source that waits for one of them; it then fails.
+/// The programs that run for one source.
+///
+/// Any thread may call `end`. Ending the programs wakes a source that waits for one of them: it sees the end of its
+/// output, and fails.
 final class GitChildren: Sendable {
     private struct State {
         /// The processes that are not reaped yet, so the system cannot have given their ids to others.
@@ -42,6 +45,7 @@ final class GitChildren: Sendable {
     ///
     /// - Throws: `IngestError` with code `io` after `end`; the errors of `spawn`.
     func start(_ subject: String, _ spawn: () throws(IngestError) -> pid_t) throws(IngestError) -> Child {
+        // The program starts under the lock, so `end` either prevents it or finds its id.
         let process = try state.withLock { (state: inout sending State) throws(IngestError) -> pid_t in
             guard !state.isEnded else {
                 throw IngestError(.io, operation: "ingest git", object: subject, reason: "it was ended")
@@ -61,6 +65,7 @@ final class GitChildren: Sendable {
         }
     }
 
+    /// Blocks until the program has ended, and reaps it. Returns 255 if the system does not tell the status.
     private func wait(for process: pid_t) -> Int32 {
         var information = siginfo_t()
         // Waits without reaping, then reaps under the lock: once an id is reaped it may belong to another program,
@@ -73,6 +78,7 @@ final class GitChildren: Sendable {
             while waitpid(process, &status, 0) < 0 {
                 if errno != EINTR { return 255 }
             }
+            // The bits of a status by `waitpid`: the low seven are the signal, the second byte is the exit status.
             let signal = status & 0x7F
             return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
         }

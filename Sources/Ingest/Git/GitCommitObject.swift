@@ -8,6 +8,7 @@ struct GitCommitObject {
         var time: Int64?
     }
 
+    /// The ids in the commit's order, in lower case; not checked to be ids.
     private(set) var parents: [String] = []
     private(set) var author = Person()
     private(set) var committer = Person()
@@ -43,6 +44,8 @@ struct GitCommitObject {
         return Array(lines.joined(separator: [0x20]))
     }
 
+    /// Reads one header. Lines that continue a header (of `gpgsig`, `mergetag`) begin with a space, so their name is
+    /// empty and they are passed over. Where a header is repeated, the last one counts.
     private mutating func readHeader(_ line: ArraySlice<UInt8>, mayBeParent: Bool) {
         guard let space = line.firstIndex(of: 0x20) else { return }
         let value = line[(space + 1)...]
@@ -68,6 +71,7 @@ struct GitCommitObject {
         return person
     }
 
+    /// Without the white space at its end: space, tab, line feed, vertical tab, form feed and carriage return.
     private static func trimmingEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var line = line
         while let last = line.last, last == 0x20 || (0x09...0x0D).contains(last) { line = line.dropLast() }

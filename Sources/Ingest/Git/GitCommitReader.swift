@@ -3,7 +3,9 @@ import EventLog
 /// Turns a list of commits into their documents, one at a time, while `git` works ahead on the next ones.
 ///
 /// Three programs run as long as the reader: one lists commits, one compares trees, one reads objects. Requests are
-/// sent a window ahead, and answers are read in the order of the requests.
+/// sent a window ahead, and answers are read in the order of the requests. No answer may be skipped, even if it is not
+/// needed, because nothing else says which request it belongs to. Used by one thread at a time; after an error the
+/// reader is not used again.
 final class GitCommitReader {
     /// One commit's document.
     struct Document {
@@ -11,6 +13,7 @@ final class GitCommitReader {
         let payload: [UInt8]
     }
 
+    /// A line of `git rev-list --parents`.
     private struct Listed {
         let id: String
         /// The parents that the repository has; empty for the oldest commits of a shallow clone.
@@ -19,7 +22,9 @@ final class GitCommitReader {
 
     private struct Compared {
         let commit: Listed
+        /// One for each parent, in the commit's order; one with the empty tree if there is no parent.
         let comparisons: [GitDocument.Comparison]
+        /// The files whose blobs were requested, in this order; submodules are among them but have no request.
         let files: [GitChange]
     }
 
@@ -30,12 +35,16 @@ final class GitCommitReader {
     private let list: GitProcess
     private let diffs: GitProcess
     private let objects: GitProcess
+    /// False once the list of commits has ended and its status was checked.
     private var listIsOpen = true
     /// Commits whose comparisons were requested but not read yet.
     private var ahead: [Listed] = []
     /// Commits that were compared and whose objects were requested.
     private var ready: ArraySlice<Compared> = []
 
+    /// Starts the programs and requests the first window.
+    ///
+    /// - Parameter old: a commit that the repository has; it and its ancestors are left out.
     init(_ repository: GitRepository, to tip: String, excluding old: String?) throws {
         self.repository = repository
         list = try repository.listCommits(to: tip, excluding: old)
@@ -54,11 +63,13 @@ final class GitCommitReader {
         return Document(commit: compared.commit.id, payload: try document(compared))
     }
 
+    /// Reads the comparisons of the window ahead, requests its objects, and then requests the comparisons of the next.
     private func advance() throws {
         guard !ahead.isEmpty else { return }
         assert(ready.isEmpty, "a window's documents are read before the next window's")
         let window = ahead
         ready = try window.map(readDiffs)[...]
+        // The `.` that `requestDiffs` sent behind the window: proof that no answer came too few or too many.
         guard try diffs.output.read(upTo: 0x0A) == [0x2E] else { throw failure(of: diffs, "git diff-tree") }
         requestObjects(ready)
         try requestDiffs()
@@ -66,6 +77,7 @@ final class GitCommitReader {
 }
 
 extension GitCommitReader {
+    /// Requests the comparisons of the next window; at the end of the list closes the input of `git diff-tree`.
     private func requestDiffs() throws {
         ahead = try readList()
         guard !ahead.isEmpty else { return diffs.finishInput() }
@@ -74,11 +86,14 @@ extension GitCommitReader {
             if commit.parents.isEmpty { lines += "\(commit.id)\n" }
             for parent in commit.parents { lines += "\(commit.id) \(parent)\n" }
         }
+        // `git diff-tree` buffers its output; the line `.` makes it print the rest of the window.
         diffs.submit(Array("\(lines).\n".utf8))
     }
 
     private func readList() throws -> [Listed] {
         var window: [Listed] = []
+        // Blocks until the window is full or the list ends. `rev-list --reverse` prints nothing before it has walked
+        // all.
         while listIsOpen, window.count < Self.windowSize {
             guard let line = try list.output.read(upTo: 0x0A) else {
                 listIsOpen = false
@@ -114,6 +129,7 @@ extension GitCommitReader {
         return files.values.sorted { $0.path.lexicographicallyPrecedes($1.path) }
     }
 
+    /// Requests for each commit the commit itself and then its files, which is the order in which `document` reads.
     private func requestObjects(_ window: ArraySlice<Compared>) {
         var lines = ""
         for compared in window {
@@ -137,6 +153,7 @@ extension GitCommitReader {
         document.addCommit(id, commit)
         document.addParents(
             compared.comparisons,
+            // Listed without parents, but naming some: the history is cut off here (a shallow clone).
             missing: compared.commit.parents.isEmpty ? commit.parents : []
         )
         try document.addFiles(compared.files) { sizeMax in
@@ -149,7 +166,8 @@ extension GitCommitReader {
     }
 
     /// Checks that the commit's bytes hash to its id, and that git listed the parents that the commit names, so that no
-    /// false commit or parent is recorded under an id (I28).
+    /// false commit or parent is recorded under an id (I28). Only a commit on the repository's own list of cuts may be
+    /// listed without its parents.
     private func check(_ listed: Listed, _ bytes: [UInt8], _ commit: GitCommitObject) throws {
         guard GitObjectHash.id(type: "commit", bytes, isLong: listed.id.utf8.count == 64) == listed.id else {
             throw repository.broken("object \(listed.id) holds another commit than its id says")
@@ -160,6 +178,7 @@ extension GitCommitReader {
         }
     }
 
+    /// The error for an answer that is missing or incomplete. Ends the program to learn its status.
     private func failure(of process: GitProcess, _ what: String) -> IngestError {
         let ending = process.finish()
         return repository.broken(ending.status == 0 ? "\(what): an object is missing" : "\(what): \(ending.reason)")

@@ -3,6 +3,10 @@ import JSON
 
 /// Writes the documents of commits and rewritten branches (docs/events.md). The same repository gives the same bytes,
 /// so that recording it again appends nothing (I4).
+///
+/// Call `addCommit` and `addParents`, or `addRewrite`, then `addFiles`, once each: the order of the calls is the order
+/// of the members. A change of any byte, or of which texts are left out, would make every commit that logs hold a key
+/// with another payload.
 struct GitDocument {
     /// The changes from one parent; `parent` is `nil` for the empty tree.
     struct Comparison {
@@ -11,6 +15,7 @@ struct GitDocument {
     }
 
     private var json = JSONWriter()
+    /// The most bytes that the document may have with texts.
     private let limit: Int
 
     init(limit: Int = EnvelopeLimits.payloadBytesMax) {
@@ -48,6 +53,7 @@ struct GitDocument {
         json.end("]")
     }
 
+    /// - Parameter changes: from the old tip's tree, or from the empty tree if `fromIsMissing`; sorted by path.
     mutating func addRewrite(from: String, to: String, fromIsMissing: Bool, changes: [GitChange]) {
         member("from", from)
         member("to", to)
@@ -59,13 +65,16 @@ struct GitDocument {
     }
 
     /// Adds the files, in order, and closes the document. `next` gives the size of each blob in turn, and its bytes if
-    /// there are at most `sizeMax`.
+    /// there are at most `sizeMax`. It is called for every file except submodules, whether or not the text fits.
     ///
-    /// A file's text is included as long as the document, counting every size as 20 bytes, stays within the limit.
+    /// A file's text is included as long as the document, counting every size as 20 bytes, stays within the limit. A
+    /// text that does not fit is left out, and smaller ones after it are still taken.
     mutating func addFiles(
         _ files: [GitChange],
         next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
     ) throws {
+        // Room is reserved for every entry before any text, so that a text never pushes out a later file's id and size.
+        // The 16 bytes are `,"files":[` and the closing brackets.
         var room = limit - json.bytes.count - 16
         for file in files { room -= Self.lengthWithoutText(of: file) }
         json.name("files")
@@ -89,12 +98,14 @@ extension GitDocument {
         room: inout Int,
         next: (_ sizeMax: Int) throws -> (size: Int, bytes: [UInt8]?)
     ) throws {
+        // A text is never shorter in JSON than as it is, so a larger blob cannot fit and need not be read.
         let (size, bytes) = try next(max(0, room))
         json.name("size")
         json.number(size)
         guard let bytes else { return }
         bytes.withUnsafeBufferPointer { text in
             guard UTF8Sequence.firstFault(in: text) == text.count, !UTF8Text.containsNUL(text) else { return }
+            // 8 bytes for `,"text":`.
             let length = JSONWriter.length(ofString: text) + 8
             guard length <= room else { return }
             room -= length
@@ -103,7 +114,8 @@ extension GitDocument {
         }
     }
 
-    /// An upper bound of the bytes of a file's entry without its text; it does not depend on the file's size.
+    /// An upper bound of the bytes of a file's entry without its text; it does not depend on the file's size. The 72
+    /// bytes cover the members' names, `"encoded":true`, 20 digits of size and the punctuation.
     private static func lengthWithoutText(of file: GitChange) -> Int {
         let path = UTF8Text.percentEncodingFaults(file.path).bytes
         return path.withUnsafeBufferPointer { JSONWriter.length(ofString: $0) } + (file.to?.object.utf8.count ?? 0) + 72

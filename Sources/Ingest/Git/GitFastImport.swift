@@ -9,13 +9,18 @@ import Foundation
 /// git runs as it does for a recording: found on the search path by its full path, without this user's configuration,
 /// hooks or templates (I28). It ends when the last reference is released. Used by one thread at a time.
 package final class GitFastImport {
+    /// The running `git fast-import`.
     private let process: GitProcess
+    /// The repository's path, which errors name.
     private let directory: String
+    /// Lines that are not submitted yet; small lines are many.
     private var buffer: [UInt8] = []
     /// The bytes submitted since git last confirmed that it had read everything.
     private var unreadBytes = 0
+    /// The number of `progress` commands sent.
     private var questions = 0
 
+    /// The buffered bytes from which `line` submits them.
     private static let bufferBytesMax = 256 << 10
     /// The number of submitted bytes after which the end of a commit waits for git to read them.
     private static let unreadBytesMax = 16 << 20
@@ -51,15 +56,15 @@ package final class GitFastImport {
         self.directory = directory
     }
 
-    /// Writes one line of fast-import's input format. Never waits for git, because a question to git may not stand
-    /// within a commit.
+    /// Writes one line of fast-import's input format. Never waits for git: that takes a `progress` command, which would
+    /// end a commit that is still open. `text` must contain no line feed of outside origin.
     package func line(_ text: String) {
         buffer.append(contentsOf: text.utf8)
         buffer.append(UInt8(ascii: "\n"))
         if buffer.count >= Self.bufferBytesMax { submit() }
     }
 
-    /// Writes a `data` command with any bytes.
+    /// Writes a `data` command with any bytes: the count comes first, so the bytes need no escape.
     package func data(_ bytes: [UInt8]) {
         line("data \(bytes.count)")
         buffer.append(contentsOf: bytes)
@@ -98,6 +103,7 @@ package final class GitFastImport {
     ///
     /// - Throws: as `endCommit`.
     package func show() throws(IngestError) {
+        // git answers `progress` after `checkpoint` is done, so the wait also proves that the branches moved.
         line("checkpoint\n")
         try waitUntilRead()
     }

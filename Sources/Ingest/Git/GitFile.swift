@@ -18,7 +18,7 @@ enum GitFile {
         case none, file, folder, link, other
     }
 
-    /// The kind of thing at a path; a symbolic link is not followed.
+    /// The kind of thing at a path; a symbolic link is not followed. Paths that cannot be reached give `none`, too.
     static func kind(_ path: String) -> Kind {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .none }
@@ -39,10 +39,12 @@ enum GitFile {
 
     /// The bytes of a regular file; `nil` if it is something else, larger than `sizeMax`, or cannot be read.
     static func bytes(_ path: String, sizeMax: Int) -> [UInt8]? {
+        // O_NONBLOCK: opening a FIFO would otherwise wait for a writer.
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let reader = PipeReader(owning: descriptor, capacity: 64 << 10)
         var status = stat()
+        // Checked on the descriptor, because the path may have changed since it was opened.
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, Int(status.st_size) <= sizeMax,
             let bytes = try? reader.readToEnd(limit: sizeMax)
         else { return nil }

@@ -1,5 +1,6 @@
 /// The storage format of a repository's objects and branches, from its configuration. Nothing else there is used (I28).
 struct GitFormat: Equatable {
+    /// The largest configuration, in bytes, that is given to git to take apart.
     private static let configurationBytesMax = 16 << 20
     /// Extensions that do not change how objects and branches are read, or that are handled here. In lower case.
     private static let known: Set<String> = [
@@ -12,7 +13,11 @@ struct GitFormat: Equatable {
     /// True if branches are stored as a reftable.
     var hasReftable = false
 
-    /// Reads the repository's configuration. git parses the file, but reads no other and follows no `include`.
+    /// Reads the repository's configuration; without one, the format is `plain`. git parses the file, but reads no
+    /// other and follows no `include`.
+    ///
+    /// - Throws: `IngestError` with code `brokenRepository` if the file cannot be read or names an unknown version or
+    ///   extension.
     static func read(_ layout: GitLayout, with program: GitProgram) throws -> GitFormat {
         let name = "config"
         guard let path = GitFile.resolved("\(layout.common)/\(name)") else { return plain }
@@ -37,7 +42,9 @@ struct GitFormat: Equatable {
 
     private init() {}
 
-    /// Reads entries of a key, a line feed and a value, each ended by a zero byte. The last entry of a key counts.
+    /// Reads the output of `git config --null`: entries of a key in lower case, a line feed and a value, each ended by
+    /// a zero byte. The last entry of a key counts. An entry without a line feed means `true`, as a key without `=`
+    /// does in the file.
     init(entries: [UInt8], repository: String) throws(IngestError) {
         for entry in entries.split(separator: 0) {
             let parts = entry.split(separator: 0x0A, maxSplits: 1, omittingEmptySubsequences: false)
@@ -50,7 +57,8 @@ struct GitFormat: Equatable {
         }
     }
 
-    /// The format with one more setting; `nil` if the setting is unknown.
+    /// The format with one more setting; `nil` if the setting is unknown. A version or extension that nobody knows here
+    /// may change what objects mean, so it refuses the repository.
     private func take(_ key: String, _ value: String) throws(IngestError) -> GitFormat? {
         var format = self
         switch (key, value) {

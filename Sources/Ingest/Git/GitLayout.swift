@@ -13,7 +13,8 @@ struct GitLayout {
     /// True if `HEAD` is the work tree's own but the branches are another repository's.
     var isLinkedWorkTree: Bool { head != common }
 
-    /// Finds the parts of the repository at a folder: a work tree's top, a `.git` folder or a bare repository.
+    /// Finds the parts of the repository at a folder: a work tree's top, a `.git` folder or a bare repository. Visits
+    /// every loose branch and every file with objects, without opening the latter.
     ///
     /// - Throws: `IngestError` with code `notARepository`, `leadsOutside` or `brokenRepository`.
     init(at repository: String, allowsAlternates: Bool) throws(IngestError) {
@@ -28,7 +29,7 @@ struct GitLayout {
     }
 
     /// The bytes of a file in `folder`, which is `head` or `common`; `nil` if it does not exist, is larger than
-    /// `sizeMax` or cannot be read.
+    /// `sizeMax` or cannot be read. Resolves links again, so a link that was replaced after the checks is followed.
     func bytes(_ name: String, in folder: String, sizeMax: Int) -> [UInt8]? {
         GitFile.resolved("\(folder)/\(name)").flatMap { GitFile.bytes($0, sizeMax: sizeMax) }
     }
@@ -36,17 +37,22 @@ struct GitLayout {
 
 /// Walks through a repository's folders and checks that each part is of the right kind and inside.
 private struct GitWalk {
-    /// The largest file that names another folder or alternates.
+    /// The largest file, in bytes, that names another folder or alternates.
     private static let pointerBytesMax = 64 << 10
-    /// The most alternates in a chain; git has the same limit.
+    /// The most lists of alternates in a chain. A longer chain is refused; git itself reads one list more and ignores
+    /// the rest.
     private static let alternatesDepthMax = 5
+    /// The deepest nesting of folders of branches; bounds the recursion, for the repository decides how deep it goes.
     private static let foldersDepthMax = 32
 
     let repository: String
     /// The repository's folder, links resolved.
     let root: String
+    /// True if parts may lie outside `root`. Their kinds are checked all the same.
     let allowsAlternates: Bool
 
+    /// The folder that holds `HEAD`: `.git` itself, the folder that a `.git` file names (a linked work tree or a
+    /// submodule), or the given folder if it is bare.
     func gitFolder() throws(IngestError) -> String {
         let inner = "\(root)/.git"
         let isLink = GitFile.kind(inner) == .link
@@ -55,6 +61,7 @@ private struct GitWalk {
         return isGitFolder(folder) ? folder : try checked(root)
     }
 
+    /// The folder that `commondir` names (gitrepository-layout), which linked work trees have; else `head`.
     func commonFolder(of head: String) throws(IngestError) -> String {
         let pointer = "\(head)/commondir"
         guard GitFile.kind(pointer) != .none else { return head }
@@ -87,6 +94,8 @@ private struct GitWalk {
 }
 
 extension GitWalk {
+    /// Adds the stores that a store's `info/alternates` names, depth first, each once. Relative lines count from the
+    /// store. Lines that begin with `#` are comments; a folder that does not exist is passed over, as git does.
     private func addAlternates(of store: String, to stores: inout [String], depth: Int) throws(IngestError) {
         guard let list = try check("\(store)/info/alternates", is: .file, "its list of alternates") else { return }
         guard depth < Self.alternatesDepthMax, let text = text(of: list) else {
@@ -100,6 +109,7 @@ extension GitWalk {
         }
     }
 
+    /// Checks the folders of a store that git will see through links, so that no link in them leads outside.
     private func checkStore(_ store: String) throws(IngestError) {
         for name in GitStore.folders {
             guard let folder = try check("\(store)/\(name)", is: .folder, "objects/\(name)") else { continue }
@@ -111,6 +121,7 @@ extension GitWalk {
         }
     }
 
+    /// Checks that every entry below a folder of branches is a plain file, or a link to one inside.
     private func checkFiles(in folder: String, depth: Int) throws(IngestError) {
         guard depth < Self.foldersDepthMax else { throw broken("its folders of branches are nested too deeply") }
         for name in GitFile.names(in: folder) ?? [] {
@@ -137,6 +148,8 @@ extension GitWalk {
     /// The path with links resolved; `nil` if nothing exists there.
     ///
     /// - Throws: `IngestError` with code `leadsOutside` if it lies outside `root` and alternates are not allowed.
+    /// Every path that the repository names goes through here (I28). `realpath` has followed all links, so comparing
+    /// prefixes is enough; the slash keeps `/a/bc` from counting as inside `/a/b`.
     private func inside(_ path: String, _ what: String) throws(IngestError) -> String? {
         guard let target = GitFile.resolved(path) else { return nil }
         let isInside = target == root || target.hasPrefix(root == "/" ? root : "\(root)/")
@@ -152,6 +165,7 @@ extension GitWalk {
         return target
     }
 
+    /// The folder that a `.git` file names by its only line, `gitdir: PATH`.
     private func folderNamed(by file: String, in folder: String) throws(IngestError) -> String {
         let prefix = "gitdir: "
         guard let text = text(of: file), text.hasPrefix(prefix),
@@ -160,6 +174,7 @@ extension GitWalk {
         return target
     }
 
+    /// The text of a file that names a path, without line ends at its end; links are followed.
     private func text(of path: String) -> String? {
         GitFile.resolved(path).flatMap { GitFile.bytes($0, sizeMax: Self.pointerBytesMax) }.map { bytes in
             let end = bytes.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0
@@ -176,6 +191,7 @@ extension GitWalk {
         return folder
     }
 
+    /// True if the folder has what git itself looks for: `HEAD`, and either `commondir` or both `objects` and `refs`.
     private func isGitFolder(_ folder: String) -> Bool {
         func holds(_ name: String) -> Bool { GitFile.kind("\(folder)/\(name)") != .none }
         return holds("HEAD") && (holds("commondir") || (holds("objects") && holds("refs")))

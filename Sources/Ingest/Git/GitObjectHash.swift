@@ -3,7 +3,7 @@ import EventLog
 /// git's object ids: SHA-1 (FIPS 180-4) or SHA-256 of the type, the length and the bytes.
 ///
 /// Checks that an API or a repository returned the object that an id names. SHA-1 does not resist an attacker who makes
-/// both objects.
+/// both objects, and this one does not detect such collisions as git's own does.
 enum GitObjectHash {
     /// The id of an object, in lower-case hex; SHA-256 if `isLong`, else SHA-1.
     static func id(type: String, _ bytes: [UInt8], isLong: Bool = false) -> String {
@@ -11,6 +11,8 @@ enum GitObjectHash {
         var state: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
         var message = Array("\(type) \(bytes.count)".utf8) + [0] + bytes
         let bitCount = UInt64(message.count) * 8
+        // Padding by FIPS 180-4, section 5.1.1: a bit 1, zeros up to 56 bytes modulo 64, and the length in bits as
+        // eight bytes, big-endian.
         message.append(0x80)
         message.append(contentsOf: [UInt8](repeating: 0, count: (120 - message.count % 64) % 64))
         for shift in stride(from: UInt64(56), through: 0, by: -8) {
@@ -26,7 +28,10 @@ enum GitObjectHash {
         }.joined()
     }
 
+    /// Mixes the block of 64 bytes at `start` into the state (FIPS 180-4, section 6.1.2).
     private static func mix(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int, into state: inout [UInt32]) {
+        // On the stack, because an array for each block costs an allocation. All 80 words are initialised before they
+        // are read.
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 80) { words in
             for index in 0..<16 {
                 let place = start + index * 4
@@ -47,6 +52,7 @@ enum GitObjectHash {
         }
     }
 
+    /// The function and the constant of one of the 80 rounds (FIPS 180-4, sections 4.1.1 and 4.2.1).
     private static func round(_ index: Int, _ b: UInt32, _ c: UInt32, _ d: UInt32) -> (UInt32, UInt32) {
         switch index {
         case 0..<20: (b & c | ~b & d, 0x5A82_7999)

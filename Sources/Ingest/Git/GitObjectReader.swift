@@ -1,4 +1,4 @@
-/// Reads the output of `git cat-file --batch`.
+/// Reads the output of `git cat-file --batch`: for each request a header line, the object's bytes and a line feed.
 struct GitObjectReader {
     /// The line before an object's bytes.
     struct Header {
@@ -8,10 +8,12 @@ struct GitObjectReader {
 
     let output: PipeReader
 
-    /// No object that is wanted is larger; a repository must not choose how much memory is used.
+    /// The largest object, in bytes, whose bytes are read. No object that is wanted is larger; a repository must not
+    /// choose how much memory is used.
     private static let sizeMax = 64 << 20
 
-    /// The header of the next object; `nil` if the object is missing or the output ends.
+    /// The header of the next object; `nil` if the object is missing or the output ends. Its bytes must be read or
+    /// skipped before the next call.
     func header() throws(IngestError) -> Header? {
         guard let line = try output.read(upTo: 0x0A) else { return nil }
         let fields = line.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
@@ -19,7 +21,8 @@ struct GitObjectReader {
         return Header(type: fields[1], size: size)
     }
 
-    /// The bytes after a header; `nil` if the output ends before.
+    /// The bytes after a header, and the line feed behind them; `nil` if the output ends before or the object is larger
+    /// than `sizeMax`.
     func bytes(_ header: Header) throws(IngestError) -> [UInt8]? {
         guard header.size <= Self.sizeMax, let bytes = try output.read(count: header.size),
             try output.skip(count: 1)
@@ -27,7 +30,7 @@ struct GitObjectReader {
         return bytes
     }
 
-    /// Skips the bytes after a header; false if the output ends before.
+    /// Skips the bytes after a header, and the line feed; false if the output ends before.
     func skip(_ header: Header) throws(IngestError) -> Bool {
         guard try output.skip(count: header.size) else { return false }
         return try output.skip(count: 1)

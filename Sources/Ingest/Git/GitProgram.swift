@@ -12,7 +12,9 @@ import Darwin
 
 /// The `git` program and one repository, which git sees through a `ClosedGitDirectory` (I28).
 struct GitProgram: Sendable {
+    /// An absolute path; links are not resolved.
     private let executable: String
+    /// What `closed` made; not the caller's.
     private let environment: [String: String]
     private let children: GitChildren
     /// The git directory that git uses.
@@ -20,9 +22,10 @@ struct GitProgram: Sendable {
     /// The repository's directory as the caller named it.
     let repository: String
 
-    /// Finds `git` on the search path of an environment.
+    /// Finds `git` on the search path of an environment, and makes the empty closed directory.
+    /// `ClosedGitDirectory.show` must link the repository into it before a command can read any object.
     ///
-    /// - Throws: `IngestError` with code `gitMissing`.
+    /// - Throws: `IngestError` with code `gitMissing`, or `io` if the directory cannot be made.
     init(repository: String, environment: [String: String], children: GitChildren) throws(IngestError) {
         executable = try Self.executable(in: environment, operation: "ingest git", object: repository)
         self.repository = repository
@@ -32,6 +35,8 @@ struct GitProgram: Sendable {
     }
 
     /// Starts a command. Its standard input is a pipe if `takesInput`, else empty.
+    ///
+    /// Its working directory is the closed one, so a relative path in an argument cannot reach the work tree.
     func start(_ arguments: [String], takesInput: Bool = false) throws(IngestError) -> GitProcess {
         let command = SpawnedProgram(
             executable: executable,
@@ -48,7 +53,7 @@ struct GitProgram: Sendable {
     }
 
     /// Runs a command to its end and returns at most 1 MiB of its output, without the last line feed; `nil` if its
-    /// status is not 0.
+    /// status is not 0. Blocks. Bytes that are not UTF-8 become U+FFFD.
     func answer(_ arguments: [String]) throws(IngestError) -> String? {
         let process = try start(arguments)
         let output = try process.output.readToEnd(limit: 1 << 20)
@@ -73,8 +78,8 @@ struct GitProgram: Sendable {
         )
     }
 
-    /// Skips relative folders of the search path: one of them may lie in the repository, which could then bring its own
-    /// `git`.
+    /// The first plain executable file with the name. Skips relative folders of the search path: one of them may lie in
+    /// the repository, which could then bring its own `git`.
     private static func find(_ name: String, in searchPath: String) -> String? {
         searchPath.split(separator: ":").lazy
             .filter { $0.hasPrefix("/") }
@@ -84,6 +89,11 @@ struct GitProgram: Sendable {
 
     /// The whole environment of git. The caller's environment contributes only the variables by which programs find
     /// their libraries, and `TMPDIR`.
+    ///
+    /// The settings repeat those of `ClosedGitDirectory`'s configuration, and cover what a configuration cannot:
+    /// `/dev/null` and `1` switch off the files of the system and of the user, `GIT_NO_LAZY_FETCH` and
+    /// `GIT_ALLOW_PROTOCOL` keep a partial clone from fetching, and `GIT_GRAFT_FILE` and `GIT_NO_REPLACE_OBJECTS` keep
+    /// parents as the commits name them. See `docs/decisions/0019-git-children-live-in-a-closed-world.md`.
     static func closed(_ environment: [String: String], executable: String, directory: String) -> [String:
         String]
     {

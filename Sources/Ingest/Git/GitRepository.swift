@@ -1,6 +1,9 @@
 import JSON
 
 /// Reads a git repository: the tips of branches, and the commits behind them.
+///
+/// Each question starts a `git` and blocks until it answers. A branch may move between two questions, so callers fix
+/// the tip once and ask about that id.
 struct GitRepository: Sendable {
     let program: GitProgram
 
@@ -9,7 +12,9 @@ struct GitRepository: Sendable {
 
     /// Opens the repository at a directory: a work tree's top, a `.git` directory or a bare repository.
     ///
-    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `leadsOutside` or `brokenRepository`.
+    /// Copies HEAD and the list of shallow commits, so a repository that changes afterwards is opened again.
+    ///
+    /// - Throws: `IngestError` with code `gitMissing`, `notARepository`, `leadsOutside`, `brokenRepository` or `io`.
     init(
         at path: String,
         environment: [String: String],
@@ -19,6 +24,8 @@ struct GitRepository: Sendable {
         program = try GitProgram(repository: path, environment: environment, children: children)
         let layout = try GitLayout(at: path, allowsAlternates: allowsAlternates)
         let format = try GitFormat.read(layout, with: program)
+        // A linked work tree has its own reftable for HEAD beside the shared one; the closed directory has room for
+        // one.
         if format.hasReftable, layout.isLinkedWorkTree {
             throw IngestError.notARepository(path, "a linked work tree of a repository with a reftable is not read")
         }
@@ -42,9 +49,11 @@ struct GitRepository: Sendable {
             branch.hasPrefix("refs/")
             ? [branch] : ["refs/heads/\(branch)", "refs/remotes/origin/\(branch)", "refs/remotes/\(branch)"]
         for name in names {
+            // `show-ref --verify` takes full names only, where `rev-parse` would take expressions such as `main~3`.
             guard let id = try program.answer(["show-ref", "--verify", "--hash", "--", name]) else { continue }
             if let commit = try commit(id) { return commit }
         }
+        // The advice names at most eight branches.
         let branches = try branchNames()
         throw noSuchBranch(
             "there is no branch \"\(branch)\"",
@@ -52,7 +61,7 @@ struct GitRepository: Sendable {
         )
     }
 
-    /// True if the repository has the commit.
+    /// True if the repository has the commit. Texts that are no full id are never given to git.
     func hasCommit(_ id: String) throws -> Bool {
         try Self.isObjectID(id) && commit(id) != nil
     }
@@ -63,13 +72,15 @@ struct GitRepository: Sendable {
     }
 
     /// Lists the commits reachable from a tip, parents first, one line each: the commit and then its parents.
+    ///
+    /// - Parameter old: a commit that the repository has; it and its ancestors are left out.
     func listCommits(to tip: String, excluding old: String?) throws -> GitProcess {
         let excluded = old.map { ["--not", $0] } ?? []
         return try program.start(["rev-list", "--topo-order", "--reverse", "--parents", tip] + excluded + ["--"])
     }
 
-    /// Compares trees: each input line `COMMIT [PARENT]` gives the differences. A line `.` is printed back and flushes
-    /// the output.
+    /// Compares trees: each input line `COMMIT [PARENT]` gives the differences, from the empty tree if there is no
+    /// parent. A line `.` is printed back and flushes the output: git takes a line that is no id as it is.
     func startDiffs() throws -> GitProcess {
         try program.start(["diff-tree", "--stdin", "--always", "--root"] + Self.diffOptions, takesInput: true)
     }
@@ -81,12 +92,14 @@ struct GitRepository: Sendable {
         return try program.start(["diff-tree"] + Self.diffOptions + trees + ["--"])
     }
 
+    /// Full paths and ids, ended by zero bytes, and neither renames nor settings that could change the answer: one
+    /// commit must give the same document everywhere (I4).
     private static let diffOptions = [
         "-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-relative",
         "--ignore-submodules=none",
     ]
 
-    /// Reads objects: each input line `ID` gives a header `ID TYPE SIZE` and the bytes.
+    /// Reads objects: each input line `ID` gives a header `ID TYPE SIZE`, the bytes and a line feed, or `ID missing`.
     func startObjects() throws -> GitProcess {
         try program.start(["cat-file", "--batch"], takesInput: true)
     }
@@ -96,11 +109,13 @@ struct GitRepository: Sendable {
         .brokenRepository(program.repository, reason)
     }
 
-    /// True if a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256).
+    /// True if a text is an object's full id: 40 hex digits (SHA-1) or 64 (SHA-256). Such a text is safe as an argument
+    /// of git: it is no option, path or expression.
     static func isObjectID(_ text: String) -> Bool {
         (text.utf8.count == 40 || text.utf8.count == 64) && text.utf8.allSatisfy { JSONText.hexDigit($0) != nil }
     }
 
+    /// The commit that HEAD leads to; HEAD may be detached.
     private func currentTip() throws -> String {
         if let id = try program.answer(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]) { return id }
         let branch = try program.answer(["symbolic-ref", "--quiet", "--short", "HEAD"]) ?? "HEAD"
@@ -111,6 +126,7 @@ struct GitRepository: Sendable {
         )
     }
 
+    /// The id of the commit that an object is or, as an annotated tag, leads to; `nil` if there is none.
     private func commit(_ id: String) throws -> String? {
         try program.answer(["rev-parse", "--verify", "--quiet", "\(id)^{commit}"])
     }

@@ -4,6 +4,8 @@ struct GitRewriteReader {
 
     /// The net change from the old tip's tree to the new tip's. If the repository no longer has the old tip, the change
     /// is that from the empty tree.
+    ///
+    /// - Throws: `IngestError` with code `brokenRepository` if an object is missing.
     func document(from old: String, to tip: String) throws -> [UInt8] {
         let oldIsThere = try repository.hasCommit(old)
         let process = try repository.diff(from: oldIsThere ? old : nil, to: tip)
@@ -21,6 +23,7 @@ struct GitRewriteReader {
     private func addFiles(_ files: [GitChange], to document: inout GitDocument) throws {
         let objects = try repository.startObjects()
         let blobs = files.compactMap(\.to).filter { !$0.isSubmodule }
+        // All requests at once: the writer's own thread keeps them, one line for each file.
         objects.submit(Array(blobs.map { "\($0.object)\n" }.joined().utf8))
         objects.finishInput()
         let reader = GitObjectReader(output: objects.output)

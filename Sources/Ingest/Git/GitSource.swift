@@ -15,9 +15,11 @@ public struct GitSource: EventSource, Sendable {
     /// The recorder's name in the log.
     public let name: SourceName
     private let path: String
+    /// `nil` for the branch or commit that is checked out.
     private let branch: String?
     private let environment: [String: String]
     private let allowsAlternates: Bool
+    /// The time of receipt; `FollowedGitSource` replaces it with the recorder's clock.
     var clock: @Sendable () -> Timestamp
 
     /// Makes a source.
@@ -80,6 +82,7 @@ public struct GitSource: EventSource, Sendable {
             let id = String(decoding: bookmark.prefix { $0 != 0x0A }, as: UTF8.self)
             if GitRepository.isObjectID(id) { return id }
         }
+        // Keys are `COMMIT`, `rewrite/OLD/NEW/N`, and either with `~HASH` behind it where the log held another payload.
         guard let key = try history.latestKey()?.rawValue else { return nil }
         let parts = key.split(separator: "/")
         let id = parts.count == 4 && parts[0] == "rewrite" ? String(parts[2]) : String(key.prefix { $0 != "~" })
@@ -87,14 +90,19 @@ public struct GitSource: EventSource, Sendable {
     }
 }
 
-/// The drafts of one run over a branch.
+/// The drafts of one run over a branch: from the tip that the log holds to the tip at the start of the run.
+///
+/// A bookmark comes with the last draft alone. A run that ends before it leaves the old bookmark, and the next run
+/// lists the same commits again; the log skips those that it holds (I4).
 public struct GitDrafts: DraftSequence {
     private enum Stage {
         case commits, rewrite, done
     }
 
     private let repository: GitRepository
+    /// `nil` if the tip has not moved.
     private let reader: GitCommitReader?
+    /// The tip up to which the log was recorded; `nil` if nothing was.
     private let old: String?
     private let tip: String
     private let history: RecordedHistory
@@ -122,6 +130,7 @@ public struct GitDrafts: DraftSequence {
             (reader, stage, endsAtTip) = (nil, .done, true)
             return
         }
+        // After a force push and a collection of garbage the old tip may be gone; then all commits are listed.
         let oldIsThere = try old.map(repository.hasCommit) ?? false
         reader = try GitCommitReader(repository, to: tip, excluding: oldIsThere ? old : nil)
         stage = .commits
@@ -145,6 +154,7 @@ public struct GitDrafts: DraftSequence {
         case .commits:
             assert(reader != nil, "a reader lists the commits")
             guard let document = try reader?.next() else {
+                // The rewrite follows the commits that lead to the new tip (docs/events.md).
                 stage = endsAtTip ? .done : .rewrite
                 return try next()
             }
@@ -156,6 +166,8 @@ public struct GitDrafts: DraftSequence {
         }
     }
 
+    /// The rewrite event. A branch may move between the same tips more than once, so the key has a number: the first
+    /// that no key of the log holds.
     private func rewrite(from old: String) throws -> SourceItem {
         let payload = try GitRewriteReader(repository: repository).document(from: old, to: tip)
         var number = 1

@@ -7,7 +7,11 @@ import Darwin
 /// Reads a file descriptor through a buffer: up to a byte, exact counts, or to the end.
 ///
 /// Owns the descriptor and the buffer, and releases both when it is deallocated; the buffer's pointer never leaves the
-/// reader. `buffer[start..<end]` holds the bytes that were read and not taken. Used by one thread at a time.
+/// reader. `buffer[start..<end]` holds the bytes that were read and not taken; only these are initialised. Used by one
+/// thread at a time. Reads block, and repeat when a signal interrupts them. After `close`, what is buffered can still
+/// be read, then the end follows.
+///
+/// Every method throws `IngestError` with code `io` if a read fails.
 final class PipeReader {
     private let descriptor: Int32
     private let buffer: UnsafeMutableBufferPointer<UInt8>
@@ -37,11 +41,14 @@ final class PipeReader {
         return buffer[start]
     }
 
-    /// Takes the bytes up to a terminator and the terminator, which is left out; `nil` if the input ends before it.
+    /// Takes the bytes up to a terminator and the terminator, which is left out; `nil` if the input ends before it. The
+    /// bytes without a terminator are lost then. Has no limit of its own: the caller trusts the writer to end its
+    /// lines.
     func read(upTo terminator: UInt8) throws(IngestError) -> [UInt8]? {
         var bytes: [UInt8] = []
         while true {
             if start == end, try !fill() { return nil }
+            // Rebased, so that indices count from 0; valid until the next `fill` overwrites the buffer.
             let available = UnsafeMutableBufferPointer(rebasing: buffer[start..<end])
             if let index = available.firstIndex(of: terminator) {
                 bytes.append(contentsOf: available[..<index])
@@ -53,7 +60,8 @@ final class PipeReader {
         }
     }
 
-    /// Takes exactly `count` bytes; `nil` if the input ends before. Reserves memory for `count` bytes at once.
+    /// Takes exactly `count` bytes; `nil` if the input ends before. Reserves memory for `count` bytes at once, so the
+    /// caller must bound a count that came from outside.
     func read(count: Int) throws(IngestError) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
@@ -78,7 +86,8 @@ final class PipeReader {
         return true
     }
 
-    /// Takes all bytes up to the end and returns the first `limit` of them; the rest is read and dropped.
+    /// Takes all bytes up to the end and returns the first `limit` of them. The rest is read and dropped, so that the
+    /// writer is not blocked or ended by SIGPIPE and its exit status stays meaningful.
     func readToEnd(limit: Int) throws(IngestError) -> [UInt8] {
         var bytes: [UInt8] = []
         repeat {
@@ -89,6 +98,7 @@ final class PipeReader {
         return bytes
     }
 
+    /// Reads once into the empty buffer; false at the end of the input and after `close`.
     private func fill() throws(IngestError) -> Bool {
         guard !isClosed else { return false }
         assert(start == end, "what was read is taken before more is read")

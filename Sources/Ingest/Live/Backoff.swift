@@ -5,6 +5,7 @@ struct Backoff: Sendable {
     private let first: Duration
     private let max: Duration
     private let random: @Sendable () -> Double
+    /// The last wait without its random part; `nil` after a success.
     private var base: Duration?
 
     /// - Parameters:

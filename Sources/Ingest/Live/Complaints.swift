@@ -9,8 +9,11 @@ struct Complaints {
 
     private let log: Logger
     private let elapsed: @Sendable () -> Duration
+    /// The cause of the last failure.
     private var cause: String?
+    /// The failures in a row with that cause.
     private var count = 0
+    /// When the last attempt succeeded; `nil` if the last one failed.
     private var connectedAt: Duration?
 
     init(_ recording: Recording) {

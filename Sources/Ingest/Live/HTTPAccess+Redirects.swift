@@ -26,6 +26,8 @@ extension HTTPAccess {
             guard scheme == "https" || base.scheme?.lowercased() != "https" else {
                 throw HTTPTrouble("a redirect leads away from TLS")
             }
+            // Removed for good, also for a later redirect back: whoever could send the request away decides where it
+            // goes next.
             if !Self.hasSameOrigin(base, target) {
                 request.headers.removeAll { ["authorization", "cookie", "apikey"].contains($0.name.lowercased()) }
             }

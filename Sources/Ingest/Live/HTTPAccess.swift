@@ -14,7 +14,9 @@ public final class HTTPAccess: Sendable {
     let group: any EventLoopGroup
     /// The TLS context with the caller's root certificates; `nil` for the system's.
     let trust: NIOSSLContext?
+    /// Gives up an answer after `readTimeout` of silence.
     private let client: HTTPClient
+    /// Waits for a body's bytes without a limit.
     private let streamingClient: HTTPClient
 
     /// The most bytes of a body that is not streamed; a larger one is an error.
@@ -40,6 +42,7 @@ public final class HTTPAccess: Sendable {
         if let trustFile { tls.trustRoots = .certificates(try Self.certificates(in: trustFile)) }
         let group = MultiThreadedEventLoopGroup.singleton
         self.group = group
+        // Without a file each connection makes a context with the system's certificates.
         trust = try trustFile == nil ? nil : NIOSSLContext(configuration: tls)
         client = Self.client(group, tls, read: readTimeout)
         streamingClient = Self.client(group, tls, read: nil)
@@ -63,6 +66,7 @@ public final class HTTPAccess: Sendable {
             timeout: .init(connect: connectTimeout, read: read),
             decompression: .disabled
         )
+        // The keep-alive below is set on connections of HTTP/1.1 alone.
         configuration.httpVersion = .http1Only
         // Callers decide when to try again, and wait by their own clock.
         configuration.connectionPool.retryConnectionEstablishment = false

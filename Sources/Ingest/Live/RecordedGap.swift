@@ -5,10 +5,13 @@ import EventLog
 
 /// An interval in which changes may have been missed, as the log records it (I29).
 struct RecordedGap: Equatable, Sendable {
+    /// The key of the event that opened the gap; the closing event has `/closed` behind it.
     let key: String
     /// The part of the source that the gap concerns; `nil` for the whole source.
     let topic: String?
+    /// A raw value of `GapReason`, or another source's own word (docs/events.md).
     let reason: String
+    /// The last instant at which the recorder is known to have listened (I29).
     let from: Timestamp
     /// The end of the interval; `nil` while changes may still be missed.
     var to: Timestamp?
@@ -42,13 +45,17 @@ struct RecordedGap: Equatable, Sendable {
     }
 }
 
-/// The journal's state in the source's bookmark.
+/// The journal's state in the source's bookmark. Holds no secret (I14): the journal leaves out a session that has one.
 struct JournalBookmark: Equatable {
+    /// The number of the last connection, or of the reserved one.
     var number: UInt64
+    /// The gaps that are not closed, in the order in which they were opened.
     var gaps: [RecordedGap] = []
+    /// When the remote was last heard, as of the last event or mark in the log.
     var lastInbound: Timestamp?
     /// The last mark of life: the recorder listened until then, even if nothing came since `lastInbound`.
     var alive: Timestamp?
+    /// The protocol's own state, in UTF-8.
     var session: [UInt8]?
 
     init(number: UInt64, gaps: [RecordedGap], lastInbound: Timestamp?, session: [UInt8]?) {
@@ -62,6 +69,7 @@ struct JournalBookmark: Equatable {
         return marked
     }
 
+    /// The bookmark's bytes: a JSON object. Numbers are texts, because JSON's are exact only up to 2^53.
     var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.begin("{")
@@ -94,6 +102,7 @@ struct JournalBookmark: Equatable {
             return nil
         }
         self.number = number
+        // A gap that cannot be read is left out; its opening event stays in the log.
         gaps = tree["gaps"]?.elements?.compactMap { RecordedGap($0) } ?? []
         lastInbound = tree["last"]?.string.flatMap { Timestamp(rfc3339: $0) }
         alive = tree["alive"]?.string.flatMap { Timestamp(rfc3339: $0) }

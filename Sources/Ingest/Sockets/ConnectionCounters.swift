@@ -2,7 +2,10 @@
 import EventLog
 import Synchronization
 
-/// Numbers the events of one connection. Shared by the tasks that record for it, so a mutex guards the counts.
+/// Numbers the events of one connection, each kind from 1. Shared by the tasks that record for it, so a mutex guards
+/// the counts.
+///
+/// A number is never given twice (I4). One that is taken for an event that is not appended stays unused.
 final class ConnectionCounters: Sendable {
     private struct Counts {
         var frames: UInt64 = 0
@@ -15,8 +18,10 @@ final class ConnectionCounters: Sendable {
     /// The connection's name in keys and attributes: `c` and its number.
     let name: String
     private let counts = Mutex(Counts())
+    /// The bytes before the number in a frame's key: `cN/`.
     private let keyStart: [UInt8]
     /// The most decimal digits of a 64-bit number.
+    /// Together with `keyStart` the size of the room for a key.
     private static let digitsMax = 20
 
     init(number: UInt64) {
@@ -34,6 +39,8 @@ final class ConnectionCounters: Sendable {
     func withNextFrameKey<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         var rest = counts.withLock { Self.raised(&$0.frames) }
         return try withUnsafeTemporaryAllocation(byteCount: keyStart.count + Self.digitsMax, alignment: 1) { room in
+            // The digits come last one first, so they are written from the room's end. The loop behind then moves them
+            // up to the key's beginning; it copies in ascending order, because the two places may overlap.
             room.copyBytes(from: keyStart)
             var digits = 0
             repeat {
@@ -48,12 +55,16 @@ final class ConnectionCounters: Sendable {
         }
     }
 
+    /// The number of the next gap, for `gap/CONNECTION/N`.
     func nextGap() -> UInt64 { counts.withLock { Self.raised(&$0.gaps) } }
 
+    /// The number of the next report of a rate limit, for `CONNECTION/l/N`.
     func nextLimit() -> UInt64 { counts.withLock { Self.raised(&$0.limits) } }
 
+    /// The number of the next HTTP event, for `CONNECTION/h/N`.
     func nextHTTP() -> UInt64 { counts.withLock { Self.raised(&$0.http) } }
 
+    /// The number of the next REST answer, for `CONNECTION/r/N`.
     private func nextREST() -> UInt64 { counts.withLock { Self.raised(&$0.rest) } }
 
     private static func raised(_ count: inout UInt64) -> UInt64 {
@@ -62,6 +73,11 @@ final class ConnectionCounters: Sendable {
     }
 
     /// An event with the body of a REST answer, its secrets replaced (I14).
+    ///
+    /// - Parameters:
+    ///   - path: the path and query in the form that may be recorded, without secrets.
+    ///   - extra: attributes beside connection, path and status.
+    ///   - time: the time of receipt, or of the request where changes may overtake the answer.
     func rest(
         _ kind: EventKind,
         _ answer: HTTPAccess.Answer,
@@ -85,10 +101,13 @@ final class ConnectionCounters: Sendable {
         return try frame.redacted(payload: answer.body)
     }
 
-    /// An event for an HTTP answer that tells the recorder when to go on, or why it cannot.
+    /// An event for an HTTP answer that tells the recorder when to go on, or why it cannot. It has no payload: the body
+    /// of such an answer is not recorded.
     ///
-    /// - Parameter fault: why the answer cannot be used, in fixed words, if the status alone does not show it; the
-    ///   event then also carries the fields that describe the body.
+    /// - Parameters:
+    ///   - retryAfter: the wait in seconds that the server demands; `nil` takes the header's.
+    ///   - fault: why the answer cannot be used, in fixed words, if the status alone does not show it; the event then
+    ///     also carries the fields that describe the body.
     func http(
         _ status: Int,
         path: String,
@@ -100,6 +119,7 @@ final class ConnectionCounters: Sendable {
     ) throws -> DraftEvent {
         var members = ["connection": name, "path": path, "status": String(status), "reason": fault]
         members["retry-after"] = (retryAfter ?? headers?.number("retry-after")).map(String.init)
+        // Only whole numbers are recorded: a header is remote text, which may hold anything.
         for name in ["remaining", "limit", "reset"] {
             members[name] = headers?.number("x-ratelimit-\(name)").map(String.init)
         }

@@ -27,6 +27,10 @@ extension ConnectionJournal {
 /// Rate limits that a server reports.
 extension ConnectionJournal {
     /// Records that a rate limit entered a new level.
+    ///
+    /// - Parameters:
+    ///   - used: percent of the limit, 0 to 100.
+    ///   - reset: when the limit starts over, in seconds since 1970.
     mutating func limit(_ level: String, used: Int, reset: Int64, at time: Timestamp) throws {
         let frame = FrameDraft(
             recordedAt: time,

@@ -4,9 +4,11 @@ import EventLog
 /// Makes the events of a recorder that works through connections: their numbers, keys, attributes and bookmark.
 ///
 /// Connections are numbered across restarts, so that no key is used twice (I4): the bookmark holds the last number, and
-/// the latest key does if the bookmark is lost. Used by one task.
+/// the latest key does if the bookmark is lost. Used by one task. It only makes events; the caller takes them by `take`
+/// and appends them in that order.
 struct ConnectionJournal {
     let source: SourceName
+    /// The kind of the frames; links, gaps and HTTP answers have kinds of their own.
     private let kind: EventKind
     /// The number of the open connection; without one, that of the next if `isReserved`, else of the last.
     private(set) var number: UInt64
@@ -14,17 +16,20 @@ struct ConnectionJournal {
     private var isReserved = true
     /// True once this run opened a connection.
     private(set) var hasConnected = false
+    /// The counters of connection `number`; tasks that work for the connection share them.
     private(set) var counters: ConnectionCounters
     /// The open gaps, in the order in which they were opened.
     private(set) var openGaps: [RecordedGap]
-    /// When the remote was last heard: a frame came in, a connection was opened, or a poll was complete.
+    /// When the remote was last heard: a frame came in, a connection was opened, or a poll was complete; `nil` if that
+    /// is not known. A gap that opens now begins here (I29).
     private(set) var lastInbound: Timestamp?
     /// The last mark of life of the previous run.
     private let aliveBefore: Timestamp?
-    /// The `lastInbound` of the last bookmark made.
+    /// The `lastInbound` of the last bookmark made; decides when a bookmark alone is due.
     private var markedInbound: Timestamp?
-    /// The protocol's own state for the next run.
+    /// The protocol's own state for the next run; must be UTF-8.
     var session: [UInt8]?
+    /// The events made since the last `take`.
     private var waiting = SourceBatch()
     /// The attributes that all frames of the connection share, made once per direction.
     private var inAttributes: Attributes?
@@ -36,6 +41,7 @@ struct ConnectionJournal {
         let bookmark = history.bookmark.flatMap { JournalBookmark(bytes: $0) }
         let latestKey = try history.latestKey()
         let latestNumber = latestKey.flatMap { Self.connectionNumber(in: $0.rawValue) } ?? 0
+        // The greater of the two, because either may be behind.
         number = max(bookmark?.number ?? 0, latestNumber) + 1
         counters = ConnectionCounters(number: number)
         openGaps = bookmark?.gaps ?? []
@@ -65,6 +71,7 @@ struct ConnectionJournal {
         mark()
     }
 
+    /// Sets the bookmark of everything made so far.
     private mutating func mark() {
         // A session that holds a secret is not kept (I14): the next run begins without it.
         let kept = session.flatMap { Secrets.redact($0, kind: kind).count == 0 ? $0 : nil }
@@ -84,6 +91,8 @@ struct ConnectionJournal {
         return max(lastInbound, aliveBefore)
     }
 
+    /// The number in a key: `cN/…`, or `gap/cN/…`. `nil` for other keys, and for the greatest number, which has no
+    /// successor.
     static func connectionNumber(in key: String) -> UInt64? {
         key.split(separator: "/").lazy.filter { $0.first == "c" }.compactMap { UInt64($0.dropFirst()) }
             .first { $0 < UInt64.max }
@@ -93,7 +102,7 @@ struct ConnectionJournal {
 // MARK: - Connections
 
 extension ConnectionJournal {
-    /// Records that a connection was opened.
+    /// Records that a connection was opened. Call `close` before the next `open`.
     mutating func open(at time: Timestamp) throws {
         reserve()
         assert(counters.name == "c\(number)", "the keys of a connection carry its own number")
@@ -145,11 +154,15 @@ extension ConnectionJournal {
 
     /// Records a frame, in or out, with its secrets replaced (I14). A frame that can hold no secret is copied once,
     /// straight into the batch.
+    ///
+    /// A frame gets no bookmark of its own, because it changes neither numbers nor gaps; the one that `take` sets
+    /// behind the last event is enough.
     mutating func frame(_ direction: FrameDirection, _ bytes: ArraySlice<UInt8>, at time: Timestamp) throws {
         let isPlain = bytes.withUnsafeBufferPointer { !SecretName.mayOccur(in: $0) }
         guard isPlain, bytes.count <= EnvelopeLimits.payloadBytesMax else {
             return add(try nextFrame(direction, at: time).redacted(payload: Array(bytes)))
         }
+        // The short way from here on does by itself what `nextFrame` does.
         if direction == .in { lastInbound = time }
         let attributes = try attributes(of: direction)
         counters.withNextFrameKey { key in
@@ -189,6 +202,7 @@ extension ConnectionJournal {
         )
     }
 
+    /// The shared attributes of a direction, made at the first frame of the connection.
     private mutating func attributes(of direction: FrameDirection) throws -> Attributes {
         if let known = direction == .in ? inAttributes : outAttributes { return known }
         let attributes = try makeAttributes(direction)
@@ -238,7 +252,12 @@ extension ConnectionJournal {
     /// Opens a gap from the end of the last run for each topic that has no open gap without an end. In the first run
     /// the gap begins at `time`, and only if the source reads its past (`asksForPast`).
     ///
-    /// - Parameter topics: the parts of the source that have gaps of their own; a single `nil` for the whole source.
+    /// Gaps that have an end are over but not closed: what was missed in them is still missing, and a new gap opens
+    /// beside them.
+    ///
+    /// - Parameters:
+    ///   - topics: the parts of the source that have gaps of their own; a single `nil` for the whole source.
+    ///   - closes: what would close the gap, as `RecordedGap.closes`.
     mutating func beginRun(topics: [String?], asksForPast: Bool, closes: String, at time: Timestamp) throws {
         if isFirstRun, !asksForPast { return }
         let reason = isFirstRun ? GapReason.start : .stopped
@@ -248,7 +267,8 @@ extension ConnectionJournal {
         }
     }
 
-    /// Opens the gaps that begin when a run ends.
+    /// Opens the gaps that begin when a run ends. The next run would open them anyway; recorded now, they show in the
+    /// log while nothing runs. A first run without a connection has nothing to miss.
     mutating func endRun(topics: [String?], closes: String, at time: Timestamp) throws {
         guard !isFirstRun || hasConnected else { return }
         for topic in topics where !hasGoingGap(topic) {
@@ -257,6 +277,7 @@ extension ConnectionJournal {
         }
     }
 
+    /// True if changes of the topic may be missed now.
     private func hasGoingGap(_ topic: String?) -> Bool {
         openGaps.contains { $0.to == nil && $0.topic == topic }
     }
@@ -277,19 +298,21 @@ extension ConnectionJournal {
         return key
     }
 
-    /// Sets the end of gaps that have none: from `time` on nothing more is missed. The gaps stay open.
+    /// Sets the end of gaps that have none: from `time` on nothing more is missed. The gaps stay open; no event is
+    /// made, only the bookmark shows the end.
     mutating func endGaps(at time: Timestamp, where isMeant: (RecordedGap) -> Bool) {
         for index in openGaps.indices where openGaps[index].to == nil && isMeant(openGaps[index]) {
             openGaps[index].to = time
         }
     }
 
-    /// Closes the gaps that `isMeant` accepts. A gap without an end ends at `time`.
+    /// Closes the gaps that `isMeant` accepts. A gap without an end ends at `time`. Cost: O(closed × open gaps).
     mutating func closeGaps(by closer: String, at time: Timestamp, where isMeant: (RecordedGap) -> Bool) throws {
         let closed = openGaps.filter(isMeant)
         for var gap in closed {
             openGaps.removeAll { $0.key == gap.key }
             gap.closes = closer
+            // A wall clock that was stepped back between two runs must not make a gap that ends before it begins.
             let payload = gap.payload(to: max(gap.to ?? time, gap.from))
             try add(.recorderGap, "\(gap.key)/closed", [pair("gap", "close")], at: time, payload: payload)
         }

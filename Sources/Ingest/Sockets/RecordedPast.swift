@@ -2,9 +2,14 @@
 import EventLog
 
 /// A source's connections and gaps as its events show them, for sources that use the bookmark for something else.
+///
+/// The ends of gaps are not in the log before the gaps are closed, so an open gap that had one begins again without it.
 struct RecordedPast {
+    /// The greatest number of a connection; 0 if there was none.
     private var number: UInt64 = 0
+    /// The gaps that no event closed, in the order of the log.
     private var gaps: [RecordedGap] = []
+    /// The time of receipt of the source's last event; `nil` if it has none.
     private var lastTime: Timestamp?
 
     /// Cost: reads the whole log once.

@@ -13,12 +13,14 @@ import Foundation
 /// refresh token works once.
 ///
 /// The refresh token lives in a file. The new one is written there before the access token is used, so that a crash
-/// loses no session.
+/// loses no session. An actor, because a handshake and a snapshot may need a token at once, and two exchanges with one
+/// refresh token would end the session.
 actor RefreshedToken {
     private let url: String
     private let path: String
     private let ask: @Sendable (HTTPAccess.Request) async throws -> HTTPAccess.Answer
     private let clock: LiveClock
+    /// The last access token, and when it expires, in seconds since 1970; `nil` before the first exchange.
     private var current: (token: String, expires: Int64)?
     /// The exchange that is going on; concurrent callers share its token.
     private var renewal: Task<String, any Error>?
@@ -46,12 +48,14 @@ actor RefreshedToken {
     func token() async throws -> String {
         try Task.checkCancellation()
         if let current, current.expires - clock.now().seconds > Self.reserveSeconds { return current.token }
+        // A task of its own: the exchange must outlive a caller that is cancelled.
         let task = renewal ?? Task { try await renew() }
         renewal = task
         defer { if renewal == task { renewal = nil } }
         return try await task.value(graceOnceCancelled: HTTPAccess.cancellationGrace, of: clock)
     }
 
+    /// Exchanges the refresh token in the file for a new pair, and writes the new refresh token there.
     private func renew() async throws -> String {
         let refreshToken = try await TokenSource.file(path).fresh()
         var writer = JSONWriter()
@@ -61,18 +65,22 @@ actor RefreshedToken {
         writer.end("}")
         let headers = [(name: "Content-Type", value: "application/json")]
         let answer = try await ask(HTTPAccess.Request(method: "POST", url: url, headers: headers, body: writer.bytes))
+        // These statuses do not mean that the refresh token was refused, so it is kept and tried again.
         if answer.status == 408 || answer.status == 429 || answer.status >= 500 {
             throw HTTPTrouble("the refresh URL answered with status \(answer.status)")
         }
         // The server may have spent the refresh token, but the new one cannot be read from a coded body.
         if answer.isCoded { throw HTTPTrouble.coded }
         let tree = JSONTree(parsing: answer.body)
+        // The pair comes bare (RFC 6749, section 5.1) or in an envelope `data`.
         let pair = tree?["data"] ?? tree
         guard answer.status == 200, let access = pair?["access_token"]?.string else {
             throw failure("the server answered with HTTP status \(answer.status) and no access token")
         }
         let token = try TokenSource.checked(access, origin: "the refresh URL")
         if let next = pair?["refresh_token"]?.string { try store(TokenSource.checked(next, origin: "the refresh URL")) }
+        // A token without an expiry serves one handshake: it has exactly the reserve left, which is not enough for
+        // another.
         current = (token, Self.expiry(of: token) ?? clock.now().seconds + Self.reserveSeconds)
         return token
     }
@@ -85,11 +93,13 @@ actor RefreshedToken {
         }
     }
 
+    /// An error that names the file, never the token (I14).
     private func failure(_ reason: String) -> IngestError {
         IngestError(.io, operation: "refresh token", object: path, reason: reason, advice: "log in again")
     }
 
-    /// The `exp` of a JSON Web Token, in seconds since 1970.
+    /// The `exp` of a JSON Web Token (RFC 7519), in seconds since 1970; `nil` if the token is none or has none. The
+    /// signature is not checked: only the server's answer to the token counts.
     private static func expiry(of token: String) -> Int64? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }

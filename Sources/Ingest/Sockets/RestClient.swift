@@ -3,13 +3,15 @@ import EventLog
 import Logging
 
 /// A REST client that waits when the server demands it, retries what may succeed later, and takes a fresh token after a
-/// 401.
+/// 401. For one task, one request at a time.
 struct RestClient {
     private let recording: Recording
     private let counters: ConnectionCounters
+    /// Gives the header with a fresh token; called before the first request and after a 401.
     private let authorization: @Sendable () async throws -> (name: String, value: String)
     /// Headers sent with each request, beside the authorization.
     private let headers: [(name: String, value: String)]
+    /// The authorization in use; `nil` if the next attempt must take a fresh one.
     private var header: (name: String, value: String)?
 
     /// The number of failed attempts (no answer, or a 5xx) after which a request is given up.
@@ -31,9 +33,13 @@ struct RestClient {
         self.authorization = authorization
     }
 
-    /// The answer; `nil` if there was none that tells anything about the state.
+    /// The answer, with any status but 401, 429 and 5xx; `nil` if there was none that tells anything about the state.
+    ///
+    /// Waits up to 30 s for failures, and far longer if the server demands it. Records each 429, and an answer in a
+    /// coding that cannot be read.
     ///
     /// - Parameter path: the path and query in the form that may be recorded, without secrets.
+    /// - Throws: `CancellationError`; the errors of `append`.
     mutating func get(_ url: String, path: String) async throws -> HTTPAccess.Answer? {
         var failures = 0
         var waits = 0
@@ -41,10 +47,12 @@ struct RestClient {
         while failures < Self.failureCountMax, waits < Self.waitCountMax, refusals < 2 {
             guard let answer = try await attempt(url) else {
                 failures += 1
+                // 2, 4, 8 and 16 s.
                 try await recording.clock.sleep(.seconds(1 << failures))
                 continue
             }
             switch answer.status {
+            // The token may have expired since it was taken. A second refusal is final.
             case 401:
                 refusals += 1
                 header = nil
@@ -89,6 +97,8 @@ struct RestClient {
         }
     }
 
+    /// Records a 429 and waits as long as its `Retry-After` says in seconds, at least 1 s; without one 5 s. A date in
+    /// that header is not read.
     private func waitAsTold(_ answer: HTTPAccess.Answer, path: String) async throws {
         let seconds = answer.headers["retry-after"].flatMap { Double($0) }.map {
             Int($0.rounded(.up).clamped(to: 0...86_400))

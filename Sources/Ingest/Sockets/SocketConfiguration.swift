@@ -1,7 +1,7 @@
 #if Recorders
 import EventLog
 
-/// The settings of a socket driver.
+/// The settings of a socket driver. `Work` is the work that its machine asks for beside the connection.
 struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
     /// The operation's name, for errors.
     let operation: String
@@ -13,6 +13,8 @@ struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
     /// The parts of the source that have gaps of their own; a single `nil` for the whole source.
     var topics: [String?] = [nil]
     /// Does a piece of work; returns whether all of it could be done. Throws only what `append` throws.
+    ///
+    /// The last argument is the beginning of the earliest open gap: what happened before it is in the log.
     let perform: @Sendable (Work, Recording, ConnectionCounters, Timestamp) async throws -> Bool
 
     init(
@@ -34,7 +36,8 @@ struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
     }
 
     /// The endpoint to connect to. A server may redirect to another host, which gets the path and query of the
-    /// configured URL; a redirect from TLS to plain text is ignored.
+    /// configured URL; a redirect from TLS to plain text is ignored. The token goes to that host too, as a RESUME
+    /// demands.
     func endpoint(redirected url: String?) -> WebSocketEndpoint {
         guard let url, let other = try? WebSocketEndpoint(url, operation: operation),
             other.isSecure || !endpoint.isSecure

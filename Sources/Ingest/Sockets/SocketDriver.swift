@@ -6,7 +6,8 @@ import NIOCore
 /// Carries out a machine's actions: opens sockets, waits, records every frame, and runs the work beside the connection.
 ///
 /// One task runs it. Everything that happens comes through one inbox, in order. The events that result are appended in
-/// one batch, and the inbox is not read again until the log has room for them.
+/// one batch, and the inbox is not read again until the log has room for them. Then the inbox fills, and the socket is
+/// no longer read. A frame is journaled before the machine sees it, so the log has every frame that moved the machine.
 final class SocketDriver<Machine: SocketMachine> {
     /// Something that happened.
     private enum Happening: Sendable {
@@ -25,14 +26,19 @@ final class SocketDriver<Machine: SocketMachine> {
     private var journal: ConnectionJournal
     /// The log's keys of the machine's open gaps.
     private var gapKeys: [SocketGap: String] = [:]
+    /// The open socket, or one that is closing; `nil` once its `closed` event was handled.
     private var socket: WebSocketConnection?
     /// The number of attempts to connect; events of an older attempt's socket are ignored.
     private var attempt = 0
+    // Actions that take time are noted while events are handled, and done by `carryOut`.
     private var pendingConnect: PendingConnect?
     private var pendingWork: [Machine.Work] = []
     private var wantsToken = false
+    /// The wait for `machine.deadline`; `nil` if the deadline came or there is none.
     private var timer: (deadline: Duration, task: Task<Void, Never>)?
+    /// The reason for which going on would not help; ends the loop.
     private var fatal: IngestError?
+    /// The status of the last refused upgrade; the same status again is not recorded again.
     private var lastRefusal: Int?
     private var complaints: Complaints
     /// Leaves marks of life while a socket is open (I29).
@@ -41,11 +47,13 @@ final class SocketDriver<Machine: SocketMachine> {
     private var inboundBefore: Timestamp?
     /// True once a run that does not follow is complete.
     private var isDone = false
-    /// The machine's time, fixed while the events of one read are handled.
+    /// The machine's time, fixed while the events of one read are handled; `nil` otherwise. Messages that came together
+    /// then count as simultaneous, however long their handling takes.
     private var elapsed: Duration?
     /// How far the machine's time is ahead of the clock: the sum of the time by which pauses were shortened.
     private var ahead = Duration.zero
 
+    /// A wish to connect; `nil` for the configured URL.
     private struct PendingConnect {
         let url: String?
     }
@@ -66,6 +74,7 @@ final class SocketDriver<Machine: SocketMachine> {
         var gaps: [SocketGap] = []
         var ended: Set<SocketGap> = []
         for recorded in journal.openGaps {
+            // A reason that this version does not know counts as a hole, which no replay closes.
             let reason = GapReason(rawValue: recorded.reason) ?? .hole
             let gap = SocketGap(number: gaps.count + 1, reason: reason, topic: recorded.topic)
             gaps.append(gap)
@@ -98,6 +107,7 @@ final class SocketDriver<Machine: SocketMachine> {
         }
         await stop()
         if let fatal { throw fatal }
+        // The inbox also ends the loop without an error when the task is cancelled.
         if !isDone { try Task.checkCancellation() }
     }
 }
@@ -105,7 +115,9 @@ final class SocketDriver<Machine: SocketMachine> {
 // MARK: - The loop
 
 extension SocketDriver {
+    /// Handles what happens until the machine stops, a run that does not follow is complete, or the task is cancelled.
     private func loop(_ group: inout ThrowingDiscardingTaskGroup<any Error>) async throws {
+        // The first tick makes the machine connect.
         try receive(.tick, at: recording.clock.now())
         while fatal == nil, !isDone {
             try await carryOut(&group)
@@ -131,6 +143,7 @@ extension SocketDriver {
         arm()
     }
 
+    /// Appends everything that the journal made, with the machine's state as of now; returns once the queue has room.
     private func append() async throws {
         journal.session = machine.sessionBytes
         try await recording.append(journal.take())
@@ -148,6 +161,7 @@ extension SocketDriver {
             if isComplete, !configuration.follows, machine.gaps.isEmpty { isDone = true }
         case .token(let token): try receive(.token(token), at: recording.clock.now())
         case .socket(let attempt, let events):
+            // The rest of a socket that was given up; its end is recorded already.
             guard attempt == self.attempt else { return }
             assert(elapsed == nil, "the machine's time is fixed for one read at a time")
             elapsed = now
@@ -156,6 +170,7 @@ extension SocketDriver {
         }
     }
 
+    /// Journals one event and gives it to the machine.
     private func handle(_ event: WebSocketEvent) throws {
         assert(inboundBefore == nil, "events are handled one after another")
         inboundBefore = journal.lastInbound
@@ -165,6 +180,7 @@ extension SocketDriver {
             try messages.forEach { message in
                 try journal.frame(.in, message, at: time)
                 try receive(.message(message), at: time)
+                // The next message of the run may reveal a gap; it then begins here.
                 inboundBefore = time
                 return fatal == nil && !isDone
             }
@@ -189,6 +205,8 @@ extension SocketDriver {
         timer = machine.deadline.map { deadline in
             let delay = max(.zero, deadline - now)
             let speed = recording.clock.speed
+            // `early` tells the machine's time what the shortened pause left out, so that the deadline has come by its
+            // reckoning.
             let (sleep, early) = socket == nil ? (delay, delay - delay / speed) : (delay * speed, .zero)
             let task = Task { [recording, inbox] in
                 guard (try? await recording.clock.sleep(sleep)) != nil, !Task.isCancelled else { return }
@@ -209,6 +227,7 @@ extension SocketDriver {
         for action in machine.receive(input, at: now) { try perform(action, at: time) }
     }
 
+    /// Carries out an action that takes no time, and notes the others for `carryOut`.
     private func perform(_ action: Machine.Action, at time: Timestamp) throws {
         switch action {
         case .connect(let url): pendingConnect = PendingConnect(url: url)
@@ -219,6 +238,7 @@ extension SocketDriver {
         case .close(let code): socket?.close(code)
         case .openGap(let gap):
             assert(gapKeys[gap] == nil, "a machine opens each gap once")
+            // The frame that reveals a gap has already moved `lastInbound`, so the frame before it counts.
             let from = inboundBefore ?? journal.lastInbound ?? time
             gapKeys[gap] = try journal.openGap(
                 gap.reason.rawValue,
@@ -244,6 +264,10 @@ extension SocketDriver {
         }
     }
 
+    /// Opens a socket, and tells the machine whether that worked.
+    ///
+    /// - Throws: `IngestError` if no token can be had and this run never connected; `CancellationError`; the journal's
+    ///   errors.
     private func connect(url: String?) async throws {
         await leaveSocket()
         attempt += 1
@@ -274,6 +298,7 @@ extension SocketDriver {
         }
     }
 
+    /// Records the server's answer, unless it is the same as before, and has the machine wait.
     private func refused(_ refusal: WebSocketRefusal) throws {
         complaints.failed("cannot connect", "\(refusal)")
         guard case .status(let status, let wait) = refusal else {
@@ -298,6 +323,8 @@ extension SocketDriver {
         )
     }
 
+    /// Starts a piece of work beside the connection. It keeps the counters of the connection at its start, even if the
+    /// socket is replaced meanwhile.
     private func add(_ work: Machine.Work, to group: inout ThrowingDiscardingTaskGroup<any Error>) {
         let since = journal.openGaps.map(\.from).min() ?? recording.clock.now()
         let perform = configuration.perform
@@ -307,6 +334,7 @@ extension SocketDriver {
         }
     }
 
+    /// Reads the current token. A failure is passed over: the machine goes on with the token it has.
     private func addTokenReader(to group: inout ThrowingDiscardingTaskGroup<any Error>) {
         group.addTask { [token = configuration.token, inbox] in
             if let token = try? await token.fresh() { inbox.push(.token(token)) }

@@ -15,7 +15,7 @@ protocol SocketMachine: SendableMetatype {
     var deadline: Duration? { get }
     /// The gaps that are not closed, in the order in which they were opened.
     var gaps: [SocketGap] { get }
-    /// The state that the next run needs.
+    /// The state that the next run needs, in UTF-8 and without the token; `nil` for none.
     var sessionBytes: [UInt8]? { get }
 
     /// The means that would close a gap that opens now.
@@ -29,13 +29,14 @@ protocol SocketMachine: SendableMetatype {
 enum SocketInput<Work: Hashable & Sendable>: Sendable {
     /// A WebSocket was opened; `token` belongs to this handshake.
     case opened(token: String)
-    /// No WebSocket could be opened, or no token could be had; `retryAfter` is the wait that the server demands.
+    /// No WebSocket could be opened, or no token could be had; `retryAfter` is the wait that the server demands, `nil`
+    /// if it demands none.
     case refused(retryAfter: Duration?)
     /// A whole message came in.
     case message(ArraySlice<UInt8>)
     /// A message came in that is too large to keep.
     case oversize
-    /// The WebSocket is closed; nothing more comes from it.
+    /// The WebSocket is closed; nothing more comes from it. The code is that of `WebSocketClosure`.
     case closed(code: UInt16)
     /// A piece of work ended; `isComplete` if all of it could be done.
     case workDone(Work, isComplete: Bool)
@@ -105,7 +106,7 @@ enum GapCloser: String, Sendable {
 struct UnitRandom: Sendable {
     let next: @Sendable () -> Double
 
-    /// A random duration within a range, in whole milliseconds.
+    /// A random duration within a range, in whole milliseconds. The upper bound comes only if it is the lower one too.
     func duration(milliseconds range: ClosedRange<Int64>) -> Duration {
         .milliseconds(range.lowerBound + Int64(Double(range.upperBound - range.lowerBound) * next()))
     }

@@ -46,7 +46,9 @@ public struct TokenSource: Sendable {
         }
     }
 
-    /// Reads the token for the next handshake.
+    /// Reads the token for the next handshake. May read a file or ask a server.
+    ///
+    /// - Throws: `IngestError`; from a refresh URL also `HTTPTrouble`.
     func fresh() async throws -> String {
         try await read()
     }

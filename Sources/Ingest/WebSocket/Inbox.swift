@@ -4,18 +4,24 @@ import Synchronization
 /// A queue for one consumer: any thread pushes elements, the consumer takes all of them at once.
 ///
 /// `push` never waits and never drops. It returns false when enough waits; the producer then stops reading until it is
-/// called back, so memory is bounded by the limit plus one push a producer.
+/// called back, so memory is bounded by the limit plus one push a producer. Elements of weight 0 do not count, so
+/// producers must bound those themselves.
 final class Inbox<Element: Sendable>: Sendable {
     private struct State {
         var waiting: [Element] = []
+        /// The sum of the weights of `waiting`.
         var weight = 0
         var isFinished = false
+        /// True if a push returned false since the last take, so that the producer waits to be called back.
         var owesCall = false
+        /// The consumer's continuation while it waits. Taken out under the lock by whoever resumes it, so it is resumed
+        /// once.
         var consumer: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
     private let weightMax: Int
+    /// Called outside of both locks, so the call may push.
     private let onDrained: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
     /// - Parameter weightMax: the weight from which `push` returns false; in the unit of the weights.
@@ -23,7 +29,8 @@ final class Inbox<Element: Sendable>: Sendable {
         self.weightMax = weightMax
     }
 
-    /// Sets the closure that is called, on the consumer's task, after a full inbox was emptied.
+    /// Sets the closure that is called, on the consumer's task, after a full inbox was emptied. Replaces an earlier
+    /// one.
     func whenDrained(_ call: @escaping @Sendable () -> Void) {
         onDrained.withLock { $0 = call }
     }
@@ -76,6 +83,7 @@ final class Inbox<Element: Sendable>: Sendable {
     }
 
     private func takeWaiting() -> ([Element], Bool) {
+        // All at once, so that the consumer can append everything that came together in one batch.
         let (taken, isFinished, owesCall) = state.withLock { state in
             let result = (state.waiting, state.isFinished, state.owesCall)
             state.waiting = []
@@ -91,6 +99,8 @@ final class Inbox<Element: Sendable>: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state -> Bool in
+                    // Looked at again under the lock: a push, the end or a cancellation may have come since, and finds
+                    // no consumer to resume.
                     if !state.waiting.isEmpty || state.isFinished || Task.isCancelled { return true }
                     assert(state.consumer == nil, "an inbox has one consumer")
                     state.consumer = continuation

@@ -4,7 +4,7 @@ import NIOCore
 import NIOWebSocket
 
 /// Joins the fragments of messages (RFC 6455, section 5.4). Keeps only the length and hash of a message that is too
-/// large.
+/// large, so memory is bounded by one message and one frame.
 struct WebSocketAssembler {
     /// One whole message.
     enum Message: Equatable {
@@ -20,8 +20,11 @@ struct WebSocketAssembler {
     /// The largest message, in bytes, that is kept whole (I3).
     static let messageBytesMax = EnvelopeLimits.payloadBytesMax
 
+    /// A message whose last fragment has not come.
     private struct Partial {
+        /// Empty once `hasher` is set.
         var bytes: [UInt8] = []
+        /// The length of all fragments so far, in bytes.
         var length = 0
         /// Set once the message is too large to keep.
         var hasher: Hasher256?
@@ -39,7 +42,8 @@ struct WebSocketAssembler {
         frame.fin && frame.opcode != .continuation && partial == nil && frame.length <= messageBytesMax
     }
 
-    /// Takes a data frame; returns the message that it completes, if any.
+    /// Takes a data frame; returns the message that it completes, if any. After a fault the connection must be failed:
+    /// the rest of the stream has no meaning.
     mutating func push(_ frame: WebSocketFrame) throws(Fault) -> Message? {
         var current = try begin(frame.opcode)
         append(frame.unmaskedData, to: &current)
@@ -63,6 +67,7 @@ struct WebSocketAssembler {
 
     private func append(_ data: ByteBuffer, to current: inout Partial) {
         current.length += data.readableBytes
+        // Too large from here on: hashes what was kept, and frees it.
         if current.hasher == nil, current.length > messageBytesMax {
             var hasher = Hasher256()
             hasher.update(current.bytes)

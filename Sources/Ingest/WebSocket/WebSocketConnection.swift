@@ -20,6 +20,7 @@ final class WebSocketConnection: Sendable {
     static let waitingBytesMax = 4 << 20
 
     private let channel: any Channel
+    /// Bound to the channel's event loop; only closures on that loop may take the value out.
     private let handler: NIOLoopBound<WebSocketHandler>
 
     fileprivate init(channel: any Channel, handler: NIOLoopBound<WebSocketHandler>) {
@@ -32,7 +33,8 @@ final class WebSocketConnection: Sendable {
         onLoop { $0.resume(context: $1) }
     }
 
-    /// Sends a text message.
+    /// Sends a text message; its bytes must be UTF-8 (RFC 6455, section 5.6). Returns at once. A message that can no
+    /// longer be sent is dropped, and `closed` follows.
     func send(_ text: [UInt8]) {
         write(.text, ByteBuffer(bytes: text))
     }
@@ -52,6 +54,7 @@ final class WebSocketConnection: Sendable {
         try? await channel.close()
     }
 
+    /// Writes one unfragmented frame, with a new random mask as RFC 6455, section 5.3 demands of a client.
     private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
         let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
         channel.writeAndFlush(frame, promise: nil)
@@ -103,6 +106,7 @@ struct WebSocketConnector: Sendable {
     ) async throws -> WebSocketConnection {
         let head = Self.requestHead(endpoint, headers: headers)
         let (channel, upgrade) = try await connect(endpoint, head, deliver)
+        // Closing the channel fails `upgrade` or the refusal's head, so the wait below ends with an error.
         let timer = channel.eventLoop.scheduleTask(in: Self.timeout) { channel.close(promise: nil) }
         defer { timer.cancel() }
         return try await withTaskCancellationHandler {
@@ -112,6 +116,7 @@ struct WebSocketConnector: Sendable {
         }
     }
 
+    /// Waits for the server's answer to the upgrade.
     private func opened(
         _ channel: any Channel,
         _ upgrade: EventLoopFuture<WebSocketUpgrade>
@@ -127,6 +132,7 @@ struct WebSocketConnector: Sendable {
         switch result {
         case .open(let handler):
             let connection = WebSocketConnection(channel: channel, handler: handler)
+            // The cancellation may have come after the upgrade, when closing no longer fails it.
             guard Task.isCancelled else { return connection }
             await connection.abort()
             throw CancellationError()
@@ -137,6 +143,7 @@ struct WebSocketConnector: Sendable {
         }
     }
 
+    /// Connects and sets the pipeline up: TLS, then `LateEndHandler`, then HTTP with the upgrade.
     private func connect(
         _ endpoint: WebSocketEndpoint,
         _ head: HTTPRequestHead,
@@ -144,6 +151,7 @@ struct WebSocketConnector: Sendable {
     ) async throws -> (any Channel, EventLoopFuture<WebSocketUpgrade>) {
         var bootstrap = ClientBootstrap(group: group).connectTimeout(Self.timeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        // TCP_NODELAY: a heartbeat must not wait until more is to be sent.
         for (option, value) in KeepAlive.options { bootstrap = bootstrap.channelOption(option, value: value) }
         let now = now
         let trust = trust
@@ -161,6 +169,7 @@ struct WebSocketConnector: Sendable {
         }
     }
 
+    /// The head of the upgrade's request. NIO's upgrader adds the fields of the WebSocket handshake.
     private static func requestHead(_ endpoint: WebSocketEndpoint, headers: [(String, String)]) -> HTTPRequestHead {
         var fields = HTTPHeaders([("Host", endpoint.hostHeader), ("Content-Length", "0")])
         for (name, value) in headers { fields.add(name: name, value: value) }

@@ -12,7 +12,7 @@ struct WebSocketEndpoint: Hashable, Sendable {
     let host: String
     let port: Int
     let isSecure: Bool
-    /// The path and query of the request.
+    /// The path and query of the request, percent-encoded; never empty. The query may be secret (I14).
     private(set) var target: String
 
     /// The path of the request, without the query, which may be secret.
@@ -41,6 +41,7 @@ struct WebSocketEndpoint: Hashable, Sendable {
         guard parts.user == nil, parts.password == nil else {
             throw Self.error(operation, reason: "it holds a user or password")
         }
+        // Foundation may give an IPv6 host with its brackets.
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         port = parts.port ?? (isSecure ? 443 : 80)
         guard (1...65_535).contains(port) else { throw Self.error(operation, reason: "the port is out of range") }
@@ -59,6 +60,7 @@ struct WebSocketEndpoint: Hashable, Sendable {
 
     /// The name for SNI and certificates; `nil` for an IP address, which SNI does not allow (RFC 6066, section 3).
     var serverName: String? {
+        // A colon shows IPv6. A name of digits and dots alone is taken for IPv4; no top-level domain is a number.
         let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
         return isAddress ? nil : host
     }

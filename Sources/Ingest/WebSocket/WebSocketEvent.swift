@@ -5,7 +5,7 @@ import EventLog
 enum WebSocketEvent: Sendable {
     /// Whole messages that were read together.
     case messages(MessageRun, receivedAt: Timestamp)
-    /// A message over 16 MiB.
+    /// A message over 16 MiB; only its length in bytes and the SHA-256 of its content are kept.
     case oversize(length: Int, hash: Hash256, receivedAt: Timestamp)
     /// A Pong frame.
     case pong(receivedAt: Timestamp)
@@ -13,7 +13,8 @@ enum WebSocketEvent: Sendable {
     case closed(WebSocketClosure, receivedAt: Timestamp)
 }
 
-/// Whole messages in one array, text or binary, each as it was sent, with fragments joined.
+/// Whole messages in one array, text or binary, each as it was sent, with fragments joined. One array for all of them,
+/// because thousands of small messages a second would cost as many allocations.
 struct MessageRun: Sendable {
     /// The messages, one behind the other.
     private var bytes: [UInt8] = []
@@ -30,7 +31,8 @@ struct MessageRun: Sendable {
         ends.append(bytes.count)
     }
 
-    /// Lends each message in order, until `body` returns false.
+    /// Lends each message in order, until `body` returns false. The slices share one array, so their indices do not
+    /// begin at 0.
     func forEach(_ body: (ArraySlice<UInt8>) throws -> Bool) rethrows {
         var start = 0
         for end in ends {

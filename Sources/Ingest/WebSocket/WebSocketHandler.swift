@@ -5,6 +5,9 @@ import NIOWebSocket
 
 /// The last handler of a WebSocket's pipeline: turns frames into events, answers pings and closes, and stops reading
 /// while the consumer is behind. Used on its event loop only.
+///
+/// Events are handed over once per read. `closed` is the last one, and comes exactly once, also if the handler is
+/// removed without an end.
 final class WebSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -13,15 +16,21 @@ final class WebSocketHandler: ChannelDuplexHandler {
     private let deliver: WebSocketConnection.Delivery
     private let now: @Sendable () -> Timestamp
     private var assembler = WebSocketAssembler()
+    /// The events of the current read, in order; `messages` follow them.
     private var events: [WebSocketEvent] = []
     /// The messages that came after the last of `events`.
     private var messages = MessageRun()
+    /// The size of `events` and `messages`, as the consumer counts it.
     private var eventBytes = 0
     /// When the current read arrived; all its frames share this time.
     private var readTime: Timestamp?
+    /// True from a delivery that returned false until `resume`.
     private var isPaused = false
+    /// True if NIO wanted to read while paused; `resume` makes up for it.
     private var wantsRead = false
+    /// Why the connection ends, set by the first side to end it; nothing overwrites it.
     private var closure: WebSocketClosure?
+    /// True once `closed` was delivered; frames that still come are dropped.
     private var hasEnded = false
 
     init(deliver: @escaping WebSocketConnection.Delivery, now: @escaping @Sendable () -> Timestamp) {
@@ -71,6 +80,7 @@ final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // NIO's decoder reports a frame above `maxFrameSize` by this error.
         if case NIOWebSocketError.invalidFrameLength = error {
             fail(context: context, .messageTooLarge, "frame too large")
         } else if error is NIOWebSocketError {
@@ -104,6 +114,7 @@ extension WebSocketHandler {
         closeSoon(context: context)
     }
 
+    /// Takes a data frame. A whole message, the usual case, is copied once, from the channel's buffer into `messages`.
     private func takeData(_ frame: WebSocketFrame, context: ChannelHandlerContext) {
         if assembler.isWhole(frame) { return frame.unmaskedData.withUnsafeReadableBytes { add($0) } }
         do throws(WebSocketAssembler.Fault) {
@@ -134,6 +145,7 @@ extension WebSocketHandler {
         end()
     }
 
+    /// Ends the connection with a close frame of our own. Nothing that the server sends afterwards counts.
     private func fail(context: ChannelHandlerContext, _ code: WebSocketErrorCode, _ reason: String) {
         guard closure == nil else { return }
         var data = context.channel.allocator.buffer(capacity: 2)
@@ -144,11 +156,14 @@ extension WebSocketHandler {
         closeSoon(context: context)
     }
 
+    /// Closes the socket after `closeTimeout`; does no harm if it is closed by then. It keeps the channel, not the
+    /// context, which may be gone.
     private func closeSoon(context: ChannelHandlerContext) {
         let channel = context.channel
         context.eventLoop.scheduleTask(in: Self.closeTimeout) { channel.close(promise: nil) }
     }
 
+    /// Sends a control frame. Called on the event loop.
     private func reply(_ opcode: WebSocketOpcode, _ data: ByteBuffer, context: ChannelHandlerContext) {
         let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
         context.writeAndFlush(Self.wrapOutboundOut(frame), promise: nil)
@@ -178,6 +193,7 @@ extension WebSocketHandler {
         return time
     }
 
+    /// Delivers everything that was read, and pauses if the consumer is behind.
     private func handOver() {
         addMessages()
         guard !events.isEmpty else { return }
@@ -186,6 +202,7 @@ extension WebSocketHandler {
         eventBytes = 0
     }
 
+    /// Delivers `closed`, once, behind everything that came before it.
     private func end() {
         guard !hasEnded else { return }
         hasEnded = true

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Reads the answer of a server that does not upgrade.
+/// Reads the answer of a server that does not upgrade. Only the head is used; the body is passed over.
 final class WebSocketRefusalReader: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
@@ -15,6 +15,7 @@ final class WebSocketRefusalReader: ChannelInboundHandler {
         /// The refusal that the answer states. Waits for the head.
         func refusal() async -> WebSocketRefusal {
             guard let head = try? await head.get() else { return .unreachable("no answer to the upgrade") }
+            // A date in `Retry-After` is not read; the caller then waits by its own backoff.
             let wait = head.headers.first(name: "retry-after").flatMap { Int($0) }
             return .status(
                 Int(head.status.code),
@@ -45,6 +46,7 @@ final class WebSocketRefusalReader: ChannelInboundHandler {
         if case .head(let head) = Self.unwrapInboundIn(data) { promise.succeed(head) }
     }
 
+    /// Fails the promise if no head came; a promise that has its result ignores this.
     func handlerRemoved(context: ChannelHandlerContext) {
         promise.fail(ChannelError.ioOnClosedChannel)
     }
