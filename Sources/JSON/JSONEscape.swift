@@ -1,6 +1,7 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
 package enum JSONEscape {
-    /// The code unit of the `\u` escape at an index; `nil` if no such escape begins there.
+    /// The code unit of the `\u` escape at an index; `nil` if no such escape begins there. An index behind the end is
+    /// allowed.
     package static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt16? {
         guard bytes.count - index >= 6, bytes[index] == 0x5C, bytes[index + 1] == 0x75 else { return nil }
         var value: UInt16 = 0
@@ -23,6 +24,7 @@ package enum JSONEscape {
         if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
         guard UTF16.isLeadSurrogate(unit), let trail = codeUnit(bytes, at: index + 6), UTF16.isTrailSurrogate(trail)
         else { return nil }
+        // UTF-16 (RFC 2781, section 2.2): ten bits from each half.
         let value = 0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(trail) - 0xDC00)
         return Unicode.Scalar(value).map { ($0, 12) }
     }
@@ -79,6 +81,7 @@ package enum JSONEscape {
         UInt64(value < 10 ? 0x30 + value : 0x61 + value - 10)
     }
 
+    /// The byte that an escape of one letter stands for; `nil` for other letters.
     private static func simpleEscape(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x22, 0x5C, 0x2F: byte

@@ -1,19 +1,22 @@
 /// Finds the members of one JSON object, or the elements of one array, without reading their values.
 ///
 /// For frames of which a recorder needs a few outer members only. The outermost container is read strictly, but in a
-/// value only its end is searched, so faults within it are not found. `JSONReader` reads a value whole. The bytes must
+/// value only its end is searched, so faults within it are not found. Names are compared as they
+/// are written: a name with escapes matches nothing. `JSONReader` reads a value whole. The bytes must
 /// outlive this value.
 package struct JSONMembers {
     /// One member or element. `name` is the range between the quotes, `value` that of the whole value.
     package struct Member {
         /// Empty in an array.
         package let name: Range<Int>
+        /// Never empty, and without the white space around the value.
         package let value: Range<Int>
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
     /// True for an object, false for an array, `nil` if the text is neither.
     package let isObject: Bool?
+    /// The index of the next byte; the buffer's count or more only before a fault.
     private var position: Int
     private var isFirst = true
     private let isPart: Bool
@@ -28,6 +31,7 @@ package struct JSONMembers {
         let start = bytes.firstIndex { !Self.isSpace($0) } ?? bytes.count
         let opening = start < bytes.count ? bytes[start] : 0
         isObject = opening == 0x7B ? true : opening == 0x5B ? false : nil
+        // One behind the count if the text is empty; `next` then throws before it reads.
         position = start + 1
     }
 
@@ -70,6 +74,7 @@ extension JSONMembers {
         return true
     }
 
+    /// Checks that nothing follows the container.
     private mutating func end() throws(JSONError) -> Member? {
         skipSpace()
         guard isPart || position == bytes.count else { throw fault("something follows the value") }
@@ -104,6 +109,8 @@ extension JSONMembers {
         guard position <= bytes.count else { throw fault("it ends within a string") }
     }
 
+    /// Moves behind an object or array. Counts brackets of both kinds alike, so a wrong kind of bracket is not found;
+    /// brackets in strings do not count.
     private mutating func passContainer() throws(JSONError) {
         var depth = 0
         // A local copy stays in a register; most bytes of most frames are skipped in this loop.
@@ -130,6 +137,7 @@ extension JSONMembers {
         position = place
     }
 
+    /// Moves behind a number or literal. Any word of their bytes passes.
     private mutating func passScalar() throws(JSONError) {
         let start = position
         while position < bytes.count, Self.isScalarByte(bytes[position]) { position += 1 }
@@ -146,7 +154,7 @@ extension JSONMembers {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// True if the bytes of a range are those of `text`.
+    /// True if the bytes of a range, which must lie within the buffer, are those of `text`.
     package func holds(_ text: StaticString, at range: Range<Int>) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         for offset in 0..<range.count where self[range.lowerBound + offset] != text.utf8Start[offset] { return false }

@@ -1,7 +1,8 @@
 /// Writes JSON in the order of the calls, without white space. The same calls give the same bytes.
 ///
 /// Strings are escaped by RFC 8785 (`\"`, `\\`, `\b`, `\t`, `\n`, `\f`, `\r`, else `\u00xx`), so that each string has
-/// one form.
+/// one form. The caller keeps the structure right: the writer checks neither names nor nesting. Bytes that leave here
+/// go into keys, payloads and bookmarks, so the form must never change (I4).
 package struct JSONWriter {
     package private(set) var bytes: [UInt8] = []
     /// True if a comma is due before the next member or element.
@@ -9,12 +10,14 @@ package struct JSONWriter {
 
     package init() {}
 
+    /// Begins an object (`{`) or an array (`[`).
     package mutating func begin(_ opening: Unicode.Scalar) {
         separate()
         bytes.append(UInt8(truncatingIfNeeded: opening.value))
         needsComma = false
     }
 
+    /// Ends the innermost object (`}`) or array (`]`).
     package mutating func end(_ closing: Unicode.Scalar) {
         assert(bytes.last != 0x3A, "a value follows each member's name")
         bytes.append(UInt8(truncatingIfNeeded: closing.value))
@@ -54,6 +57,7 @@ package struct JSONWriter {
         string(Array(text.utf8))
     }
 
+    /// Writes a whole number. Readers in JavaScript keep it exactly only up to 2^53.
     package mutating func number(_ value: some BinaryInteger) {
         separate()
         bytes.append(contentsOf: String(value).utf8)
@@ -84,6 +88,7 @@ package struct JSONWriter {
         return length
     }
 
+    /// Writes the comma that is due before the next member or element.
     private mutating func separate() {
         if needsComma { bytes.append(0x2C) }
     }

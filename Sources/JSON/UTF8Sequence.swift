@@ -9,6 +9,7 @@ package enum UTF8Sequence {
     package static func length(_ place: UnsafePointer<UInt8>, left: Int) -> Int {
         let lead = place[0]
         if lead < 0x80 { return 1 }
+        // The second byte's range excludes overlong forms (E0, F0), surrogates (ED) and scalars above U+10FFFF (F4).
         let second: ClosedRange<UInt8>
         let length: Int
         switch lead {
@@ -32,6 +33,7 @@ package enum UTF8Sequence {
         var index = start
         while index < bytes.count {
             if bytes.count - index >= ByteWord.size {
+                // Eight bytes of ASCII at once; the byte order does not matter for that question.
                 let eight = UnsafeRawPointer(base + index).loadUnaligned(as: UInt64.self)
                 if eight & ByteWord.highBits == 0 {
                     index += ByteWord.size

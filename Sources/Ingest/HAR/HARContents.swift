@@ -1,4 +1,6 @@
 /// The result of the first reading of a HAR: the entries that a recorder could have made, and the kinds that they show.
+///
+/// The file stays in memory, and entries hold ranges of it, so this needs little memory beside the file.
 struct HARContents {
     /// An entry that may be taken.
     struct Candidate {
@@ -14,9 +16,11 @@ struct HARContents {
         }
     }
 
+    /// In the file's order; empty once `take` has been called.
     private(set) var candidates: [Candidate] = []
     /// Entries of other sites.
     private(set) var others = HAROthers()
+    /// Entries that cannot be read, passed over because of `keepGoing`.
     private(set) var faults = HARFaults()
 
     /// The number of frames that are examined; more would not change the answer for an honest connection.
@@ -32,6 +36,7 @@ struct HARContents {
             number += 1
             do throws(HARFault) {
                 guard let range = try entries.next() else { return }
+                // An entry that is JSON but no entry of a HAR: the next one can still be read.
                 do throws(HARFault) {
                     take(try HAREntry(range, number: number, reader), reader)
                 } catch {
@@ -45,6 +50,7 @@ struct HARContents {
         }
     }
 
+    /// Sorts one entry: to the candidates, or to those of other sites and routes.
     private mutating func take(_ entry: HAREntry, _ reader: HARReader) {
         guard let address = entry.address else { return others.add(nil) }
         switch entry.content {
@@ -65,8 +71,10 @@ struct HARContents {
     /// True if an answer may be JSON: pages of a site often have the same paths as its API. Answers without a body are
     /// judged later.
     private func isJSON(_ entry: HAREntry, _ reader: HARReader) -> Bool {
+        // Chrome writes `x-unknown` for an answer without a type.
         guard ["", "x-unknown"].contains(entry.mediaType.name) else { return entry.mediaType.isJSON }
         guard entry.hasBody else { return true }
+        // The first byte that is no white space: `{` or `[`.
         return (try? entry.body(reader).first { $0 > 0x20 }).map { $0 == 0x7B || $0 == 0x5B } ?? true
     }
 
@@ -75,6 +83,7 @@ struct HARContents {
         var messages = reader.elements(of: range)
         for _ in 0..<frameCountMax {
             guard let message = try? messages.next() else { return nil }
+            // Pings and messages that cannot be read show nothing.
             guard let bytes = HARMessage.bytes(message, reader) else { continue }
             if let kind = HARKind(bytes.withUnsafeBufferPointer(CaptureKindGuess.kind(ofFrame:))) { return kind }
         }
@@ -129,7 +138,9 @@ extension HARContents {
 
 /// Counts the entries of other sites.
 struct HAROthers {
+    /// The number of entries.
     private(set) var count = 0
+    /// The first few hosts, in the order in which they came; each once.
     private var hosts: [String] = []
     private var hasMore = false
 
@@ -146,6 +157,7 @@ struct HAROthers {
     /// The notice for people; `nil` if there was no such entry.
     func issue(_ name: String) -> IngestIssue? {
         guard count > 0 else { return nil }
+        // A host is remote text, so it is cut.
         let names = hosts.map { String($0.prefix(100)) } + (hasMore ? ["…"] : [])
         let of = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
         let reason = "\(count) \(count == 1 ? "entry is" : "entries are") of other sites or routes\(of)"
@@ -156,6 +168,7 @@ struct HAROthers {
 /// The entries and messages that cannot be read or used: the first few with their places, the rest counted.
 struct HARFaults {
     private var listed: [HARFault] = []
+    /// The number of faults that are not listed.
     private var more = 0
 
     /// - Throws: the fault, unless `keepGoing`.

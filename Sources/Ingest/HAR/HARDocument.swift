@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A HAR in memory: all bytes of one JSON document.
+/// A HAR in memory: all bytes of one JSON document. They never change, so any thread may read them.
 final class HARDocument: Sendable {
     /// The name in messages.
     let name: String
@@ -12,6 +12,7 @@ final class HARDocument: Sendable {
 
     /// The largest file that is read, in bytes; the whole file is held in memory.
     static let byteCountMax = 1 << 30
+    /// The operation's name in errors.
     private static let operation = "ingest har"
 
     /// Reads a file; `-` is standard input.
@@ -49,6 +50,7 @@ extension CaptureFile {
     /// All bytes up to `size`; fewer if the file was cut off meanwhile.
     fileprivate func readWhole() throws -> [UInt8] {
         var isRead = true
+        // `initialized` grows with each read and never exceeds `size`, so the array holds only bytes that were read.
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
             while initialized < size {
                 let count = pread(

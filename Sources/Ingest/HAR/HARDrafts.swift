@@ -1,13 +1,17 @@
 import EventLog
 
-/// The events of one run over a HAR, in the order of their times.
+/// The events of one run over a HAR, in the order of their times. Payloads are read out of the document when they are
+/// asked for, one event at a time.
 public struct HARDrafts: DraftSequence {
     private let document: HARDocument
     private let timeline: HARTimeline
     private let kind: HARKind
     private let source: SourceName
+    /// What was passed over, and not given out yet.
     private var issues: ArraySlice<IngestIssue>
+    /// The index in `timeline.pieces` of the next piece.
     private var position = 0
+    /// The body whose events are given out; `nil` between bodies.
     private var stream: HARStream?
     /// The name of the WebSocket that was opened last, while it is open.
     private var connection: String?
@@ -58,6 +62,7 @@ extension HARDrafts {
         }
     }
 
+    /// A `recorder.link/1`. Its attribute `by` marks that a HAR tells of the connection, without pings and close codes.
     private mutating func link(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent {
         let isOpen = piece.what == .open
         if isOpen { connection = part.name } else if connection == part.name { connection = nil }
@@ -67,6 +72,8 @@ extension HARDrafts {
         return try frame(.recorderLink, part, key, attributes, at: piece.time).draft(payload: [])
     }
 
+    /// A frame of a WebSocket, with the message's own time: the piece's may be later, to keep the order of the
+    /// connection.
     private func frame(_ piece: HARTimeline.Piece, _ part: HARTimeline.Part) throws -> DraftEvent? {
         let message = try document.read { (reader) throws(HARFault) in try HARMessage(piece.range, reader) }
         guard let kind = kind.frameKind, case .frame(let direction, let bytes) = message.content else { return nil }
@@ -93,6 +100,7 @@ extension HARDrafts {
         }
     }
 
+    /// A REST answer; `nil` if the kind has none. Its `connection` is the WebSocket that was opened last and is open.
     private mutating func answer(_ part: HARTimeline.Part) throws -> DraftEvent? {
         guard let kind = kind.answerKind else { return nil }
         let entry = part.entry
@@ -104,6 +112,7 @@ extension HARDrafts {
             let asked = document.read { reader in entry.asked.flatMap { try? reader.text($0) } }
             let said = queries.attributes(route: part.address.route, asked: asked ?? [], body: body)
             attributes.merge(said.attributes) { _, said in said }
+            // CloudKit's token for the next request has a name that the general search does not know.
             body = Secrets.replacing(said.token, in: body)
         case .realtimeREST:
             attributes["path"] = part.address.path
@@ -132,7 +141,7 @@ extension HARDrafts {
     }
 }
 
-/// Cuts one body into its events, a piece at a time.
+/// Cuts one body into its events, a piece at a time, so that a long body does not become all its events at once.
 private struct HARStream {
     struct Event {
         let part: HARTimeline.Part
@@ -144,11 +153,14 @@ private struct HARStream {
     private let part: HARTimeline.Part
     private let body: [UInt8]
     private var splitter = EventStreamSplitter()
+    /// Events of the last piece that are not given out yet.
     private var waiting: ArraySlice<EventStreamSplitter.Event> = []
+    /// How much of the body the splitter has taken, in bytes.
     private var offset = 0
     private var count = 0
     private var isOver = false
 
+    /// The bytes that the splitter takes at once.
     private static let pieceBytes = 64 << 10
 
     init(_ part: HARTimeline.Part, body: [UInt8]) {
@@ -177,6 +189,7 @@ private struct HARStream {
 
 /// Numbers the pages of queries: each answer contains the marker with which the next request continues.
 private struct CloudKitQueries {
+    /// The page that a continuation marker asks for. A request without a known marker asks for page 1.
     private var pages: [String: Int] = [:]
 
     /// The attributes of an answer, and the secret token that it contains.
@@ -188,6 +201,7 @@ private struct CloudKitQueries {
         let (request, answer) = (JSONTree(parsing: asked), JSONTree(parsing: body))
         let op = route.hasSuffix("lookup") ? "lookup" : "query"
         var attributes = ["op": op]
+        // A lookup names no type, so its records do. Cut, because remote text becomes an attribute.
         let type = request?["query"]?["recordType"] ?? answer?["records"]?[0]?["recordType"]
         attributes["type"] = type?.string.map { String($0.prefix(256)) }
         if op == "query" {

@@ -1,5 +1,8 @@
 /// One entry of a HAR: a request and its answer, reduced to what ingesting needs. Large values stay in the file; the
-/// entry holds their ranges.
+/// entry holds their ranges, which mean something only with a reader of the same document.
+///
+/// Members whose names begin with `_` are extensions: `_webSocketMessages`, `_resourceType` and `_fromCache` come from
+/// Chrome, and proxies write some of them, too.
 struct HAREntry {
     /// The kind of an entry.
     enum Content {
@@ -13,6 +16,7 @@ struct HAREntry {
 
     /// From 1, in the file's order.
     let number: Int
+    /// As in the file; `GET` if the file does not say.
     let method: String
     /// `nil` if the URL names no server.
     let address: HARAddress?
@@ -21,15 +25,18 @@ struct HAREntry {
     let status: Int
     /// True if the answer came out of the browser's own cache.
     let isCached: Bool
+    /// The answer's; empty if the file does not say.
     let mediaType: MediaType
     /// The range of the request's body.
     let asked: Range<Int>?
+    /// The ranges of `startedDateTime`, `time` and the body's text; `nil` if the file has none.
     private let startedPlace: Range<Int>?
     private let elapsedPlace: Range<Int>?
     private let bodyPlace: Range<Int>?
     private let isBase64: Bool
 
-    /// Reads the entry in a range of the file.
+    /// Reads the entry in a range of the file. Checks only what decides whether the entry is taken; times are checked
+    /// when they are read, so that an entry of another site cannot refuse the file.
     init(_ range: Range<Int>, number: Int, _ reader: HARReader) throws(HARFault) {
         let entry = try reader.members(
             of: range,
@@ -68,7 +75,9 @@ struct HAREntry {
     /// True if the file contains the answer's body.
     var hasBody: Bool { bodyPlace != nil }
 
-    /// The answer's body, decoded; empty if the file has none.
+    /// The answer's body, decoded; empty if the file has none. Cost: a copy at each call.
+    ///
+    /// - Throws: a fault if the text is no base64 where `encoding` says so, or not UTF-8.
     func body(_ reader: HARReader) throws(HARFault) -> [UInt8] {
         guard let bodyPlace else { return [] }
         if isBase64 { return try reader.base64(bodyPlace) }
@@ -91,6 +100,7 @@ struct HAREntry {
 
 /// One element of `_webSocketMessages`.
 struct HARMessage {
+    /// What a message is.
     enum Content: Equatable {
         case frame(FrameDirection, [UInt8])
         /// The connection was closed, or (`isFailure`) failed.
@@ -103,6 +113,9 @@ struct HARMessage {
     let time: Int64
     let content: Content
 
+    /// Reads the message in a range of the file.
+    ///
+    /// - Throws: a fault for an invalid time, type, opcode or data.
     init(_ range: Range<Int>, _ reader: HARReader) throws(HARFault) {
         let parts = try reader.members(of: range, ["type", "time", "opcode", "data"])
         time = try HARTime.microseconds(seconds: parts[1].flatMap { reader.number($0) })
@@ -127,6 +140,7 @@ struct HARMessage {
         default: throw HARFault("\"type\" is neither \"send\" nor \"receive\"")
         }
         let isBase64: Bool
+        // The opcodes of RFC 6455, section 11.8. A message without one is text.
         switch parts[2].map({ reader.number($0) ?? -1 }) {
         case nil, 1: isBase64 = false
         case 2: isBase64 = true
@@ -154,18 +168,21 @@ struct HAREvent {
         guard let data = parts[3] else { throw HARFault("\"data\" is missing") }
         let name = try parts[1].map { (range) throws(HARFault) in try reader.text(range) } ?? []
         let id = try parts[2].map { (range) throws(HARFault) in try reader.text(range) } ?? []
+        // `message` is the name of an event that names none.
         let isNamed = !name.isEmpty && !name.elementsEqual("message".utf8)
         let fields = (isNamed ? Self.lines("event", name) : []) + (id.isEmpty ? [] : Self.lines("id", id))
         bytes = fields + Self.lines("data", try reader.text(data)) + [0x0A]
     }
 
-    /// The lines of a field: one for each line of its value.
+    /// The lines of a field: one for each line of its value, because a field of an event stream cannot contain a line
+    /// end.
     private static func lines(_ field: String, _ value: [UInt8]) -> [UInt8] {
         let lines = value.split(omittingEmptySubsequences: false) { $0 == 0x0A || $0 == 0x0D }
         return lines.flatMap { Array("\(field): ".utf8) + $0 + [0x0A] }
     }
 
-    /// The range of a list of events; `nil` if it is empty, or if a sanitized export left out the events' data.
+    /// The range of a list of events; `nil` if it is empty, or if a sanitized export left out the events' data. The
+    /// body is read instead then, if the file has it.
     static func list(_ range: Range<Int>?, _ reader: HARReader) throws(HARFault) -> Range<Int>? {
         guard let range else { return nil }
         var elements = reader.elements(of: range)

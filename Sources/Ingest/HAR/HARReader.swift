@@ -23,22 +23,26 @@ struct HARFault: Error, Hashable {
         return fault
     }
 
+    /// A fault of JSON in a part that begins at `start`; people count bytes from 1.
     fileprivate init(_ fault: JSONError, behind start: Int) {
         reason = "it is no JSON: \(fault.reason) (byte \(start + fault.offset + 1))"
     }
 }
 
 /// Reads values of a HAR in place. Ranges count from the file's first byte; only the values that a caller reads are
-/// decoded and copied. The bytes must outlive the reader.
+/// decoded and copied. The bytes must outlive the reader: `HARDocument.read` lends it for one closure.
 struct HARReader {
     let bytes: UnsafeBufferPointer<UInt8>
 
     /// The deepest nesting of the document around its entries.
     private static let depthMax = 64
-    /// The longest number that is read, in bytes.
+    /// The longest number that is read, in bytes; a longer one counts as no number.
     private static let numberBytesMax = 64
 
-    /// The index at which the array `log.entries` begins.
+    /// The index at which the array `log.entries` begins. A byte order mark before the document is passed over (RFC
+    /// 8259, section 8.1, allows that).
+    ///
+    /// - Throws: a fault if the document is no JSON up to there, has no such list, or is nested too deep.
     func entriesStart() throws(HARFault) -> Int {
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var reader = JSONReader(
@@ -72,13 +76,14 @@ struct HARReader {
         HARElements(part(range), start: range.lowerBound, isPart: false)
     }
 
-    /// The elements of an array that begins at `start` and whose end is not known yet.
+    /// The elements of an array that begins at `start` and whose end is not known yet. A file that is cut off gives its
+    /// whole elements, and then a fault.
     func elements(from start: Int) -> HARElements {
         HARElements(part(start..<bytes.count), start: start, isPart: true)
     }
 
     /// The values of some members of an object, in the order of `names`; `nil` for those that are missing or null. The
-    /// last of several members with one name counts.
+    /// last of several members with one name counts. Cost: one pass over the object.
     func members(of range: Range<Int>, _ names: [StaticString]) throws(HARFault) -> [Range<Int>?] {
         var found = [Range<Int>?](repeating: nil, count: names.count)
         let text = part(range)
@@ -87,6 +92,7 @@ struct HARReader {
         do throws(JSONError) {
             while let member = try members.next() {
                 for (index, name) in names.enumerated() where text.holds(name, at: member.name) {
+                    // No other JSON value begins with `n`.
                     let isNull = text[member.value.lowerBound] == 0x6E
                     let start = range.lowerBound + member.value.lowerBound
                     assert(start + member.value.count <= range.upperBound, "a member's value lies within its object")
@@ -99,6 +105,7 @@ struct HARReader {
         return found
     }
 
+    /// The bytes of a range, with indices from 0.
     private func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(rebasing: bytes[range])
     }
@@ -107,6 +114,7 @@ struct HARReader {
 /// The elements of an array, one after another.
 struct HARElements {
     private var members: JSONMembers
+    /// Where the array begins in the file.
     private let start: Int
 
     fileprivate init(_ text: UnsafeBufferPointer<UInt8>, start: Int, isPart: Bool) {
@@ -146,6 +154,7 @@ extension HARReader {
         }
     }
 
+    /// Decodes the escapes of a string. `JSONEscape.decode` is no choice, because it refuses every lone code unit.
     private func decode(_ raw: UnsafeBufferPointer<UInt8>) throws(JSONError) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(raw.count)

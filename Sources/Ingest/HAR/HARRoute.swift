@@ -56,12 +56,14 @@ struct HARRoute: Equatable {
         }
     }
 
+    /// Routes of one channel: itself, its messages, one message, the users behind one reaction, voice states.
     private static func isOfChannel(_ tail: [Substring]) -> Bool {
         if tail.isEmpty || tail == ["messages"] || tail == ["voice", "states"] { return true }
         guard tail.count > 1, tail[0] == "messages", isID(tail[1]) else { return false }
         return tail.count == 2 || (tail.count == 4 && tail[2] == "reactions")
     }
 
+    /// True for digits alone: a snowflake of Discord or Retrocast.
     private static func isID(_ part: Substring) -> Bool {
         part.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }

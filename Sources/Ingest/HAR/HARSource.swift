@@ -41,6 +41,7 @@ public struct HARSource: EventSource, Sendable {
         return HARDrafts(document, timeline, issues: issues, kind: kind, source: name)
     }
 
+    /// Turns a fault into an error for people: one without a place concerns the file, another one an entry or message.
     private func checked<Result>(
         _ document: HARDocument,
         _ body: (HARReader) throws(HARFault) -> Result

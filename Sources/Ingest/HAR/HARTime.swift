@@ -5,7 +5,8 @@ enum HARTime {
     /// The first instant of the year 10000; this and later times are refused.
     private static let secondsMax = 253_402_300_800.0
 
-    /// A message's `time`: seconds since 1970.
+    /// A message's `time`: seconds since 1970. For times of this century a `Double` is exact to less than a
+    /// microsecond.
     static func microseconds(seconds: Double?) throws(HARFault) -> Int64 {
         guard let seconds, seconds >= 0, seconds < secondsMax else {
             throw HARFault("\"time\" is no number of seconds since 1970 within range")
@@ -31,11 +32,13 @@ enum HARTime {
         return instant.microseconds
     }
 
+    /// The text in the form of RFC 3339. Only the first 64 bytes are looked at; no date is longer.
     private static func normalized(_ text: String) -> String {
         var bytes = Array(text.utf8.prefix(64))
         if bytes.count > 10, bytes[10] == UInt8(ascii: " ") { bytes[10] = UInt8(ascii: "T") }
         for index in bytes.indices where bytes[index] == UInt8(ascii: ",") { bytes[index] = UInt8(ascii: ".") }
         let signs = [UInt8(ascii: "+"), UInt8(ascii: "-")]
+        // A sign from byte 19 on, behind the seconds, begins a zone; the earlier ones belong to the date.
         if bytes.count > 19, let sign = bytes.lastIndex(where: { signs.contains($0) }), sign >= 19 {
             if bytes.count - sign == 3 { bytes += Array(":00".utf8) }
             if bytes.count - sign == 5 { bytes.insert(UInt8(ascii: ":"), at: sign + 3) }

@@ -2,7 +2,8 @@ import EventLog
 
 /// The places in a HAR of the events to make, sorted by time.
 ///
-/// Events of one connection keep the order of the file, even if their times contradict it.
+/// Events of one connection keep the order of the file, even if their times contradict it. Each event is a small piece
+/// that names its place in the file, because a HAR of 1 GiB has millions of messages.
 struct HARTimeline {
     /// An entry that is taken.
     struct Part {
@@ -16,6 +17,7 @@ struct HARTimeline {
         let ended: Int64
     }
 
+    /// What to make of a piece. `stream` stands for all events of one body; `failure` closes, too.
     enum What: UInt8 {
         case open, frame, event, answer, stream, close, failure
     }
@@ -29,6 +31,7 @@ struct HARTimeline {
         /// The message's number, from 1. An opening has 0; a closing that no message states has the greatest number.
         let number: Int32
         let what: What
+        /// 32 bits are enough: no document is larger than `HARDocument.byteCountMax`.
         fileprivate let start: UInt32
         fileprivate let length: UInt32
 
@@ -36,9 +39,13 @@ struct HARTimeline {
         var range: Range<Int> { Int(start)..<Int(start) + Int(length) }
     }
 
+    /// The entries that are taken, in the file's order.
     private(set) var parts: [Part] = []
+    /// Sorted by time, then by part, then by number.
     private(set) var pieces: [Piece] = []
+    /// The faults of the first reading, then those of this one.
     private(set) var faults: HARFaults
+    /// How many parts begin with the same start and hash.
     private var names: [String: Int] = [:]
 
     /// Reads the entries that are taken, with every message.
@@ -70,12 +77,15 @@ extension HARTimeline {
         _ keepGoing: Bool
     ) throws(HARFault) {
         let (entry, address) = (candidate.entry, candidate.address)
+        // The attributes of an event have a limit together (I3); 512 bytes are room for the others.
         guard address.path.utf8.count <= EnvelopeLimits.attributeBytesMax - 512 else {
             throw HARFault("the path has \(address.path.utf8.count) bytes, too many for an attribute")
         }
         let started = try entry.started(reader)
         let ended = started + (try entry.elapsed(reader))
         let name = "\(started)-\(address.hash)"
+        // Counted before an answer without a body is left out, so that a later export that has the body gives the same
+        // names (I15).
         names[name, default: 0] += 1
         let count = names[name] ?? 1
         let isFirst = count == 1
@@ -108,6 +118,7 @@ extension HARTimeline {
             if case .answer = entry.content { return append(.answer, ended, place) }
             append(.open, started, place, number: 0)
             append(.stream, ended, place)
+            // An end that is not known is no event: the stream may have been open when the file was saved.
             if ended > started { append(.close, ended, place, number: .max) }
         }
     }
@@ -117,6 +128,7 @@ extension HARTimeline {
         if entry.status == 0 { return "there was no answer" }
         if entry.isCached { return "the answer came out of the browser's cache" }
         switch entry.status {
+        // The statuses of which the recorders keep a body (docs/events.md).
         case 200...299, 400, 402...428, 430...499: break
         default: return "the answer has status \(entry.status) and says nothing of the state"
         }
@@ -126,6 +138,7 @@ extension HARTimeline {
     private static func lack(of candidate: HARContents.Candidate, body: [UInt8]) -> String? {
         if let lack = lack(of: candidate.entry) { return lack }
         guard candidate.entry.hasBody else { return "the answer's body is not in the file" }
+        // 0x5B is `[`: PostgREST answers with a list, or with an object that tells of an error.
         let isRow = candidate.kind == .realtime && body.first { $0 > 0x20 } != 0x5B
         return isRow ? "the answer is no list of rows" : nil
     }
@@ -142,6 +155,8 @@ extension HARTimeline {
         append(.open, part.started, place, number: 0)
         guard let messages else { return }
         var elements = reader.elements(of: messages)
+        // `clock` never runs backwards, to keep the order of the connection; `last` is the greatest time that a message
+        // has.
         var (clock, last, number, isOpen) = (part.started, Int64.min, Int32(0), true)
         while let range = try elements.next() {
             number += 1
@@ -150,6 +165,7 @@ extension HARTimeline {
                 (clock, last) = (max(clock, message.time), max(last, message.time))
                 guard let what = message.what else { continue }
                 let isEnd = what == .close || what == .failure
+                // Only the first of several ends closes the connection.
                 if isOpen || !isEnd { append(what, clock, place, number: number, range) }
                 isOpen = isOpen && !isEnd
             } catch {
@@ -160,6 +176,7 @@ extension HARTimeline {
         if isOpen, last > .min, part.ended >= last { append(.close, max(clock, part.ended), place, number: .max) }
     }
 
+    /// Adds a piece. `number` is 1 where an entry has a single event.
     private mutating func append(
         _ what: What,
         _ time: Int64,

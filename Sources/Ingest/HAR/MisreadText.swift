@@ -21,6 +21,7 @@ enum MisreadText {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            // Neither code has this scalar, so the text was read as something else.
             guard let byte = byte(of: scalar) else { return text }
             bytes.append(byte)
         }
@@ -28,6 +29,8 @@ enum MisreadText {
         return isText ? bytes : text
     }
 
+    /// The byte that Latin-1 or Windows-1252 reads as the scalar; `nil` if neither does. The two differ only from 0x80
+    /// to 0x9F, and there a scalar belongs to one of them alone.
     private static func byte(of scalar: Unicode.Scalar) -> UInt8? {
         if scalar.value < 0x100 { return UInt8(scalar.value) }
         return windows.firstIndex(of: scalar.value).map { UInt8(0x80 + $0) }

@@ -20,9 +20,11 @@ extension SecretName {
     }
 
     @inline(__always)
+    /// False only if no byte of the word can belong to a name or begin an escape.
     private static func mayMatter(_ word: UInt64) -> Bool {
         let lower = word | ByteWord.all(0x20)
         // J and K differ in the lowest bit.
+        // Bit 0x20 makes letters lower case. It turns some other bytes into letters, too, which `occurs` rejects.
         let letters =
             ByteWord.zeros((lower | ByteWord.all(0x01)) ^ ByteWord.all(0x6B))
             | ByteWord.zeros(lower ^ ByteWord.all(0x7A))
@@ -35,6 +37,8 @@ extension SecretName {
         for index in range {
             switch bytes[index] {
             case 0x5C where index + 1 < bytes.count && bytes[index + 1] == 0x75: return true
+            // A percent sign may hide any letter in a URL; so may `\u` in a string. Both are rare, so they are not
+            // decoded here.
             case 0x25: return true
             case 0x4B, 0x6B:
                 if stands("to", "ken", bytes, at: index) || stands("api", "key", bytes, at: index) { return true }
@@ -57,6 +61,7 @@ extension SecretName {
     ) -> Bool {
         var position = index
         for offset in (0..<start.utf8CodeUnitCount).reversed() {
+            // Backwards through `start`, from the byte before `index`.
             repeat { position -= 1 } while position >= 0 && isSeparator(bytes[position])
             guard position >= 0, bytes[position] | 0x20 == start.utf8Start[offset] else { return false }
         }

@@ -7,6 +7,7 @@ enum SecretName {
     /// The value is a secret.
     case secret
 
+    /// In the form of `normalized`.
     private static let secrets: Set<String> = [
         "accesstoken", "refreshtoken", "apikey", "authorization", "proxyauthorization", "ckapitoken", "ckwebauthtoken",
     ]
@@ -21,7 +22,8 @@ enum SecretName {
         }
     }
 
-    /// A name in lower case, without `_` and `-`.
+    /// A name in lower case, without `_` and `-`: services write `access_token`, `accessToken` and `Access-Token` for
+    /// one thing.
     static func normalized(_ name: some Sequence<UInt8>) -> String {
         let kept = name.lazy.filter { $0 != 0x5F && $0 != 0x2D }.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         return String(decoding: Array(kept), as: UTF8.self)

@@ -1,6 +1,6 @@
 import JSON
 
-/// Finds the secrets of one JSON text by its tokens.
+/// Finds the secrets of one JSON text by its tokens. Call `run` once; the bytes must outlive the scan.
 struct SecretScan {
     /// The judgement of a value by all names above it, in ascending order of suspicion.
     private enum Standing: Int {
@@ -10,22 +10,29 @@ struct SecretScan {
         case secret
     }
 
+    /// An object or array that the scanner is in.
     private struct Container {
         let isObject: Bool
         /// The least standing of every value within.
         let inherited: Standing
         /// The name of the current member, decoded and normalized.
         var name = ""
+        /// The standing that the current member's name gives its value; in an array, that of the next element.
         var standing = Standing.plain
         /// True if the container is the member `d` of the frame.
         var isGatewayData = false
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
+    /// True for gateway frames, the only ones whose `op` decides what a token is.
     private let isGateway: Bool
+    /// Outermost first.
     private var containers: [Container] = []
+    /// The places of secrets, in the order of the text.
     private var found: [SecretPlace] = []
+    /// The places that are secrets if the op may be IDENTIFY or RESUME.
     private var gatewayTokens: [SecretPlace] = []
+    /// The values of `op` in the outermost object, as they are written; a frame may name it twice.
     private var ops: [Substring] = []
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) {
@@ -62,18 +69,20 @@ extension SecretScan {
         }
     }
 
+    /// Opens a container; everything within it inherits the standing of the member that it is the value of.
     private mutating func open(isObject: Bool) {
         let parent = containers.last
         let isData = isGateway && containers.count == 1 && parent?.isObject == true && parent?.name == "d"
         containers.append(Container(isObject: isObject, inherited: standing, isGatewayData: isData))
     }
 
-    /// The standing of the next value.
+    /// The standing of the next value: the more suspicious of what all names above it and its own name say.
     private var standing: Standing {
         guard let container = containers.last else { return .plain }
         return container.inherited.rawValue > container.standing.rawValue ? container.inherited : container.standing
     }
 
+    /// Judges the name of a member, decoded, so that an escape hides nothing.
     private mutating func takeName(_ token: JSONToken) {
         guard let container = containers.last else { return }
         let name = SecretText(string: token, in: bytes).text
@@ -87,6 +96,7 @@ extension SecretScan {
             }
     }
 
+    /// Takes a string value. A string that is no secret as a whole may still contain one, in a URL or a header.
     private mutating func takeString(_ token: JSONToken) {
         let place = SecretPlace(range: token.range)
         switch standing {
@@ -104,6 +114,7 @@ extension SecretScan {
         noteHeader(token)
     }
 
+    /// Takes a number value. A secret number leaves as a string, so that the rest still parses.
     private mutating func takeNumber(_ token: JSONToken) {
         let place = SecretPlace(range: token.range, needsQuotes: true)
         switch standing {
@@ -113,6 +124,7 @@ extension SecretScan {
         }
     }
 
+    /// Notes the value of the frame's `op`, whatever it is: an odd one does not show that the frame is harmless.
     private mutating func noteOp(_ token: JSONToken) {
         guard isGateway, containers.count == 1, containers[0].isObject, containers[0].name == "op" else { return }
         ops.append(Substring(decoding: bytes[token.range], as: UTF8.self))

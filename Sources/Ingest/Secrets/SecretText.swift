@@ -3,10 +3,12 @@ import JSON
 
 /// A decoded text with the place of each byte in the frame; finds the secrets within it.
 struct SecretText {
+    /// The decoded bytes, in which names are searched.
     private(set) var text: [UInt8] = []
     /// The place in the frame of each byte of `text`, and of its end; `nil` if the frame contains `text` undecoded from
     /// `start` on.
     private var places: [Int]?
+    /// The index in the frame of the text's first byte.
     private var start = 0
 
     /// A string of a JSON text.
@@ -31,6 +33,7 @@ struct SecretText {
         }
     }
 
+    /// True for the bytes of names in JSON, URLs and headers, and of base64url: letters, digits, `_` and `-`.
     static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5F, 0x2D: true
@@ -48,6 +51,8 @@ struct SecretText {
             if raw[index] == 0x5C, let escape = escape(index) {
                 for byte in UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter {
                     text.append(byte)
+                    // Every byte of one character has the place of the whole escape, so a found range covers escapes
+                    // whole.
                     places.append(start + index)
                 }
                 index += escape.length
@@ -62,6 +67,7 @@ struct SecretText {
         self.places = places
     }
 
+    /// The place in the frame of a range of the text.
     private func place(_ range: Range<Int>) -> SecretPlace {
         guard let places else { return SecretPlace(range: start + range.lowerBound..<start + range.upperBound) }
         return SecretPlace(range: places[range.lowerBound]..<places[range.upperBound])
@@ -83,6 +89,7 @@ extension SecretText {
             if end > index, isSecret || SecretName.looksLikeWebToken(text[index..<end]) {
                 found.append(place(index..<end))
             }
+            // Behind the value, so that a value is not searched for parameters of its own.
             index = end
         }
         return found
@@ -94,11 +101,14 @@ extension SecretText {
         var index = 0
         while let end = wordEnd("authorization", from: index) {
             index = end
+            // Quotes, backslashes and spaces may come between, because the text may be JSON or code within a string.
             let colon = skip(from: end) { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 || $0 == 0x5C }
             guard colon < text.count, text[colon] == 0x3A || text[colon] == 0x3D else { continue }
             let wordStart = skip(from: colon + 1) { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 || $0 == 0x5C }
             let first = wordStart..<skip(from: wordStart) { !Self.endsWord($0) }
             let next = skip(from: first.upperBound) { $0 <= 0x20 }
+            // `first` is the scheme if it has the name of one, and `second` then the credential; otherwise `first` may
+            // be one itself.
             let second = next..<skip(from: next) { !Self.endsWord($0) }
             if Self.schemes.contains(SecretName.normalized(text[first])) {
                 if !second.isEmpty { found.append(place(second)) }
@@ -126,10 +136,13 @@ extension SecretText {
 }
 
 extension SecretText {
+    /// The schemes of Authorization headers that services use (RFC 9110, section 11.6.2), in the form of `normalized`.
     private static let schemes: Set<String> = ["bearer", "basic", "token", "digest", "negotiate", "bot", "apikey"]
     /// The least bytes of a credential without a scheme; a shorter word is more likely part of a sentence.
     private static let credentialBytesMin = 16
 
+    /// The name before an equals sign, with its percent escapes decoded; `nil` if no `?`, `&`, `#` or `;` comes before
+    /// it.
     private func parameterName(before equals: Int) -> [UInt8]? {
         var start = equals
         while start > 0, Self.isNameByte(text[start - 1]) || text[start - 1] == 0x25 { start -= 1 }
@@ -149,6 +162,8 @@ extension SecretText {
         return start..<skip(from: start) { $0 != quote }
     }
 
+    /// The index behind the next occurrence of a word, in any case, at or after `start`; `nil` if there is none. `word`
+    /// must consist of lower-case letters.
     private func wordEnd(_ word: String, from start: Int) -> Int? {
         let letters = Array(word.utf8)
         guard text.count - start >= letters.count else { return nil }
@@ -158,16 +173,20 @@ extension SecretText {
         return nil
     }
 
+    /// The index of the first byte at or after `start` that does not meet the condition; `text.count` if all do.
     private func skip(from start: Int, while condition: (UInt8) -> Bool) -> Int {
         var index = start
         while index < text.count, condition(text[index]) { index += 1 }
         return index
     }
 
+    /// True for bytes that end a parameter's value: white space, `&`, `#`, `;`, and the quotes, brackets and signs that
+    /// may follow a URL in a text.
     private static func endsParameter(_ byte: UInt8) -> Bool {
         byte <= 0x20 || [0x26, 0x23, 0x3B, 0x22, 0x27, 0x3C, 0x3E, 0x60, 0x29, 0x5D, 0x7D, 0x7C, 0x5C].contains(byte)
     }
 
+    /// True for bytes that end a word without quotes: white space, quotes, a comma, closing brackets, a backslash.
     private static func endsWord(_ byte: UInt8) -> Bool {
         byte <= 0x20 || [0x22, 0x27, 0x2C, 0x7D, 0x5D, 0x5C].contains(byte)
     }

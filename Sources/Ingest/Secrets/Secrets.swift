@@ -23,6 +23,7 @@ struct Secrets {
     static func redact(_ payload: [UInt8], kind: EventKind) -> Redaction {
         let places = payload.withUnsafeBufferPointer { bytes -> [SecretPlace] in
             guard SecretName.mayOccur(in: bytes) else { return [] }
+            // An event of a stream is lines, each with a field's name; only what comes behind may be JSON.
             if kind == .serverSentEvent { return placesInLines(bytes) }
             return self.places(in: bytes, isGateway: kind == .gatewayFrame).found
         }
@@ -73,6 +74,8 @@ struct Secrets {
         return kept + rest
     }
 
+    /// Replaces the places, which may overlap and come in any order. Of a place that overlaps an earlier one, only the
+    /// rest is replaced.
     private static func replace(_ places: [SecretPlace], in payload: [UInt8]) -> Redaction {
         var redacted: [UInt8] = []
         var copied = 0
@@ -93,11 +96,13 @@ struct Secrets {
     }
 }
 
-/// Lines joined by LF, like the `data` lines of an event stream, with the place of each line in the event.
+/// Lines joined by LF, like the `data` lines of an event stream, with the place of each line in the event. A client
+/// joins them in this way (HTML standard, section 9.2.6), so a JSON text may be spread over them.
 private struct JoinedText {
     private(set) var text: [UInt8] = []
     /// The place of each line's beginning in the joined text, and in the event.
     private var lines: [(joined: Int, event: Int)] = []
+    /// True if every line is a JSON text by itself.
     private var areWhole = true
 
     /// True if a JSON text may span several lines.
@@ -115,6 +120,7 @@ private struct JoinedText {
     func places(of place: SecretPlace) -> [SecretPlace] {
         lines.indices.compactMap { index in
             let line = lines[index]
+            // Without the LF, which is not in the event at that place.
             let end = index + 1 < lines.count ? lines[index + 1].joined - 1 : text.count
             let range = place.range.clamped(to: line.joined..<end)
             guard !range.isEmpty else { return nil }
@@ -125,6 +131,7 @@ private struct JoinedText {
 
 /// The place of a secret.
 struct SecretPlace: Equatable {
+    /// The secret's bytes, counted from the payload's first byte, or from that of the text that was searched.
     let range: Range<Int>
     /// True if the substitute needs quotes to be JSON, because the secret is a number.
     var needsQuotes = false
@@ -135,7 +142,8 @@ struct SecretPlace: Equatable {
 }
 
 extension FrameDraft {
-    /// The event with a payload whose secrets are replaced (I14); the attribute `redacted` counts them.
+    /// The event with a payload whose secrets are replaced (I14); the attribute `redacted` counts them. A payload that
+    /// is too large to keep is not searched, because only its length and hash stay.
     func redacted(payload: [UInt8]) throws -> DraftEvent {
         guard payload.count <= EnvelopeLimits.payloadBytesMax else { return try draft(payload: payload) }
         let redaction = Secrets.redact(payload, kind: kind)

@@ -18,6 +18,7 @@ indirect enum JSONTree: Equatable, Sendable {
     /// strings that are not UTF-8 become replacement characters.
     init?(parsing bytes: [UInt8]) {
         let tree = bytes.withUnsafeBufferPointer { buffer -> JSONTree? in
+            // RFC 8259, section 8.1, lets a reader ignore a byte order mark.
             let start = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
             let text = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[start...])
             var reader = JSONReader(text, levelsMax: Self.depthMax, allowsAnyBytes: true)

@@ -15,7 +15,8 @@ package enum UTF8Text {
         return memchr(base, 0, bytes.count) != nil
     }
 
-    /// The bytes, with each byte that is not UTF-8 written as `%XX`; `changed` is true if there was one.
+    /// The bytes, with each byte that is not UTF-8 written as `%XX`; `changed` is true if there was one. A `%` of the
+    /// text itself stays as it is.
     static func percentEncodingFaults(_ bytes: [UInt8]) -> (bytes: [UInt8], changed: Bool) {
         bytes.withUnsafeBufferPointer { buffer in
             var fault = UTF8Sequence.firstFault(in: buffer)
