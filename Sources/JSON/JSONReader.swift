@@ -60,6 +60,11 @@ package struct JSONReader {
     @inlinable @inline(__always)
     package var offset: Int { scanner.place - start }
 
+    /// Where a text begins that this reader has read, behind its opening quote.
+    package func offset(of text: JSONText) -> Int {
+        text.bytes.baseAddress.map { $0 - UnsafeRawPointer(start) } ?? offset
+    }
+
     /// What kind of value comes next; the value is not read.
     @inlinable
     package mutating func kind() throws(JSONError) -> Kind {

@@ -13,11 +13,14 @@ import Darwin
 #endif
 
 /// A capture that can be read several times: the file itself, or an unnamed temporary copy of a pipe or standard input.
+///
+/// Owns the descriptor. Reads name their place in the file (`pread`), so any number of readers can share it.
 final class CaptureFile {
     /// The name in messages.
     let name: String
     /// The number of bytes when the file was opened; bytes added later belong to the next run.
     let size: Int
+    /// Open for reading until `deinit`.
     let descriptor: Int32
     private let operation: String
 
@@ -47,6 +50,7 @@ final class CaptureFile {
                 reason: "it is a directory, not a file",
                 advice: "name a file; for a git repository use: logtool ingest LOG git REPO"
             )
+        // Standard input is copied even if it is a file: it may be opened for appending, or be read from its middle on.
         case S_IFREG where path != "-":
             descriptor = opened
             size = Int(status.st_size)
@@ -69,6 +73,7 @@ final class CaptureFile {
         CaptureLineReader(self)
     }
 
+    /// An error of `ingest capture`; `name` is the file, with a line number where one is to blame.
     static func error(_ code: IngestError.Code, _ name: String, _ reason: String, advice: String = "") -> IngestError {
         IngestError(code, operation: "ingest capture", object: name, reason: reason, advice: advice)
     }
@@ -80,7 +85,10 @@ final class CaptureFile {
         IngestError(.io, operation: operation, object: name, reason: String(cString: strerror(errno)))
     }
 
-    /// Copies all bytes into a temporary file without a name.
+    /// Copies all bytes into a temporary file without a name, which vanishes with its descriptor, also after a crash.
+    /// Reads to the end of the input, however long that takes.
+    ///
+    /// - Throws: `IngestError` with code `io`.
     private static func spool(
         _ input: Int32,
         _ name: String,
@@ -92,6 +100,7 @@ final class CaptureFile {
         var size = 0
         while true {
             let count = read(input, &buffer, buffer.count)
+            // A signal interrupted the read; nothing was read.
             if count < 0, errno == EINTR { continue }
             guard count >= 0, writeAll(copy, buffer, count) else {
                 defer { close(copy) }
@@ -102,6 +111,7 @@ final class CaptureFile {
         }
     }
 
+    /// Writes the first `count` bytes; false if that fails, with the cause in `errno`.
     private static func writeAll(_ descriptor: Int32, _ bytes: [UInt8], _ count: Int) -> Bool {
         bytes.withUnsafeBytes { buffer in
             var offset = 0
@@ -115,7 +125,7 @@ final class CaptureFile {
     }
 }
 
-/// Reads a capture line by line in constant memory.
+/// Reads a capture line by line. Memory is bounded by one line, at most `lineBytesMax`, and the buffer.
 struct CaptureLineReader {
     /// One line, without LF or CRLF.
     struct Line {
@@ -133,8 +143,11 @@ struct CaptureLineReader {
     static let lineBytesMax = 256 << 20
 
     private let file: CaptureFile
+    /// How much of the file was read into the buffer so far, in bytes.
     private var offset = 0
+    /// The number of the last line; 0 before the first.
     private var number = 0
+    /// The last piece of the file; its bytes from `start` on are not taken yet.
     private var buffer: [UInt8] = []
     private var start = 0
 
@@ -142,7 +155,9 @@ struct CaptureLineReader {
         self.file = file
     }
 
-    /// The next line; `nil` at the end.
+    /// The next line; `nil` at the end. The part behind the last line feed is a line, too, unless it is empty.
+    ///
+    /// - Throws: `IngestError` with code `io`.
     mutating func next() throws -> Line? {
         var line: [UInt8] = []
         var length = 0
@@ -153,6 +168,7 @@ struct CaptureLineReader {
             }
             let end = Self.lineEnd(in: buffer, from: start)
             length += end - start
+            // Once too long, the line is only counted, so that its memory is free again.
             if length <= Self.lineBytesMax { line.append(contentsOf: buffer[start..<end]) } else { line = [] }
             start = end
             guard start < buffer.count else { continue }
@@ -161,6 +177,7 @@ struct CaptureLineReader {
         }
     }
 
+    /// Counts the line, and takes off one CR before the line feed.
     private mutating func finish(_ line: [UInt8], _ length: Int, isUnterminated: Bool) -> Line {
         number += 1
         let isTooLong = length > Self.lineBytesMax
@@ -168,7 +185,7 @@ struct CaptureLineReader {
         return Line(number: number, bytes: bytes, isUnterminated: isUnterminated, isTooLong: isTooLong)
     }
 
-    /// The index of the next LF, or the count.
+    /// The index of the next LF, or the count. `memchr` looks only at bytes from `start` to the count.
     private static func lineEnd(in buffer: [UInt8], from start: Int) -> Int {
         buffer.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, let found = memchr(base + start, 0x0A, bytes.count - start) else {
@@ -178,6 +195,7 @@ struct CaptureLineReader {
         }
     }
 
+    /// Reads the next piece into the empty buffer; false at `size`, or earlier if the file was cut off meanwhile.
     private mutating func fill() throws -> Bool {
         assert(start == buffer.count, "what was read is taken before more is read")
         assert(self.offset <= file.size, "bytes added after the file was opened are not read")
@@ -185,6 +203,7 @@ struct CaptureLineReader {
         guard wanted > 0 else { return false }
         let offset = offset
         var count = 0
+        // Only the bytes that the system has written count as initialised; -1 means none.
         buffer = [UInt8](unsafeUninitializedCapacity: wanted) { bytes, initialized in
             repeat {
                 count = pread(file.descriptor, bytes.baseAddress, wanted, off_t(offset))

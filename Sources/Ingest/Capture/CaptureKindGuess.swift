@@ -3,16 +3,18 @@ import JSON
 /// Finds the one kind that a capture's lines show.
 ///
 /// A line shows a kind by its members, or by its frame's first members. A frame that is malformed before them shows
-/// none.
+/// none. Kinds are only ever added, so the order of the lines matters for streams alone.
 struct CaptureKindGuess {
     /// The number of frames that are examined; more would not change the answer for an honest capture.
     private static let frameCountMax = 256
 
     private var kinds: Set<CaptureKind> = []
     private var frameCount = 0
+    /// True until a connection's first frame, which decides whether its frames are pieces of a stream.
     private var isFirstOfConnection = true
     private var isStream = false
 
+    /// Takes a line into account; lines must come in the capture's order.
     mutating func look(at line: CaptureLine) {
         switch line.content {
         case .link:
@@ -50,6 +52,7 @@ struct CaptureKindGuess {
     /// True if the first bytes of a connection are a field or comment of an event stream.
     private static func beginsEventStream(_ bytes: [UInt8]) -> Bool {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        // Empty lines may come before the first field.
         let first = text.drop { $0 == 0x0A || $0 == 0x0D }
         return ["data:", "id:", "event:", "retry:", ":"].contains { first.starts(with: $0.utf8) }
     }
@@ -69,16 +72,20 @@ struct CaptureKindGuess {
     }
 
     private static func kind(ofObject reader: inout JSONReader) throws(JSONError) -> CaptureKind? {
+        // The names so far. Names with escapes count as `other`.
         var members: Members = []
         try reader.enterObject()
         while let name = try reader.nextMember() {
             members.insert(Members(name: name.bytes))
+            // Each kind has members that the others lack: `op` is the gateway's, `topic` and `event` are Phoenix's.
             if members.contains(.op) { return .gateway }
             if members.isSuperset(of: [.topic, .event]) { return .realtime }
             if members.isSuperset(of: [.project, .items]) { return .items }
             try reader.skip()
         }
+        // An object with `project` alone is a message with an empty list.
         try reader.finish()
+        // An object with `project` alone is a message with an empty list.
         return members == .project ? .items : nil
     }
 

@@ -1,7 +1,7 @@
 import EventLog
 import JSON
 
-/// One line of a capture.
+/// One line of a capture (docs/events.md).
 struct CaptureLine {
     enum Content {
         /// A frame, or a piece of a stream.
@@ -14,6 +14,7 @@ struct CaptureLine {
 
     /// The time of receipt, in milliseconds since 1970 UTC.
     let milliseconds: Int64
+    /// The same instant as `milliseconds`.
     let recordedAt: Timestamp
     let content: Content
 
@@ -51,6 +52,7 @@ extension CaptureLine {
         try self.init(members)
     }
 
+    /// Checks the members. The time is checked first, so a line without one is never taken for another fault.
     private init(_ members: CaptureMembers) throws(CaptureFault) {
         guard let time = members.milliseconds else { throw CaptureFault(reason: "\"t_ms\" is missing") }
         guard let milliseconds = Int64(time), let recordedAt = Timestamp(milliseconds: milliseconds) else {

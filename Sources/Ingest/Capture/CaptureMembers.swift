@@ -7,13 +7,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The members of a capture line, not yet checked.
+/// The members of a capture line, not yet checked. `read` fills them once; `content` then judges them together.
 struct CaptureMembers {
     /// The text of `t_ms`; `nil` if it is missing, empty if it is not a number.
     private(set) var milliseconds: String?
     /// The texts of known members, by `Name`.
     private var texts = [[UInt8]?](repeating: nil, count: Name.allCases.count)
-    /// A close code may be a number or a text.
+    /// The close code; it may be a number or a text.
     private var code: String?
     /// Which known members are there and not `null`, by `Name`.
     private var isThere = [Bool](repeating: false, count: Name.allCases.count)
@@ -45,17 +45,24 @@ struct CaptureMembers {
     }
 
     /// Reads one JSON object.
+    ///
+    /// - Throws: `JSONError` if the line is not one JSON object, a member occurs twice, or a known one has the wrong
+    ///   type.
     mutating func read(_ line: UnsafeBufferPointer<UInt8>) throws(JSONError) {
         var reader = JSONReader(UnsafeRawBufferPointer(line), levelsMax: .max, allowsAnyBytes: true)
         guard try reader.kind() == .object else { throw JSONError(offset: 0, reason: "it does not begin with {") }
         try reader.enterObject()
         while let name = try reader.nextMember() {
-            let start = reader.offset
+            let start = reader.offset(of: name)
+            // Names are compared decoded, so that an escape cannot hide that a member occurs twice. `null` counts as
+            // absent: it may come twice.
             if let known = Name(name) {
                 if isThere[known.rawValue] { throw Self.repeated(String(describing: known.text), at: start) }
                 isThere[known.rawValue] = try readValue(of: known, &reader)
             } else {
                 let name = String(decoding: try name.decoded(), as: UTF8.self)
+                // An unknown member twice is refused, too: a reader of a later version might know it, and would have to
+                // choose.
                 if others.contains(name) { throw Self.repeated(name, at: start) }
                 let isNull = try reader.kind() == .null
                 try reader.skip()
@@ -65,6 +72,7 @@ struct CaptureMembers {
         try reader.finish()
     }
 
+    /// The fault of a member that occurs twice; quotes at most 40 characters of its name.
     private static func repeated(_ name: String, at offset: Int) -> JSONError {
         JSONError(offset: offset, reason: "the member \"\(name.prefix(40))\" stands twice")
     }
@@ -97,6 +105,7 @@ struct CaptureMembers {
 extension CaptureMembers {
     /// The content of the line: everything but its time.
     func content() throws(CaptureFault) -> CaptureLine.Content {
+        // `link` decides before `path` and `op`, and those before `dir`.
         if let link = text(.link) { return try self.link(link) }
         if isThere[Name.path.rawValue] || isThere[Name.operation.rawValue] { return try file() }
         guard let direction = text(.direction) else { throw CaptureFault(reason: "\"dir\" is missing") }
@@ -107,6 +116,8 @@ extension CaptureMembers {
         return .frame(direction, bytes)
     }
 
+    /// The content of a line that opens or closes a connection. The code becomes an attribute, so its length is
+    /// limited.
     private func link(_ state: String) throws(CaptureFault) -> CaptureLine.Content {
         guard state == "open" || state == "close" else {
             throw CaptureFault(reason: "\"link\" is neither \"open\" nor \"close\"")
@@ -118,8 +129,10 @@ extension CaptureMembers {
         return .link(state: state, code: code)
     }
 
+    /// The content of a line about a status file.
     private func file() throws(CaptureFault) -> CaptureLine.Content {
         guard let path = text(.path), !path.isEmpty else { throw CaptureFault(reason: "\"path\" is missing or empty") }
+        // The attributes of an event have a limit together (I3); 256 bytes are room for the others.
         guard path.utf8.count <= EnvelopeLimits.attributeBytesMax - 256 else {
             throw CaptureFault(reason: "\"path\" has \(path.utf8.count) bytes, too many for an attribute")
         }
@@ -139,6 +152,7 @@ extension CaptureMembers {
         texts[name.rawValue].map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The bytes of `raw` or `rawBase64`; `nil` if neither is there.
     private func bytes() throws(CaptureFault) -> [UInt8]? {
         let raw = texts[Name.raw.rawValue]
         guard let encoded = texts[Name.base64.rawValue] else { return raw }

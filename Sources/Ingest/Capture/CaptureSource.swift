@@ -33,7 +33,8 @@ public struct CaptureSource: EventSource, Sendable {
         self.doubt = doubt
     }
 
-    /// Reads the whole capture once, so that nothing of a broken one is appended, and begins again.
+    /// Reads the whole capture once, so that nothing of a broken one is appended, and begins again. Nothing is taken
+    /// from `history`: the log skips the keys that it holds (I4).
     ///
     /// - Throws: `IngestError` with code `io`, `invalidCapture` naming file and line, or `unknownKind`.
     public func drafts(after history: RecordedHistory) throws -> CaptureDrafts {
@@ -47,11 +48,15 @@ public struct CaptureSource: EventSource, Sendable {
 /// The result of the first reading of a capture.
 struct CaptureCheck {
     let kind: CaptureKind
-    /// The first line's `t_ms`.
+    /// The `t_ms` of the first line that can be read, in milliseconds since 1970 UTC; 0 if none can. The beginning of
+    /// every key.
     let firstTime: Int64
     /// How the frames fit the given kind; `nil` if none was given, or nobody wants to know.
     let fit: CaptureFit?
 
+    /// Reads the whole file.
+    ///
+    /// - Throws: as `CaptureSource.drafts(after:)`.
     init(_ file: CaptureFile, kind: CaptureKind?, keepGoing: Bool, isFitAsked: Bool) throws {
         var guess = CaptureKindGuess()
         var fit = isFitAsked ? kind.map(CaptureFit.init) : nil
@@ -80,6 +85,9 @@ struct CaptureCheck {
 }
 
 extension CaptureLineReader.Line {
+    /// The line's content.
+    ///
+    /// - Throws: `CaptureFault` if it is no capture line.
     func parsed() throws(CaptureFault) -> CaptureLine {
         if isTooLong {
             throw CaptureFault(reason: "the line is longer than \(CaptureLineReader.lineBytesMax >> 20) MiB")
@@ -96,15 +104,19 @@ extension CaptureLineReader.Line {
     }
 }
 
-/// The drafts of one run over a capture.
+/// The drafts of one run over a capture. Reads the file a second time, a line at a time, so memory does not grow with
+/// the capture.
 public struct CaptureDrafts: DraftSequence {
     private let file: CaptureFile
     private let kind: CaptureKind
     private let firstTime: Int64
     private let source: SourceName
     private var lines: CaptureLineReader
+    /// Cuts the pieces of the current connection into events; only for kind sse.
     private var stream = EventStreamSplitter()
+    /// The number of the last event of a stream, counted through all connections.
     private var streamEventCount = 0
+    /// The items of the last line that are not given out yet: a piece of a stream may complete several events, or none.
     private var waiting: ArraySlice<SourceItem> = []
 
     init(_ file: CaptureFile, kind: CaptureKind, firstTime: Int64, source: SourceName) {
@@ -127,6 +139,7 @@ public struct CaptureDrafts: DraftSequence {
         return waiting.popFirst()
     }
 
+    /// The items of one line: an issue if it cannot be used, else its events.
     private mutating func items(of line: CaptureLineReader.Line) throws -> [SourceItem] {
         let parsed: CaptureLine
         do throws(CaptureFault) {
@@ -138,6 +151,7 @@ public struct CaptureDrafts: DraftSequence {
         switch parsed.content {
         case .link(let state, let code):
             let link = try self.link(state, code, parsed, line.number)
+            // The end of the stream comes before the link, as it did on the connection.
             return try finishStream() + [.draft(link)]
         case .frame(let direction, let bytes):
             if kind == .sse { return try push(bytes, at: parsed.recordedAt) }
@@ -152,6 +166,7 @@ public struct CaptureDrafts: DraftSequence {
         }
     }
 
+    /// The events that a piece of a stream completes.
     private mutating func push(_ bytes: [UInt8], at time: Timestamp) throws -> [SourceItem] {
         try bytes.withUnsafeBufferPointer { stream.push($0, at: time) }.map { try streamItem($0) }
     }
@@ -161,6 +176,7 @@ public struct CaptureDrafts: DraftSequence {
         try stream.end().map { [try streamItem($0)] } ?? []
     }
 
+    /// An event of a stream, with the next number. Its time is that of the line that completed it.
     private mutating func streamItem(_ event: EventStreamSplitter.Event) throws -> SourceItem {
         streamEventCount += 1
         let frame = FrameDraft(
@@ -175,6 +191,7 @@ public struct CaptureDrafts: DraftSequence {
         }
     }
 
+    /// The event of a line but for its payload; the line's number makes the key.
     private func frame(_ line: CaptureLine, _ number: Int, _ attributes: [Attributes.Pair]) throws -> FrameDraft {
         FrameDraft(
             recordedAt: line.recordedAt,
@@ -185,6 +202,7 @@ public struct CaptureDrafts: DraftSequence {
         )
     }
 
+    /// The event of a line that opens or closes a connection.
     private func link(_ state: String, _ code: String?, _ line: CaptureLine, _ number: Int) throws -> DraftEvent {
         var attributes = [Attributes.Pair(name: "link", value: state)]
         if let code { attributes.append(Attributes.Pair(name: "code", value: code)) }

@@ -3,18 +3,21 @@ import JSON
 #if Recorders
 import EventLog
 
-/// The bodies of a recorder's requests, as JSON.
+/// The bodies of a recorder's requests, as JSON (CloudKit Web Services Reference: "Fetching Records Using a Query",
+/// "Fetching Records by Record Name").
 enum CloudKitCall {
-    /// The most records of one answer.
+    /// The most records of one answer; 200 is the most that CloudKit allows.
     private static let resultsLimit: Int64 = 200
 
-    /// A query for records of one type.
+    /// A query for records of one type, with one condition.
     struct Query: Sendable {
         let type: String
         let field: String
         let comparator: String
+        /// For a `TIMESTAMP` milliseconds since 1970 UTC.
         let value: Int64
         let valueType: String
+        /// Whether to sort by the field, descending; otherwise CloudKit chooses the order.
         var sortsByField = false
 
         /// The sessions whose time is at or after an instant; the same query as the phone's app sends.
@@ -43,6 +46,8 @@ enum CloudKitCall {
     }
 
     /// The body of `records/query`.
+    ///
+    /// - Parameter marker: the marker in the answer before; `nil` for the first page.
     static func body(_ query: Query, marker: String?) -> [UInt8] {
         var json = JSONWriter()
         json.begin("{")
@@ -66,7 +71,7 @@ enum CloudKitCall {
         return json.bytes
     }
 
-    /// The body of `records/lookup`.
+    /// The body of `records/lookup`, for at most 200 names.
     static func lookup(_ names: [String]) -> [UInt8] {
         var json = JSONWriter()
         json.begin("{")
@@ -120,7 +125,7 @@ struct CloudKitRecord: Equatable {
     /// True if the answer states that there is no such record.
     let isMissing: Bool
 
-    /// Reads the records of an answer; `nil` if it has no list of records.
+    /// Reads the records of an answer; `nil` if it has no list of records. Elements without a name are passed over.
     static func all(in json: JSONTree) -> [CloudKitRecord]? {
         json["records"]?.elements?.compactMap { element in
             guard let name = element["recordName"]?.string else { return nil }

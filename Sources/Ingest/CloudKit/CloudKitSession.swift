@@ -3,9 +3,13 @@ import EventLog
 import Logging
 
 /// One run of a recorder of CloudKit records. Used by one task.
+///
+/// Keeps the change tag of every record, so that an answer is recorded only if it differs from what the log holds. A
+/// run of answers counts as a connection: it opens with the first answer and closes with a failure.
 final class CloudKitSession {
     /// The last recorded state of a record.
     private struct Known {
+        /// The change tag; `nil` if the answer had none.
         var tag: String?
         /// True if the record exists but no query finds it any more, for instance because of its age.
         var isOutside = false
@@ -14,24 +18,33 @@ final class CloudKitSession {
     /// The answer to one call.
     private struct Answer {
         let status: Int
+        /// The body as it came, but for the next web token (I14).
         let body: [UInt8]
         let json: JSONTree
     }
 
     private let recording: Recording
+    /// The container's database, without a slash at the end.
     private let url: String
     private let follows: Bool
     private var tokens: CloudKitTokens
     private var journal: ConnectionJournal
     private var complaints: Complaints
     private var backoff: Backoff
+    /// The records that exist as far as the log shows, by type and name.
     private var known: [String: [String: Known]] = [:]
+    /// True from the first answer until a failure.
     private var isOpen = false
+    /// The status recorded last; the same one again is not recorded. `nil` after a good answer.
     private var lastTrouble: Int?
 
+    /// The most failures in a row before a run that does not follow gives up.
     private static let failuresMax = 5
+    /// The most pages that one query reads: a server that always names a next page must not hold the recorder.
     private static let pagesMax = 10_000
+    /// The most names in one lookup; 200 is the most that CloudKit allows.
     private static let lookupMax = 200
+    /// The longest wait that the server may demand, in seconds.
     private static let waitSecondsMax: Int64 = 3_600
 
     init(_ recording: Recording, url: String, tokens: CloudKitTokens, follows: Bool) throws {
@@ -45,7 +58,7 @@ final class CloudKitSession {
         try remember(recording.history)
     }
 
-    /// Cost: reads the whole log once.
+    /// Takes the records' states from the log, because the bookmark holds none. Cost: reads the whole log once.
     private func remember(_ history: RecordedHistory) throws {
         try history.forEachEvent { event in
             guard event.envelope.kind == .cloudKitRecords, let type = event.envelope.attributes["type"],
@@ -55,15 +68,18 @@ final class CloudKitSession {
         }
     }
 
+    /// Notes a record's state; a missing record is forgotten.
     private func note(_ record: CloudKitRecord, _ type: String) {
         known[type, default: [:]][record.name] = record.isMissing ? nil : Known(tag: record.tag)
     }
 
+    /// Opens the gap since the last run, if there was one.
     func begin() async throws {
         try journal.beginRun(topics: [nil], asksForPast: false, closes: "snapshot", at: recording.clock.now())
         try await append()
     }
 
+    /// Records that the recorder stops, and opens the gap that the next run closes (I29).
     func stop() async throws {
         try close("recorder stopped")
         try journal.endRun(topics: [nil], closes: "snapshot", at: recording.clock.now())
@@ -71,6 +87,8 @@ final class CloudKitSession {
     }
 
     /// Polls all records once, and records what differs from the log.
+    ///
+    /// - Parameter window: the greatest age of sessions that are queried, in whole seconds.
     func look(window: Duration) async throws {
         let now = recording.clock.now()
         let since = Timestamp(microseconds: now.microseconds - window.components.seconds * 1_000_000)
@@ -87,7 +105,7 @@ final class CloudKitSession {
 
 extension CloudKitSession {
     /// Reads all pages of some queries, and records them if a record is new or different. Looks up records that are
-    /// missing.
+    /// missing. All pages are recorded or none: a replay needs the whole result to see what it lacks.
     private func scan(_ type: String, _ queries: [CloudKitCall.Query]) async throws {
         var pages: [(answer: Answer, number: Int, isLast: Bool)] = []
         for query in queries { pages += try await self.pages(query) }
@@ -101,11 +119,13 @@ extension CloudKitSession {
             for page in pages { try record(page.answer, op: "query", type, page: page.number, isLast: page.isLast) }
         }
         for record in records { note(record, type) }
+        // Sorted, so that the lookups do not depend on the order of a dictionary.
         let absent = (known[type] ?? [:]).filter { !seen.contains($0.key) && !$0.value.isOutside }.keys.sorted()
         try await confirm(absent, type)
         try await append()
     }
 
+    /// The answers to a query, page after page; all are held in memory until the last one is known.
     private func pages(_ query: CloudKitCall.Query) async throws -> [(answer: Answer, number: Int, isLast: Bool)] {
         var pages: [(answer: Answer, number: Int, isLast: Bool)] = []
         var marker: String?
@@ -120,6 +140,7 @@ extension CloudKitSession {
     }
 
     /// Looks up records that a complete scan did not find: a record can leave a query's result without being deleted.
+    /// One that still exists is marked as outside, so that it is looked up only once.
     private func confirm(_ absent: [String], _ type: String) async throws {
         for start in stride(from: 0, to: absent.count, by: Self.lookupMax) {
             let names = Array(absent[start..<min(absent.count, start + Self.lookupMax)])
@@ -135,6 +156,7 @@ extension CloudKitSession {
         }
     }
 
+    /// Records an answer as it came. Its connection is the one that the journal has open.
     private func record(
         _ answer: Answer,
         op: String,
@@ -172,6 +194,8 @@ extension CloudKitSession {
             )
             let answer: HTTPAccess.Answer
             do {
+                // `askOnce`, because the request spends the web token: without the answer, and the next token in it,
+                // the session is lost.
                 answer = try await recording.http.askOnce(request, clock: recording.clock)
             } catch let trouble as HTTPTrouble {
                 try await failed(trouble.description, nil, name, wait: nil)
@@ -181,6 +205,7 @@ extension CloudKitSession {
         }
     }
 
+    /// Takes the next token out of an answer of any status, and judges the answer; `nil` if the call must be repeated.
     private func take(_ answer: HTTPAccess.Answer, _ name: String) async throws -> Answer? {
         let json = JSONTree(parsing: answer.body)
         let token = answer.headers["x-apple-cloudkit-web-auth-token"] ?? json?["webAuthToken"]?.string
@@ -195,6 +220,7 @@ extension CloudKitSession {
             try await succeeded()
             return Answer(status: 200, body: Secrets.replacing(token, in: answer.body), json: json)
         case 408, 429, 500...599:
+            // CloudKit states the wait in the body, in seconds.
             let told = json?["retryAfter"]?.integer ?? answer.headers["retry-after"].flatMap { Int64($0) }
             try await failed("status \(answer.status)", answer, name, wait: told)
             return nil
@@ -210,6 +236,7 @@ extension CloudKitSession {
         }
     }
 
+    /// Notes a good answer; the first one opens a connection.
     private func succeeded() async throws {
         backoff.reset()
         lastTrouble = nil
@@ -220,6 +247,12 @@ extension CloudKitSession {
         try await append()
     }
 
+    /// Records a failure, opens a gap, and waits by the backoff, or longer if the server demands it.
+    ///
+    /// - Parameters:
+    ///   - answer: `nil` if none came.
+    ///   - wait: the wait that the server demands, in seconds.
+    ///   - isFault: whether `reason` describes an answer with status 200.
     private func failed(
         _ reason: String,
         _ answer: HTTPAccess.Answer?,
@@ -243,6 +276,8 @@ extension CloudKitSession {
         try await recording.clock.sleep(max(own, told))
     }
 
+    /// Records an answer that cannot be used, without its body, unless the last one recorded had the same status. The
+    /// path leaves out the query, which holds the tokens (I14).
     private func record(_ answer: HTTPAccess.Answer, _ name: String, fault: String? = nil) throws {
         guard lastTrouble != answer.status else { return }
         lastTrouble = answer.status
@@ -250,6 +285,7 @@ extension CloudKitSession {
         try journal.http(answer.status, path: path, headers: answer.headers, fault: fault, at: time)
     }
 
+    /// Records the end of a run of answers, if one goes on. Code 0: it is no WebSocket.
     private func close(_ reason: String) throws {
         guard isOpen else { return }
         isOpen = false
@@ -260,6 +296,7 @@ extension CloudKitSession {
         try await recording.append(journal.take())
     }
 
+    /// An error without an object: the URL holds tokens (I14).
     private static func error(_ code: IngestError.Code, _ reason: String, _ advice: String) -> IngestError {
         IngestError(code, operation: "ingest cloudkit", object: "", reason: reason, advice: advice)
     }

@@ -6,6 +6,7 @@ public import EventLog
 public struct CloudKitSource: LiveSource {
     /// A container of records.
     public struct Container: Sendable {
+        /// The private database, under which the routes `records/query` and `records/lookup` lie.
         let url: String
 
         /// Names a container.
@@ -20,6 +21,7 @@ public struct CloudKitSource: LiveSource {
             api: String = "https://api.apple-cloudkit.com"
         ) throws {
             let place = try HTTPAddress(api, operation: "ingest cloudkit")
+            // Goes into a path as it is, so only letters, digits, points and hyphens.
             let isName = name.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                     || byte == 0x2E || byte == 0x2D

@@ -3,10 +3,13 @@ import EventLog
 
 /// The two secrets of a CloudKit recorder: the API token and the web token. A web token works once; each answer
 /// contains the next one, which is written to `webFile`, so that the next run is still signed in.
+///
+/// Requests therefore go one after another, and each takes the token of the answer before.
 struct CloudKitTokens {
     private let api: TokenSource
     private let web: TokenSource
     private let webFile: String?
+    /// The web token of the last answer; `nil` before the first.
     private var next: String?
 
     init(api: TokenSource, web: TokenSource, webFile: String?) {
@@ -20,7 +23,8 @@ struct CloudKitTokens {
         return "ckAPIToken=\(UTF8Text.percentEncoded(key))&ckWebAuthToken=\(UTF8Text.percentEncoded(token))"
     }
 
-    /// Takes the web token of an answer and writes it to the file.
+    /// Takes the web token of an answer and writes it to the file. A token that holds anything but visible ASCII is
+    /// passed over.
     ///
     /// - Throws: `IngestError` with code `io` if the file cannot be written.
     mutating func renew(_ token: String) throws {
@@ -28,6 +32,7 @@ struct CloudKitTokens {
         next = token
         guard let webFile else { return }
         do {
+            // Replaced as a whole: a half-written token would lose the session.
             try Folder.replaceFile(at: webFile, with: Array("\(token)\n".utf8))
         } catch {
             throw IngestError(

@@ -5,6 +5,7 @@ import EventLog
 /// which the recorder is known to have listened.
 struct GitHubBookmark: Equatable {
     let tip: String
+    /// `nil` in a bookmark that `GitSource` left.
     var alive: Timestamp?
 
     init(tip: String, alive: Timestamp?) {
@@ -18,6 +19,8 @@ struct GitHubBookmark: Equatable {
         self.init(tip: tip, alive: lines.count > 1 ? Timestamp(rfc3339: String(lines[1])) : nil)
     }
 
+    /// The first line alone is what `GitSource` writes and reads, so that either recorder can go on from the other's
+    /// bookmark.
     var bytes: [UInt8] { Array((alive.map { "\(tip)\n\($0)" } ?? tip).utf8) }
 }
 #endif

@@ -11,17 +11,25 @@ import Foundation
 #endif
 
 /// Records one branch of a repository on GitHub. Used by one task.
+///
+/// Makes the events that `GitSource` makes from a clone, byte for byte: documents come from the same `GitDocument`, and
+/// commits are ordered as git orders them. Blobs and proved commits are hashed, trees are not.
 final class GitHubBranch {
     let client: GitHubClient
     let recording: Recording
+    /// The path of the API's routes for the repository, which all targets begin with.
     let path: String
+    /// The branch's name; `nil` until the default branch is known.
     private var branch: String?
+    /// The tag of the last answer whose tip is recorded; `nil` to get a whole answer.
     private var etag: String?
-    /// The tip up to which the log was recorded.
+    /// The tip up to which the log was recorded; `nil` if nothing was.
     private var tip: String?
-    /// The ids of the commits that this run appended.
+    /// The ids of the commits that this run appended, which the log may not hold yet: appends are not waited for.
     private var appended: Set<String> = []
+    /// Directories by id. A push changes few, and the next diff reads the same ones as its old side.
     private var trees = RecentValues<GitHubTree>(countMax: 256)
+    /// The id of each commit's tree, by the commit's id.
     private var commitTrees = RecentValues<String>(countMax: 10_000)
     private var proof = GitHubCommitProof()
 
@@ -41,6 +49,7 @@ final class GitHubBranch {
         let name = try await branchName()
         let target = "\(path)/git/ref/heads/\(UTF8Text.percentEncoded(name, keeping: "/"))"
         let asked = recording.clock.now()
+        // Set by the check, so that the answer is parsed once.
         var read: String?
         let answer = try await client.get(target, etag: etag) { answer in
             read = Self.tip(in: answer.body)
@@ -48,6 +57,7 @@ final class GitHubBranch {
         }
         if answer.status == 304 { return try await client.caughtUp(tip, at: asked) }
         guard answer.status == 200, let new = read else {
+            // A branch that is made again must not be answered with 304.
             etag = nil
             try await client.noteMissing(answer, target)
             guard isOnlyLook else { return }
@@ -55,6 +65,7 @@ final class GitHubBranch {
         }
         if new != tip { try await catchUp(to: new) }
         tip = new
+        // Set only now: if catching up fails, the next poll must get the tip again, not a 304.
         etag = answer.headers["etag"]
         try await client.caughtUp(tip, at: asked)
     }
@@ -65,6 +76,7 @@ final class GitHubBranch {
         return id.flatMap { GitRepository.isObjectID($0) ? $0 : nil }
     }
 
+    /// The branch's name; asks for the default branch once if none was given.
     private func branchName() async throws -> String {
         if let branch { return branch }
         guard let name = try await client.value(path, { $0["default_branch"]?.string }) else {
@@ -78,7 +90,10 @@ final class GitHubBranch {
 // MARK: - What is new
 
 extension GitHubBranch {
+    /// Records the commits behind a new tip, and the rewrite if they alone do not lead there.
     private func catchUp(to new: String) async throws {
+        // Looked up before anything is appended. A tip that the log holds is not appended again (I4), so only a rewrite
+        // leads there.
         let isNew = try !holds(new)
         let commits = try await newCommits(to: new)
         let isForward = try await leads(commits, to: new)
@@ -95,27 +110,34 @@ extension GitHubBranch {
     /// True if the new tip descends from the old one, or there is no old one.
     private func leads(_ commits: [GitHubCommit], to new: String) async throws -> Bool {
         guard let old = tip else { return true }
+        // Saves a request in the usual case: a new commit directly on the old tip.
         if commits.contains(where: { $0.parents.contains(old) }) { return true }
         let target = "\(path)/compare/\(old)...\(new)?per_page=1"
         return try await client.value(target) { $0["status"]?.string } == "ahead"
     }
 
+    /// True if the log holds the commit or will hold it.
     private func holds(_ id: String) throws -> Bool {
         try appended.contains(id) || recording.history.holds(EventKey(id))
     }
 
+    /// Records that the branch moved in a way that new commits do not show.
     private func rewrite(from old: String, to new: String) async throws {
         let oldTree = try await commit(old)?.tree
         let diff = try await GitHubTreeDiff(from: oldTree, to: tree(of: new), read: readTree)
         var document = GitDocument()
         document.addRewrite(from: old, to: new, fromIsMissing: oldTree == nil, changes: diff.changes)
         try await addFiles(diff.changes.filter { $0.to != nil }, sizes: diff.sizes, to: &document)
+        // The keys are looked up in the log, so an earlier rewrite of this run must be stored.
         try await recording.flush()
         var number = 1
         while try recording.history.holds(EventKey("rewrite/\(old)/\(new)/\(number)")) { number += 1 }
         try await append(.gitRewrite, key: "rewrite/\(old)/\(new)/\(number)", document.bytes, bookmark: new)
     }
 
+    /// Appends one event.
+    ///
+    /// - Parameter bookmark: the tip that is valid once the event is stored; `nil` leaves the bookmark as it is.
     private func append(_ kind: EventKind, key: String, _ payload: [UInt8], bookmark: String?) async throws {
         let time = recording.clock.now()
         let frame = FrameDraft(recordedAt: time, source: recording.source, kind: kind, key: key)
@@ -129,8 +151,12 @@ extension GitHubBranch {
 
 extension GitHubBranch {
     /// The commits behind a tip that the log does not hold, parents first, in git's topological order.
+    ///
+    /// Lists pages of 100 until every parent is listed or held; a list saves a request for each commit. Cost: memory
+    /// for all commits of the pages.
     private func newCommits(to new: String) async throws -> [GitHubCommit] {
         var found: [String: GitHubCommit] = [:]
+        // The commits that are known to be missing, and not found yet.
         var wanted: Set<String> = try holds(new) ? [] : [new]
         var page = 1
         while !wanted.isEmpty, let listed = try await list(from: new, page: page) {
@@ -177,6 +203,7 @@ extension GitHubBranch {
         return elements.compactMap { GitHubCommit($0) }
     }
 
+    /// The commit's document, as `GitCommitReader` makes it from a clone.
     private func document(_ commit: GitHubCommit) async throws -> [UInt8] {
         let (object, isProved) = proof.object(commit)
         if !isProved {
@@ -188,6 +215,7 @@ extension GitHubBranch {
             let parentTree = if let parent { try await tree(of: parent) } else { String?.none }
             let diff = try await GitHubTreeDiff(from: parentTree, to: commit.tree, read: readTree)
             comparisons.append(GitDocument.Comparison(parent: parent, changes: diff.changes))
+            // One id has one size, whichever parent it differs from.
             sizes.merge(diff.sizes) { first, _ in first }
         }
         var document = GitDocument()
@@ -201,6 +229,7 @@ extension GitHubBranch {
 // MARK: - Trees and blobs
 
 extension GitHubBranch {
+    /// The id of a commit's tree; asks for the commit if it is not known.
     private func tree(of commit: String) async throws -> String {
         if let tree = commitTrees[commit] { return tree }
         guard let found = try await self.commit(commit) else {
@@ -210,6 +239,8 @@ extension GitHubBranch {
         return found.tree
     }
 
+    /// A directory, by its id; from the cache if it was read lately. An answer that is truncated is an error: a
+    /// document with missing files would be wrong for ever.
     private func readTree(_ id: String) async throws -> GitHubTree {
         if let tree = trees[id] { return tree }
         let json = try await client.value("\(path)/git/trees/\(id)") { $0["tree"]?.elements == nil ? nil : $0 }
@@ -224,6 +255,7 @@ extension GitHubBranch {
     private func addFiles(_ files: [GitChange], sizes: [String: Int], to document: inout GitDocument) async throws {
         var blobs: [String: [UInt8]] = [:]
         var room = EnvelopeLimits.payloadBytesMax
+        // Raw bytes are counted, which are fewer than those of the document.
         for entry in files.compactMap(\.to) where !entry.isSubmodule && blobs[entry.object] == nil {
             guard let size = sizes[entry.object], size <= room else { continue }
             let bytes = try await blob(entry.object)
@@ -231,6 +263,7 @@ extension GitHubBranch {
             room -= bytes.count
             blobs[entry.object] = bytes
         }
+        // `addFiles` asks once for each file that is no submodule, in the order of `files`.
         var entries = files.compactMap(\.to).filter { !$0.isSubmodule }[...]
         try document.addFiles(files) { sizeMax in
             let entry = entries.popFirst()
@@ -239,6 +272,7 @@ extension GitHubBranch {
         }
     }
 
+    /// The bytes of a blob, proved by its id.
     private func blob(_ id: String) async throws -> [UInt8] {
         let json = try await client.value("\(path)/git/blobs/\(id)") { $0["encoding"] == nil ? nil : $0 }
         let text = json?["encoding"]?.string == "base64" ? json?["content"]?.string : nil
@@ -249,6 +283,7 @@ extension GitHubBranch {
         throw client.error(.brokenRepository, "file \(id) cannot be read whole", "try again later")
     }
 
+    /// True if the document can hold the bytes as text; others are left out, so they need not be kept.
     private static func isText(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBufferPointer { UTF8Sequence.firstFault(in: $0) == $0.count && !UTF8Text.containsNUL($0) }
     }

@@ -4,28 +4,40 @@ import Logging
 
 /// A client of GitHub's REST API that follows its rules: it waits when told to, pauses when little of the rate limit is
 /// left, and records both. Used by one task.
+///
+/// A run of answers counts as a connection: it opens with the first answer and closes with a failure. The journal's
+/// bookmark is not used, because the source's bookmark is the branch's tip; connections and gaps are read back from the
+/// log.
 final class GitHubClient {
     private let recording: Recording
+    /// Scheme, host, port and path of the API, without a slash at the end; targets begin with one.
     private let base: String
     private let token: TokenSource?
     private let follows: Bool
     private var journal: ConnectionJournal
     private var complaints: Complaints
     private var backoff: Backoff
+    /// The token in use; `nil` if the next request must read it anew.
     private var tokenNow: String?
+    /// The level that was recorded last.
     private var level = GitHubRate.Level.normal
+    /// When requests may go on, in seconds since 1970; `nil` if they may now.
     private var pausedUntil: Int64?
+    /// True from the first answer until a failure; always false unless following.
     private var isOpen = false
+    /// The status recorded last; the same one again is not recorded. `nil` after a good answer.
     private var lastTrouble: Int?
+    /// The rate limits met in a row.
     private var limitCount = 0
     /// When the last mark of life was left, by the clock's `elapsed`.
     private var markedAt: Duration?
 
     /// The most failures in a row before a run that does not follow gives up.
     private static let failuresMax = 5
-    /// The longest wait that GitHub may demand, in seconds.
+    /// The longest wait that GitHub may demand, in seconds: the hour of its limit, and a little for clocks that differ.
     private static let waitSecondsMax: Int64 = 3_700
     private static let backoffMax = Duration.seconds(60)
+    /// The wait after a secondary rate limit that states none, in seconds: GitHub's documentation demands a minute.
     private static let secondaryWait: Int64 = 60
 
     init(_ recording: Recording, base: String, token: TokenSource?, follows: Bool) throws {
@@ -64,10 +76,12 @@ final class GitHubClient {
             case 200, 304, 404, 409, 410, 422, 451:
                 try await succeeded(answer.status)
                 return answer
+            // The token may have been renewed since it was read; a fresh one is tried once.
             case 401 where !hasRefreshed && token != nil:
                 hasRefreshed = true
                 tokenNow = nil
             case 403, 429:
+                // GitHub answers with 403 both to a rate limit and to a missing right.
                 guard let wait = waitAsTold(answer) else { throw try await refused(answer, target) }
                 try await limited(answer, target, seconds: wait)
             case 408, 500...599:
@@ -89,6 +103,7 @@ final class GitHubClient {
         return value
     }
 
+    /// Why an answer with status 200 cannot be used; `nil` if it can.
     private static func fault(of answer: HTTPAccess.Answer, _ isUsable: (HTTPAccess.Answer) -> Bool) -> String? {
         if answer.isCoded { return HTTPTrouble.coded.description }
         return isUsable(answer) ? nil : "the answer is not what was asked for"
@@ -108,6 +123,7 @@ extension GitHubClient {
         }
     }
 
+    /// A request with the headers that GitHub's REST API demands: its media type, a user agent and the API's version.
     private func request(_ target: String, etag: String?) async throws -> HTTPAccess.Request {
         var headers = [
             (name: "Accept", value: "application/vnd.github+json"),
@@ -126,6 +142,7 @@ extension GitHubClient {
     /// The wait that GitHub demands, in seconds; `nil` if the answer is a refusal instead of a rate limit.
     private func waitAsTold(_ answer: HTTPAccess.Answer) -> Int64? {
         if let seconds = answer.headers["retry-after"].flatMap({ Int64($0) }) { return max(0, seconds) }
+        // One second more: the reset is stated in whole seconds.
         if let rate = GitHubRate(answer.headers), rate.remaining == 0 {
             return max(1, rate.reset - recording.clock.now().seconds + 1)
         }
@@ -134,6 +151,7 @@ extension GitHubClient {
         return isLimit ? Self.secondaryWait << min(Int64(limitCount), 5) : nil
     }
 
+    /// True if the answer's message names a limit: a secondary limit may come without a header.
     private static func speaksOfLimits(_ body: [UInt8]) -> Bool {
         let message = JSONTree(parsing: body)?["message"]?.string?.lowercased() ?? ""
         return message.contains("rate limit") || message.contains("abuse")
@@ -143,8 +161,10 @@ extension GitHubClient {
 // MARK: - What the answers say of the recorder's standing
 
 extension GitHubClient {
+    /// Notes the rate limit that an answer states, and records a change of its level.
     private func note(_ answer: HTTPAccess.Answer) async throws {
         guard let rate = GitHubRate(answer.headers) else { return }
+        // A later answer may end the pause: another token, or the next hour.
         pausedUntil = rate.level == .paused ? rate.reset : nil
         guard rate.level != level else { return }
         level = rate.level
@@ -165,6 +185,7 @@ extension GitHubClient {
         try await recording.clock.sleep(.seconds(seconds))
     }
 
+    /// Records a rate limit and waits. It counts as a gap: while nothing may be asked, nothing is known.
     private func limited(_ answer: HTTPAccess.Answer, _ target: String, seconds: Int64) async throws {
         limitCount += 1
         pausedUntil = nil
@@ -175,9 +196,11 @@ extension GitHubClient {
         try await recording.clock.sleep(.seconds(min(seconds, Self.waitSecondsMax)))
     }
 
+    /// Notes a good answer; the first one opens a connection.
     private func succeeded(_ status: Int) async throws {
         backoff.reset()
         limitCount = 0
+        // A 404 stays noted, so that a missing branch is recorded once, not at every poll.
         if status < 400 { lastTrouble = nil }
         guard follows, !isOpen else { return }
         isOpen = true
@@ -186,6 +209,11 @@ extension GitHubClient {
         try await append()
     }
 
+    /// Records a failure, opens a gap, and waits by the backoff.
+    ///
+    /// - Parameters:
+    ///   - answer: `nil` if none came.
+    ///   - isFault: whether `reason` describes an answer with status 200.
     private func failed(
         _ reason: String,
         _ answer: HTTPAccess.Answer?,
@@ -203,6 +231,7 @@ extension GitHubClient {
         try await recording.clock.sleep(backoff.next())
     }
 
+    /// Records a refusal, and returns its error for the caller to throw.
     private func refused(_ answer: HTTPAccess.Answer, _ target: String) async throws -> IngestError {
         try record(answer, target)
         try close("refused")
@@ -228,12 +257,14 @@ extension GitHubClient {
         )
     }
 
+    /// Records the end of a run of answers, if one goes on. Code 0: it is no WebSocket.
     private func close(_ reason: String) throws {
         guard isOpen else { return }
         isOpen = false
         try journal.close(WebSocketClosure(code: 0, reason: reason), at: recording.clock.now())
     }
 
+    /// The target without its query, for events and messages.
     private static func path(_ target: String) -> String { String(target.prefix { $0 != "?" }) }
 }
 
@@ -247,12 +278,15 @@ extension GitHubClient {
         try await recording.append(pieces)
     }
 
+    /// Opens a gap, unless one goes on. The next tip's commits name their parents, so reading them closes it as a
+    /// replay does.
     private func openGap(_ reason: String) throws {
         guard follows, !journal.openGaps.contains(where: { $0.to == nil }) else { return }
         let time = recording.clock.now()
         try journal.openGap(reason, from: journal.lastInbound ?? time, closes: "replay", at: time)
     }
 
+    /// Opens the gap since the last run, if there was one.
     func beginRun() async throws {
         guard follows else { return }
         try journal.beginRun(topics: [nil], asksForPast: false, closes: "replay", at: recording.clock.now())
@@ -284,6 +318,7 @@ extension GitHubClient {
         try await append()
     }
 
+    /// Records that the recorder stops, and opens the gap that the next run closes (I29).
     func stop() async throws {
         guard follows else { return }
         try close("recorder stopped")

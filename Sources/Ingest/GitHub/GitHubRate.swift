@@ -3,11 +3,14 @@ import EventLog
 
 /// The use of GitHub's hourly rate limit, with levels by the rules of VibeChannel's plan.
 struct GitHubRate: Equatable {
+    /// A level of the limit's use; the raw values are those of `recorder.limit/1`.
     enum Level: String {
         case normal, warning, paused
     }
 
+    /// Requests an hour.
     let limit: Int
+    /// The requests that are left, from 0 to `limit`.
     let remaining: Int
     /// When the hour ends, in seconds since 1970.
     let reset: Int64

@@ -26,6 +26,7 @@ package struct EventStreamFields {
     private(set) var lastEventID: String
     /// The wait before a reconnection that the remote demands, in milliseconds; `nil` if it demanded none.
     private(set) var retryMilliseconds: Int?
+    /// True until the first event of the stream was read.
     private var isFirst = true
 
     /// The longest wait that a remote may demand: a day.
@@ -43,6 +44,7 @@ package struct EventStreamFields {
     /// Reads one event's bytes, including its empty line; `nil` if the event dispatches no message.
     mutating func read(_ event: [UInt8]) -> Message? {
         var bytes = event[...]
+        // The standard ignores one byte order mark at the stream's beginning.
         if isFirst, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
         isFirst = false
         var message = Message()
@@ -51,6 +53,7 @@ package struct EventStreamFields {
         for line in Self.lines(of: bytes) where !line.isEmpty {
             let (name, value) = Self.field(line)
             switch name {
+            // A repeated `event` replaces, repeated `data` lines are joined by LF (the standard's own rule).
             case "event": type = value
             case "data": data = data.map { $0 + "\n" + value } ?? value
             case "id": if !value.unicodeScalars.contains("\0") { lastEventID = value }
@@ -65,6 +68,8 @@ package struct EventStreamFields {
         return message
     }
 
+    /// Takes a `retry` of ASCII digits, as the standard says; other values are ignored. A number too large for `Int`
+    /// counts as the longest wait.
     private mutating func readRetry(_ value: String) {
         guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return }
         retryMilliseconds = min(Int(value) ?? Self.retryMillisecondsMax, Self.retryMillisecondsMax)
@@ -79,6 +84,7 @@ package struct EventStreamFields {
         return (String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
 
+    /// The lines that end, without their ends: LF, CR or CRLF. Bytes behind the last end are left out.
     private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var start = bytes.startIndex

@@ -4,19 +4,26 @@ import EventLog
 import Logging
 import NIOCore
 
-/// One run of a recorder of an event stream: the state that outlives a connection.
+/// One run of a recorder of an event stream: the state that outlives a connection. Used by one task.
 struct EventStreamSession {
     private let recording: Recording
+    /// Its `session` is the last event's id.
     private var journal: ConnectionJournal
     private var backoff: Backoff
+    /// What the stream's fields have set: the last id, also of earlier runs, and the wait.
     private var fields: EventStreamFields
     private var complaints: Complaints
+    /// True while a connection is open, as the log shows it.
     private var isOpen = false
+    /// The status of the last answer that was no stream; the same status again is not recorded again. `nil` after a
+    /// stream.
     private var lastRefusal: Int?
     /// The id that this connection's request sent; `nil` for none.
     private var sentID: String?
+    /// True once people were told that the id cannot be sent.
     private var hasToldOfID = false
 
+    /// The longest wait of the backoff.
     private static let waitMax = Duration.seconds(30)
     /// The longest id that is sent: servers refuse long header fields.
     private static let idBytesMax = 4_096
@@ -41,13 +48,14 @@ struct EventStreamSession {
         return sentID
     }
 
+    /// True if a header field can hold the id.
     private static func isSendable(_ id: String) -> Bool {
         // RFC 9110, section 5.5: a field contains no control character but the tab.
         !id.isEmpty && id.utf8.count <= idBytesMax && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// The means that would close a gap of this stream: the list that some servers send at each start, or a replay that
-    /// is proved by numbers.
+    /// The means that would close a gap of this stream that opens now: the list that some servers send at each start,
+    /// with the id 0, or a replay that is proved by numbers.
     private var closer: String {
         if fields.lastEventID.isEmpty || fields.lastEventID == "0" { return "snapshot" }
         return Self.number(fields.lastEventID) == nil ? "nothing" : "replay"
@@ -62,10 +70,12 @@ struct EventStreamSession {
         return sent + 1 == first ? "replay" : "nothing"
     }
 
+    /// The id as a number that has a successor; `nil` for other ids.
     private static func number(_ id: String) -> UInt64? {
         id.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(id).flatMap { $0 < .max ? $0 : nil } : nil
     }
 
+    /// Opens the gap since the last run, if there was one. Its events are appended with those of the first attempt.
     mutating func beginRun() throws {
         try journal.beginRun(topics: [nil], asksForPast: false, closes: closer, at: recording.clock.now())
     }
@@ -83,6 +93,7 @@ struct EventStreamSession {
         case 408, 429, 500...599:
             try await refused(stream, path: path)
             let wait = stream.headers["retry-after"].flatMap { Int($0) }
+            // At most an hour: a server must not keep the recorder away for good.
             if let wait, wait > 0 { try await recording.clock.sleep(.seconds(min(wait, 3_600))) }
             return true
         default:
@@ -106,6 +117,8 @@ struct EventStreamSession {
     }
 
     /// Records that the connection is lost, or that none could be made, and opens a gap.
+    ///
+    /// - Parameter reason: a few fixed words, never remote text.
     mutating func lost(_ reason: String) async throws {
         complaints.failed("disconnected", reason)
         let time = recording.clock.now()
@@ -115,7 +128,7 @@ struct EventStreamSession {
         try await append()
     }
 
-    /// Waits before the next connection.
+    /// Waits before the next connection: by the backoff, or longer if the remote's `retry` demands it.
     mutating func wait() async throws {
         let asked = fields.retryMilliseconds.map { Duration.milliseconds($0) }
         let own = backoff.next()
@@ -133,6 +146,9 @@ struct EventStreamSession {
 }
 
 extension EventStreamSession {
+    /// Records an open stream until it ends.
+    ///
+    /// - Throws: `HTTPTrouble` if the connection fails; `CancellationError`; the errors of `append`.
     private mutating func read(_ stream: HTTPAccess.Stream) async throws {
         try journal.open(at: recording.clock.now())
         isOpen = true
@@ -147,6 +163,8 @@ extension EventStreamSession {
             defer { marks.cancel() }
             for try await chunk in stream.body {
                 let time = recording.clock.now()
+                // The chunk's bytes are plain memory, so they may be bound to `UInt8`; the splitter copies what it
+                // keeps.
                 let events = chunk.withUnsafeReadableBytes { bytes in
                     splitter.push(bytes.bindMemory(to: UInt8.self), at: time)
                 }
@@ -154,6 +172,7 @@ extension EventStreamSession {
                 try await append()
             }
         } catch {
+            // An event can be complete and still wait for an LF, which cannot come any more.
             let trouble = try HTTPAccess.trouble(error)
             if let last = splitter.end() { try take(last, isFirst: &isFirst) }
             throw trouble
@@ -162,6 +181,9 @@ extension EventStreamSession {
         try await lost("the server ended the stream")
     }
 
+    /// Records one event, and lets a connection's first event close the gaps.
+    ///
+    /// - Parameter isFirst: true until an event came that shows where the stream goes on.
     private mutating func take(_ event: EventStreamSplitter.Event, isFirst: inout Bool) throws {
         switch event.content {
         case .oversize(let length, let hash):
@@ -184,11 +206,13 @@ extension EventStreamSession {
         remember()
     }
 
+    /// Puts the last id into the bookmark of the last event made.
     private mutating func remember() {
         journal.session = Array(fields.lastEventID.utf8)
         journal.markLast()
     }
 
+    /// True if the event has a field `id`. The id itself does not tell: it stays from the event before.
     private static func hasID(_ bytes: [UInt8]) -> Bool {
         let lines = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         return lines.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).contains { line in
@@ -196,6 +220,7 @@ extension EventStreamSession {
         }
     }
 
+    /// Records an answer that is no stream, and opens a gap.
     private mutating func refused(_ stream: HTTPAccess.Stream, path: String, fault: String? = nil) async throws {
         let time = recording.clock.now()
         if stream.status != lastRefusal {
@@ -210,6 +235,7 @@ extension EventStreamSession {
     }
 
     private mutating func openGap(at time: Timestamp) throws {
+        // One gap covers all attempts until the next connection.
         guard !journal.openGaps.contains(where: { $0.to == nil }) else { return }
         // Before the first connection nothing was heard, so the gap begins at the first attempt.
         let reason = journal.hasConnected ? GapReason.disconnected : .unreachable

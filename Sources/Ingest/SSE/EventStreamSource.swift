@@ -16,7 +16,9 @@ import Foundation
 public struct EventStreamSource: LiveSource {
     /// The recorder's name in the log.
     public let name: SourceName
+    /// The whole URL; its query may be secret (I14).
     private let url: String
+    /// The path alone, for events.
     private let path: String
     private let token: TokenSource?
     private let follows: Bool
@@ -54,6 +56,7 @@ public struct EventStreamSource: LiveSource {
         }
     }
 
+    /// Connects again and again; returns once nothing more is wanted.
     private func listen(_ session: inout EventStreamSession) async throws {
         try session.beginRun()
         while true {

@@ -7,7 +7,7 @@ import EventLog
 /// line ends an event, and a byte order mark may begin the stream. An event's bytes are its lines and the empty line,
 /// with line ends; the first event's also include the mark. Empty lines between events belong to none.
 struct EventStreamSplitter {
-    /// One event of the stream.
+    /// One event of the stream, with its line ends and the empty line.
     struct Event: Equatable {
         enum Content: Equatable {
             case whole([UInt8])
@@ -20,7 +20,9 @@ struct EventStreamSplitter {
         let completedAt: Timestamp
     }
 
+    /// The most bytes of an event that is kept whole.
     private let limit: Int
+    /// The current event so far, or a byte order mark before it.
     private var buffer = Buffer()
     /// The number of bytes in the current line so far, without a byte order mark.
     private var lineLength = 0
@@ -30,7 +32,9 @@ struct EventStreamSplitter {
     private var markLength: Int? = 0
     /// Whether the last byte was a CR that ended a line or event; an LF right after it belongs to it.
     private var carriageReturn = CarriageReturn.none
+    /// When that CR arrived; counts only for `endedEvent`.
     private var carriageReturnTime = Timestamp(seconds: 0)
+    /// True if the current event's last line that was not empty ended with a CR without an LF.
     private var lastLineEndedWithBareReturn = false
 
     private enum CarriageReturn {
@@ -44,7 +48,8 @@ struct EventStreamSplitter {
         self.limit = limit
     }
 
-    /// Takes the next bytes of the stream; returns the events that they complete, in order.
+    /// Takes the next bytes of the stream; returns the events that they complete, in order. Cost: O(bytes), whatever
+    /// the pieces.
     mutating func push(_ bytes: UnsafeBufferPointer<UInt8>, at time: Timestamp) -> [Event] {
         var events: [Event] = []
         for byte in bytes {
@@ -66,6 +71,7 @@ struct EventStreamSplitter {
 }
 
 extension EventStreamSplitter {
+    /// Takes one byte; first decides what a CR before it has ended.
     private mutating func push(_ byte: UInt8, at time: Timestamp) -> Event? {
         var completed: Event?
         switch carriageReturn {
@@ -91,6 +97,7 @@ extension EventStreamSplitter {
         return completed ?? event
     }
 
+    /// Takes a byte that is not the LF of a CRLF.
     private mutating func take(_ byte: UInt8, at time: Timestamp) -> Event? {
         assert(carriageReturn == .none, "a byte after a CR is judged before it is taken")
         if byte != 0x0A, byte != 0x0D {
@@ -98,6 +105,7 @@ extension EventStreamSplitter {
             if !isMark(byte) { lineLength += 1 }
             return nil
         }
+        // The beginning of a mark, unless the mark is whole, is text of the line.
         let endsEvent = lineLength + (markLength ?? 0) == 0
         if endsEvent, lineCount == 0 {
             skipEmptyLine()
@@ -139,6 +147,7 @@ extension EventStreamSplitter {
         return false
     }
 
+    /// Gives out the event in the buffer, and begins the next one.
     private mutating func takeEvent(at time: Timestamp) -> Event {
         let event = Event(content: buffer.content, completedAt: time)
         buffer = Buffer()
@@ -148,9 +157,10 @@ extension EventStreamSplitter {
     }
 }
 
-/// The bytes of an event; once there are too many, their length and hash.
+/// The bytes of an event; once there are too many, their length and hash. Then at most 64 KiB wait to be hashed.
 private struct Buffer {
     private var bytes: [UInt8] = []
+    /// What was hashed already; `nil` while the event is kept whole.
     private var overflow: (length: Int, hasher: Hasher256)?
 
     var content: EventStreamSplitter.Event.Content {
@@ -160,11 +170,13 @@ private struct Buffer {
         return .oversize(length: overflow.length + bytes.count, hash: hasher.finalize())
     }
 
+    /// Adds a byte. `limit` must be the same in all calls.
     mutating func append(_ byte: UInt8, limit: Int) {
         if bytes.count >= (overflow == nil ? limit : 1 << 16) { spill() }
         bytes.append(byte)
     }
 
+    /// Hashes the bytes so far and frees them.
     private mutating func spill() {
         var (length, hasher) = overflow ?? (0, Hasher256())
         hasher.update(bytes)
@@ -174,7 +186,8 @@ private struct Buffer {
     }
 }
 
-/// The name of a content type, in lower case, without parameters and white space; empty if there is none.
+/// The name of a content type (RFC 9110, section 8.3.1), in lower case, without parameters and white space; empty if
+/// there is none.
 struct MediaType {
     let name: String
 
