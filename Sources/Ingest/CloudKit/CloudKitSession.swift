@@ -105,7 +105,7 @@ final class CloudKitSession {
 
 extension CloudKitSession {
     /// Reads all pages of some queries, and records them if a record is new or different. Looks up records that are
-    /// missing. All pages are recorded or none: a replay needs the whole result to see what it lacks.
+    /// missing. All pages are recorded or none, so the log never holds a part of a result.
     private func scan(_ type: String, _ queries: [CloudKitCall.Query]) async throws {
         var pages: [(answer: Answer, number: Int, isLast: Bool)] = []
         for query in queries { pages += try await self.pages(query) }

@@ -1,7 +1,8 @@
 import JSON
 
 #if Recorders
-/// The outer members of a Phoenix frame, of serializer 1.0.0 (an object) or 2.0.0 (an array).
+/// The outer members of a Phoenix frame, of serializer 1.0.0 (an object) or 2.0.0 (an array: `join_ref`, `ref`,
+/// `topic`, `event`, `payload`).
 struct PhoenixFrame {
     /// The serializer's version.
     enum Version: String, Sendable {
@@ -31,8 +32,11 @@ struct PhoenixFrame {
         guard isRead, hasText(topicPlace), hasText(eventPlace) else { return nil }
     }
 
+    /// The ref of the join that the frame belongs to; `nil` if the frame names none.
     var joinRef: String? { text(joinRefPlace) }
+    /// The ref of the message that the frame answers; `nil` if it answers none.
     var ref: String? { text(refPlace) }
+    /// Not empty; escapes stay as they are.
     var topic: String { text(topicPlace) ?? "" }
     var event: String { text(eventPlace) ?? "" }
 
@@ -62,6 +66,7 @@ struct PhoenixFrame {
         return true
     }
 
+    /// Takes a member of an object; unknown ones are passed over. Names are compared as they are written.
     private mutating func take(_ member: JSONMembers.Member, _ bytes: UnsafeBufferPointer<UInt8>) {
         if bytes.holds("payload", at: member.name) {
             payloadPlace = member.value
@@ -76,6 +81,7 @@ struct PhoenixFrame {
         }
     }
 
+    /// Takes the element of an array at index `number`.
     private mutating func take(_ place: Range<Int>, number: Int) {
         switch number {
         case 0: joinRefPlace = place
@@ -126,6 +132,7 @@ struct PhoenixWriter {
         return writer.bytes
     }
 
+    /// Writes a ref, which Phoenix takes as a text; `null` for none.
     private static func write(_ ref: UInt64?, to writer: inout JSONWriter) {
         if let ref { writer.string(String(ref)) } else { writer.null() }
     }

@@ -3,9 +3,12 @@ import JSON
 #if Recorders
 /// Channels: joining, the server's messages about them, gaps and pulls.
 extension RealtimeMachine {
+    /// Takes one message: the answer to a heartbeat, or one about a channel. A message of an earlier join of the
+    /// channel is passed over.
     mutating func message(_ bytes: ArraySlice<UInt8>, at now: Duration) -> [Action] {
         // The driver records changes; they do not affect the machine.
         guard phase == .open, let frame = PhoenixFrame(bytes), !frame.isEvent("postgres_changes") else { return [] }
+        // Heartbeats go to this topic of the socket itself.
         if frame.topic == "phoenix" {
             if frame.event == "phx_reply", frame.ref == pendingBeat.map(String.init) { pendingBeat = nil }
             return []
@@ -21,6 +24,7 @@ extension RealtimeMachine {
         }
     }
 
+    /// Does what is due on one channel.
     mutating func tick(_ index: Int, at now: Duration) -> [Action] {
         var actions: [Action] = []
         if channels[index].deadline.isDue(now) { actions += outOfTime(index, at: now) }
@@ -31,6 +35,7 @@ extension RealtimeMachine {
         return actions
     }
 
+    /// Sends a join with a ref of its own, which is the `join_ref` of all frames of the channel from then on.
     mutating func join(_ index: Int, at now: Duration) -> Action {
         let ref = nextRef()
         channels[index].phase = .joining(ref)
@@ -49,6 +54,7 @@ extension RealtimeMachine {
         return .send(frame)
     }
 
+    /// Joins a channel whose pause is over, or gives up a join or subscription that took too long.
     private mutating func outOfTime(_ index: Int, at now: Duration) -> [Action] {
         guard let joinRef = channels[index].joinRef else { return [join(index, at: now)] }
         // The server may have joined the channel after all, so it is told to leave.
@@ -62,6 +68,7 @@ extension RealtimeMachine {
         return [.send(leave)] + left(index, at: now)
     }
 
+    /// Handles the answer to a join. It does not mean that changes come in: a `system` message says that.
     private mutating func replied(_ index: Int, _ frame: PhoenixFrame, at now: Duration) -> [Action] {
         guard case .joining(let ref) = channels[index].phase, frame.ref == String(ref) else { return [] }
         let payload = frame.payloadTree
@@ -71,13 +78,15 @@ extension RealtimeMachine {
         return []
     }
 
-    /// True if the server bound the table. Some servers answer without a list; they are trusted.
+    /// True if the server bound the table. Some servers answer without a list; they are trusted. A list without the
+    /// table means that no change would ever come.
     private func hasBinding(_ index: Int, _ payload: JSONTree?) -> Bool {
         guard let bindings = payload?["response"]?["postgres_changes"]?.elements else { return true }
         let table = tables[index]
         return bindings.contains { $0["table"]?.string == table.name && $0["schema"]?.string == table.schema }
     }
 
+    /// Handles a `system` message, by which the server tells how the subscription to changes goes.
     private mutating func system(_ index: Int, _ payload: JSONTree?, at now: Duration) -> [Action] {
         guard payload?["extension"]?.string == "postgres_changes" else {
             // The server closes a channel whose token expired; the next join needs a fresh one.
@@ -85,12 +94,14 @@ extension RealtimeMachine {
         }
         guard payload?["status"]?.string == "ok" else { return unsubscribed(index, at: now) }
         switch channels[index].phase {
+        // The server has subscribed anew, perhaps later than where the old subscription ended.
         case .subscribed: return interrupted(index, .resubscribed, at: now)
         case .joined(let ref), .joining(let ref): return subscribed(index, ref, at: now)
         case .idle: return []
         }
     }
 
+    /// Ends the table's gaps, because changes come in, and pulls the rows, which closes them.
     private mutating func subscribed(_ index: Int, _ ref: UInt64, at now: Duration) -> [Action] {
         channels[index].phase = .subscribed(ref)
         channels[index].deadline = nil
@@ -124,6 +135,7 @@ extension RealtimeMachine {
         return lost + [.freshToken]
     }
 
+    /// Writes the configuration of a join as Supabase's clients do; only `postgres_changes` matters here.
     private static func write(_ table: RealtimeTable, to writer: inout JSONWriter) {
         writer.begin("{")
         writer.name("broadcast")
@@ -144,6 +156,7 @@ extension RealtimeMachine {
         writer.begin("[")
         writer.begin("{")
         let members: [(StaticString, String?)] = [
+            // Inserts, updates and deletions.
             ("event", "*"), ("schema", table.schema), ("table", table.name), ("filter", table.filter),
         ]
         for (name, value) in members {
@@ -160,6 +173,7 @@ extension RealtimeMachine {
 // MARK: - Gaps and pulls
 
 extension RealtimeMachine {
+    /// Opens a gap of a table.
     mutating func openGap(_ index: Int, _ reason: GapReason) -> Action {
         gapCount += 1
         assert((gaps.last?.number ?? 0) < gapCount, "gaps are numbered in the order in which they open")
@@ -179,6 +193,9 @@ extension RealtimeMachine {
 
     /// Begins to read a table's rows, or notes that this is due. It then begins when the running pull has ended, the
     /// table is subscribed, and `pause` has passed since the last one began.
+    ///
+    /// A pull begins only while the table is subscribed: otherwise a change between the pull and the subscription would
+    /// be in neither.
     private mutating func pull(_ index: Int, at now: Duration, after pause: Duration = .zero) -> [Action] {
         guard pullsRows else { return closeEndedGaps(index) }
         channels[index].needsPull = true
@@ -190,6 +207,7 @@ extension RealtimeMachine {
         channels[index].needsPull = false
         channels[index].pullAgain = nil
         channels[index].pullBegan = now
+        // Gaps that open while the pull runs are not covered: it may have read their rows before.
         channels[index].coveredByPull = endedGaps.filter { $0.topic == tables[index].topic }
         return [.work(.pull(table: index))]
     }
@@ -202,6 +220,7 @@ extension RealtimeMachine {
         return closed.map { .closeGap($0, by: .nothing) }
     }
 
+    /// Closes the gaps that the pull covers. One that failed is repeated after a pause; its gaps stay open.
     mutating func pulled(_ index: Int, isComplete: Bool, at now: Duration) -> [Action] {
         guard channels.indices.contains(index), let covered = channels[index].coveredByPull else { return [] }
         channels[index].coveredByPull = nil

@@ -3,10 +3,12 @@ import JSON
 #if Recorders
 /// Connecting, heartbeats and the token.
 extension RealtimeMachine {
+    /// Joins every table's channel. A socket that nobody waits for any more is closed.
     mutating func opened(token: String, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [.close(RealtimeTiming.closeCode)] }
         phase = .open
         self.token = token
+        // Refs count within one connection.
         refCount = 0
         pendingBeat = nil
         timers.beat = now + RealtimeTiming.beat
@@ -16,6 +18,8 @@ extension RealtimeMachine {
         return channels.indices.map { join($0, at: now) }
     }
 
+    /// Waits before the next attempt: by the backoff, or longer if the server demands it. Where rows are pulled, the
+    /// gaps of the last run already cover the wait.
     mutating func refused(retryAfter: Duration?, at now: Duration) -> [Action] {
         guard phase == .connecting else { return [] }
         phase = .waiting
@@ -23,6 +27,7 @@ extension RealtimeMachine {
         return pullsRows ? [] : channels.indices.flatMap { missedBeforeConnecting($0) }
     }
 
+    /// Handles the end of the socket. A `drop` before it has already set the next attempt.
     mutating func closed(at now: Duration) -> [Action] {
         guard phase == .open || phase == .closing else { return [] }
         let lost = endConnection()
@@ -31,6 +36,8 @@ extension RealtimeMachine {
         return lost
     }
 
+    /// Closes a dead connection, and connects again by the backoff. The gaps open at once, because messages that still
+    /// come do not count.
     private mutating func drop(at now: Duration) -> [Action] {
         let lost = endConnection()
         phase = .closing
@@ -39,6 +46,8 @@ extension RealtimeMachine {
         return [.close(RealtimeTiming.closeCode)] + lost
     }
 
+    /// Forgets the connection. Each table that was subscribed gets a gap; one that was not still has one, or gets it
+    /// where no pull can cover the loss.
     private mutating func endConnection() -> [Action] {
         timers.endConnection()
         return channels.indices.flatMap { index -> [Action] in
@@ -50,8 +59,10 @@ extension RealtimeMachine {
         }
     }
 
+    /// Does everything that is due.
     mutating func tick(at now: Duration) -> [Action] {
         var actions: [Action] = []
+        // The socket's close never came; the next attempt abandons it.
         if timers.patience.isDue(now) {
             timers.patience = nil
             phase = .waiting
@@ -65,6 +76,7 @@ extension RealtimeMachine {
             timers.token = now + RealtimeTiming.token
             actions.append(.freshToken)
         }
+        // After the heartbeat: it may have dropped the connection.
         if phase == .open { actions += channels.indices.flatMap { tick($0, at: now) } }
         if phase == .waiting, timers.reconnect.isDue(now) {
             timers.reconnect = nil
@@ -83,7 +95,8 @@ extension RealtimeMachine {
         return [.send(writer.frame(topic: "phoenix", event: "heartbeat", ref: ref, joinRef: nil, payload: Self.empty))]
     }
 
-    /// Sends a newer token to every joined channel.
+    /// Sends a newer token to every channel that has joined or is joining. The server ends a subscription whose token
+    /// expires.
     mutating func renewed(_ token: String, at now: Duration) -> [Action] {
         guard token != self.token else { return [] }
         self.token = token
@@ -105,11 +118,13 @@ extension RealtimeMachine {
         }
     }
 
+    /// The next ref of this connection, from 1.
     mutating func nextRef() -> UInt64 {
         refCount += 1
         return refCount
     }
 
+    /// Writes the payload of a frame that has none: `{}`.
     static func empty(_ writer: inout JSONWriter) {
         writer.begin("{")
         writer.end("}")

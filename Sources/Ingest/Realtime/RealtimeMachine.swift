@@ -13,7 +13,9 @@ struct RealtimeMachine: SocketMachine {
     enum Phase: Equatable {
         /// No connection; `timers.reconnect` is when to try again.
         case waiting
+        /// An attempt is on its way; the driver answers with `opened` or `refused`.
         case connecting
+        /// Connected; each channel has a phase of its own.
         case open
         /// Closing; messages do not count until the socket is gone.
         case closing
@@ -21,17 +23,25 @@ struct RealtimeMachine: SocketMachine {
 
     let tables: [RealtimeTable]
     let writer: PhoenixWriter
+    /// Whether rows can be read by REST; without that, gaps are closed by nothing.
     let pullsRows: Bool
     var phase = Phase.waiting
+    /// One for each of `tables`, at the same index.
     var channels: [RealtimeChannel]
+    /// The token that joins send; empty for none.
     var token = ""
+    /// Reset once a connection has lasted `RealtimeTiming.settled`.
     var backoff: Backoff
+    /// The last ref of this connection.
     var refCount: UInt64 = 0
     /// The ref of the heartbeat that is not answered yet.
     var pendingBeat: UInt64?
     var timers = RealtimeTimers()
+    /// The gaps that are not closed, in the order in which they were opened.
     var gaps: [SocketGap] = []
+    /// The gaps in `gaps` that have an end: nothing more is missed in them.
     var endedGaps: Set<SocketGap> = []
+    /// The number of the last gap, also of earlier runs.
     var gapCount = 0
 
     /// - Parameters:
@@ -57,8 +67,10 @@ struct RealtimeMachine: SocketMachine {
         timers.reconnect = .zero
     }
 
+    /// Nothing: the server has no sessions, so a new connection is all that the next run needs.
     var sessionBytes: [UInt8]? { nil }
 
+    /// The server repeats no change, so only the rows themselves can show what was missed.
     func closer(of reason: GapReason) -> GapCloser { pullsRows ? .snapshot : .nothing }
 
     var deadline: Duration? {
@@ -74,6 +86,7 @@ struct RealtimeMachine: SocketMachine {
         case .opened(let token): return opened(token: token, at: now)
         case .refused(let wait): return refused(retryAfter: wait, at: now)
         case .message(let bytes): return message(bytes, at: now)
+        // The table of a frame that was not kept is not known, so every table may have missed a change.
         case .oversize: return phase == .open ? channels.indices.flatMap { interrupted($0, .oversize, at: now) } : []
         case .closed: return closed(at: now)
         case .workDone(.pull(let table), let isComplete): return pulled(table, isComplete: isComplete, at: now)
@@ -83,7 +96,7 @@ struct RealtimeMachine: SocketMachine {
     }
 }
 
-/// One table's channel.
+/// One table's channel. The machine alone changes it.
 struct RealtimeChannel: Equatable {
     enum Phase: Equatable {
         /// Not joined; the channel's `deadline` is when to join.
@@ -99,10 +112,13 @@ struct RealtimeChannel: Equatable {
     var phase = Phase.idle
     /// When the current step has taken too long, or when to join again.
     var deadline: Duration?
+    /// The failed joins since the last subscription; chooses the pause before the next.
     var failures = 0
     /// The gaps that the running pull will close; `nil` while none runs.
     var coveredByPull: Set<SocketGap>?
+    /// True if a pull must follow the running one, or begin once the table is subscribed.
     var needsPull = false
+    /// When the last pull began; `nil` if this run made none.
     var pullBegan: Duration?
     /// When the pull that is due may begin.
     var pullAgain: Duration?
@@ -115,6 +131,7 @@ struct RealtimeChannel: Equatable {
         }
     }
 
+    /// True while every change of the table comes in.
     var isSubscribed: Bool {
         if case .subscribed = phase { true } else { false }
     }
@@ -122,15 +139,18 @@ struct RealtimeChannel: Equatable {
 
 /// The instants at which a realtime machine must be called, apart from its channels'; `nil` for never.
 struct RealtimeTimers: Equatable {
+    /// When to connect; counts only in the phase `waiting`.
     var reconnect: Duration?
     /// When the closing has taken too long.
     var patience: Duration?
+    /// When the next heartbeat goes out, and the answer to the last one is overdue.
     var beat: Duration?
     /// When to look for a newer token.
     var token: Duration?
     /// When the connection counts as one that works.
     var settled: Duration?
 
+    /// Clears the timers that belong to a connection.
     mutating func endConnection() {
         (patience, beat, token, settled) = (nil, nil, nil, nil)
     }
@@ -138,14 +158,19 @@ struct RealtimeTimers: Equatable {
 
 /// The durations of the protocol and of this recorder.
 enum RealtimeTiming {
+    /// The interval of heartbeats. The answer to one is due before the next.
     static let beat = Duration.seconds(25)
+    /// The longest wait for the answer to a join.
     static let join = Duration.seconds(10)
     /// The longest wait for the subscription after a join; the server tries every 5 to 10 s.
     static let subscribe = Duration.seconds(60)
     /// The pauses after failed joins, the same as those of the clients.
     static let rejoin: [Duration] = [.seconds(1), .seconds(2), .seconds(5), .seconds(10)]
+    /// The longest wait between two attempts, but for the random part and what the server demands.
     static let backoffMax = Duration.seconds(60)
+    /// The longest wait for the socket to close.
     static let closing = Duration.seconds(5)
+    /// A connection that lasts this long was no failed attempt.
     static let settled = Duration.seconds(10)
     /// The interval at which the token is read again.
     static let token = Duration.seconds(30)

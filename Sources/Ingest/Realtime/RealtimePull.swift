@@ -7,12 +7,17 @@ import EventLog
 /// table without a usable `id` is read by offset.
 struct RealtimePull: Sendable {
     let table: RealtimeTable
+    /// The base URL of PostgREST's routes, without a slash at the end.
     let restBase: String
+    /// The project's key; empty for none. Secret (I14).
     let apiKey: String
+    /// The user's token; an empty one means the key's rights.
     let token: TokenSource
     let recording: Recording
+    /// The counters of the connection that the pull belongs to.
     let counters: ConnectionCounters
 
+    /// The `limit` of each request. A shorter page counts as the last.
     private static let rowsPerPage = 1_000
     /// The most pages of one table: ten million rows. Also ends the pull if a server ignores the limit.
     private static let pageCountMax = 10_000
@@ -35,6 +40,7 @@ struct RealtimePull: Sendable {
             let asked = recording.clock.now()
             guard let answer = try await client.get(restBase + route, path: path) else { return false }
             try await record(answer, path: path, at: asked)
+            // 206: PostgREST's status for a part of the rows.
             guard answer.status == 200 || answer.status == 206,
                 let rows = JSONTree(parsing: answer.body)?.elements
             else { return false }
@@ -44,6 +50,7 @@ struct RealtimePull: Sendable {
         return false
     }
 
+    /// Records a page. Its time is that of the request.
     private func record(_ answer: HTTPAccess.Answer, path: String, at asked: Timestamp) async throws {
         let draft = try counters.rest(
             .realtimeREST,
@@ -56,14 +63,18 @@ struct RealtimePull: Sendable {
         try await recording.append([.draft(draft)])
     }
 
+    /// `Accept-Profile` selects the schema (PostgREST).
     private var headers: [(name: String, value: String)] {
         var fields = [(name: "Accept", value: "application/json"), (name: "Accept-Profile", value: table.schema)]
         if !apiKey.isEmpty { fields.append((name: "apikey", value: apiKey)) }
         return fields
     }
 
+    /// The table's condition as a parameter of the query.
     private var filter: String { table.filter.map { "&\($0)" } ?? "" }
 
+    /// The parameter with which the next page begins: behind the last row's id, or by the number of rows so far. Only
+    /// an id that can go into a URL as it is counts.
     private static func place(after rows: [JSONTree], page: Int) -> String {
         let last = rows.last?["id"]?.identifier
         guard let last, !last.isEmpty, last.utf8.allSatisfy({ SecretText.isNameByte($0) }) else {

@@ -60,6 +60,7 @@ public struct RealtimeSource: LiveSource {
         self.apiKey = apiKey
         self.token = token
         self.follows = follows
+        // Two filters on one table would share a topic, and so a channel.
         guard !tables.isEmpty, Set(self.tables.map(\.topic)).count == tables.count else {
             throw Self.error(endpoint, "no table is given, or one twice", "name each table once with --table")
         }
@@ -87,6 +88,7 @@ public struct RealtimeSource: LiveSource {
 }
 
 extension RealtimeSource {
+    /// A driver for one run, with the open gaps of the runs before it.
     private func driver(_ recording: Recording, apiKey: String) throws -> SocketDriver<RealtimeMachine> {
         var journal = try ConnectionJournal(source: name, kind: .realtimeFrame, history: recording.history)
         let topics = tables.map { Optional($0.topic) }
@@ -118,6 +120,7 @@ extension RealtimeSource {
         }
     }
 
+    /// The pull of the table at an index; `nil` without REST routes.
     private func pull(
         _ index: Int,
         _ recording: Recording,
@@ -139,6 +142,7 @@ extension RealtimeSource {
     private func socketURL(apiKey: String) -> String {
         guard var parts = URLComponents(string: url) else { return url }
         if parts.path.isEmpty || parts.path == "/" { parts.path = "/realtime/v1/websocket" }
+        // A key or version that the given URL has already stays as it is.
         var items = parts.queryItems ?? []
         if !apiKey.isEmpty, !items.contains(where: { $0.name == "apikey" }) {
             items.append(URLQueryItem(name: "apikey", value: apiKey))

@@ -1,5 +1,5 @@
 #if Recorders
-/// A table whose rows are recorded.
+/// A table whose rows are recorded. Its texts go into URLs and JSON as they are, so they are checked when it is made.
 struct RealtimeTable: Hashable, Sendable {
     let schema: String
     let name: String
@@ -29,6 +29,7 @@ struct RealtimeTable: Hashable, Sendable {
         }
     }
 
+    /// True for letters, digits, `_` and `-`.
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { SecretText.isNameByte($0) }
     }

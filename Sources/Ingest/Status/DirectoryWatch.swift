@@ -21,10 +21,13 @@ final class DirectoryWatch: @unchecked Sendable {
         case lost
         /// The watched directory was removed or moved away.
         case gone
+        /// `stop` was called; no report follows.
         case stopped
     }
 
+    /// The inotify instance; -1 only if `init` failed.
     private let descriptor: Int32
+    /// A pipe that wakes `next`. Its byte is never read, so `next` keeps returning `stopped`.
     private let wakeup: (read: Int32, write: Int32)
     /// The watch of the directory that is now at the path; -1 if none. Reports of a former watch are ignored.
     private var watched: Int32 = -1
@@ -46,15 +49,18 @@ final class DirectoryWatch: @unchecked Sendable {
         close(wakeup.write)
     }
 
+    /// What inotify(7) reports. `IN_ONLYDIR` refuses a path that is no directory.
     private static let mask = UInt32(
         IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF
             | IN_MOVE_SELF | IN_ONLYDIR
     )
 
-    /// Begins to watch a directory in place of the former one; false if it does not exist or no watch is left.
+    /// Begins to watch a directory in place of the former one; false if it does not exist or no watch is left. Adding
+    /// the directory that is watched already changes nothing.
     func add(_ path: String) -> Bool {
         let former = watched
         watched = inotify_add_watch(descriptor, path, Self.mask)
+        // Added first and removed then: the same directory keeps its watch, and loses no report.
         if former >= 0, former != watched { _ = inotify_rm_watch(descriptor, former) }
         return watched >= 0
     }
@@ -83,6 +89,7 @@ final class DirectoryWatch: @unchecked Sendable {
         return polled[0].revents == 0 ? [] : readHappenings()
     }
 
+    /// The reports that wait, at most 64 KiB of them; the rest stays for the next call.
     private func readHappenings() -> [Happening] {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = read(descriptor, &buffer, buffer.count)
@@ -91,6 +98,8 @@ final class DirectoryWatch: @unchecked Sendable {
         var offset = 0
         let headSize = MemoryLayout<inotify_event>.size
         while offset + headSize <= count {
+            // inotify(7): a head, and `len` bytes with the name, padded with zeros. The loop has checked that the head
+            // lies within what was read; the load need not be aligned.
             let event = buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: inotify_event.self) }
             let start = offset + headSize
             let end = min(count, start + Int(event.len))
@@ -101,11 +110,14 @@ final class DirectoryWatch: @unchecked Sendable {
         return happenings
     }
 
+    /// What a report means; `nil` if it concerns a former watch, a subdirectory, or the directory itself.
     private func happening(_ event: inotify_event, _ name: [UInt8]) -> Happening? {
         if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return .lost }
+        // An overflow has no watch, so it is judged before this.
         guard event.wd == watched else { return nil }
         if event.mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return .gone }
         guard !name.isEmpty, event.mask & UInt32(IN_ISDIR) == 0 else { return nil }
+        // One report has one of these bits.
         if event.mask & UInt32(IN_CLOSE_WRITE | IN_MOVED_TO) != 0 { return .finished(name) }
         if event.mask & UInt32(IN_DELETE | IN_MOVED_FROM) != 0 { return .removed(name) }
         return event.mask & UInt32(IN_MODIFY) != 0 ? .written(name) : .changed(name)

@@ -19,8 +19,10 @@ import Darwin
 final class StatusDirectory {
     /// The file's metadata that tells one write from the next.
     private struct Mark: Equatable {
+        /// The inode: a file that is moved into place has another one, even with the same size and time.
         var file: UInt64 = 0
         var size: Int64 = 0
+        /// The time of the last write.
         var seconds: Int = 0
         var nanoseconds: Int = 0
 
@@ -28,6 +30,7 @@ final class StatusDirectory {
         var isRecent: Bool { abs(Int(Date().timeIntervalSince1970) - seconds) <= 1 }
     }
 
+    /// The last state of a file that was delivered or remembered.
     private struct Known {
         /// `nil` if the file is known only from an earlier run's events.
         var mark: Mark?
@@ -45,13 +48,18 @@ final class StatusDirectory {
         case passedOver
     }
 
+    /// The directory, without a slash at the end.
     let path: String
+    /// Shell patterns (fnmatch); a leading dot must be matched by a dot.
     private let patterns: [String]
+    /// The recorder's clock, for `observedAt`.
     private let now: @Sendable () -> Timestamp
+    /// By the file's name. A file without an entry does not exist as far as the log shows.
     private var known: [[UInt8]: Known]
     /// The files that could not be read at the last look.
     private(set) var unreadable: Set<[UInt8]> = []
-    /// The files of which something was delivered since a writer last finished them.
+    /// The files of which something was delivered since a writer last finished them. A finished file that is in here
+    /// and looks unchanged was read in time; one that is not was replaced or removed before it could be read.
     private var fresh: Set<[UInt8]> = []
     /// The files that were written but gone when they were looked at. inotify never reports a file as finished if it is
     /// removed before its writer closes it.
@@ -95,7 +103,7 @@ final class StatusDirectory {
         return true
     }
 
-    /// Looks at a file to which something happened.
+    /// Looks at a file to which something happened; its mark alone does not decide.
     func observe(_ name: [UInt8], _ deliver: (StatusObservation) -> Void) {
         _ = look(name, isTold: true, deliver)
     }
@@ -124,12 +132,17 @@ final class StatusDirectory {
         return observeFinished(name, deliver) && (wasKnown || wasUnread)
     }
 
+    /// Reads one file, and delivers its content if that is not what was delivered last.
+    ///
+    /// - Parameter isTold: whether a report named the file. Without one, a file with the known mark is not read, unless
+    ///   the mark is too young to tell two writes apart.
     private func look(_ name: [UInt8], isTold: Bool = false, _ deliver: (StatusObservation) -> Void) -> Outcome {
         let text = Array("\(path)/".utf8CString.dropLast()) + name.map { CChar(bitPattern: $0) } + [0]
         // Follows no symbolic link, and does not wait for a pipe that nobody writes to.
         let descriptor = open(text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return failed(to: name, errno, deliver) }
         defer { close(descriptor) }
+        // The path now has something that is no regular file, so the file that was there is gone.
         guard let mark = Self.mark(descriptor) else { return forget(name, deliver) ? .delivered : .passedOver }
         let last = known[name]
         if let last, last.mark == mark, !isTold, !last.isRecent { return .unchanged }
@@ -138,6 +151,7 @@ final class StatusDirectory {
             return .passedOver
         }
         unreadable.remove(name)
+        // The mark was taken before the content was read, so a write in between shows in the next mark.
         let hash = Self.hash(content)
         known[name] = Known(mark: mark, hash: hash, isRecent: mark.isRecent)
         if let last, Self.repeats(last, mark, content, hash) { return .unchanged }
@@ -156,6 +170,8 @@ final class StatusDirectory {
         last.mark == nil ? last.hash == recordedHash(content) : last.mark == mark && last.hash == hash
     }
 
+    /// Judges a file that cannot be opened. Where access or descriptors are missing, the file may still exist, so
+    /// nothing is delivered; every other error means that no regular file has the name.
     private func failed(to name: [UInt8], _ number: Int32, _ deliver: (StatusObservation) -> Void) -> Outcome {
         if [EACCES, EMFILE, ENFILE, EINTR].contains(number) {
             unreadable.insert(name)
@@ -173,24 +189,27 @@ final class StatusDirectory {
         return true
     }
 
+    /// Delivers that every known file is gone, sorted by name.
     private func forgetAll(_ deliver: (StatusObservation) -> Void) {
         for name in known.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) { forget(name, deliver) }
     }
 }
 
 extension StatusDirectory {
+    /// True if something exists at the path; links are followed.
     static func exists(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0
     }
 
-    /// The names that match; `nil` if the directory cannot be read.
+    /// The names that match, in no order; `nil` if the directory cannot be read.
     private func list() -> [[UInt8]]? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }
         var names: [[UInt8]] = []
         while let entry = readdir(directory) {
             // An entry ends with its name, and may be shorter than its type.
+            // The pointer is to the entry's own memory, which is valid until the next `readdir`.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 1) { text in
                     Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
@@ -218,6 +237,7 @@ extension StatusDirectory {
         )
     }
 
+    /// The hash of the content as it is, before secrets are replaced.
     private static func hash(_ content: StatusObservation.Content) -> Hash256? {
         switch content {
         case .whole(let bytes): Hasher256.hash(bytes)

@@ -14,6 +14,7 @@ struct StatusObservation: Sendable {
     /// The file's name within the directory, as bytes.
     let name: [UInt8]
     let content: Content
+    /// When the file had been read.
     let observedAt: Timestamp
 
     /// The weight in a queue, in bytes.

@@ -2,12 +2,15 @@
 import EventLog
 import Logging
 
-/// One run of a recorder of status files; makes its events.
+/// One run of a recorder of status files; makes its events. Used by one task.
 struct StatusSession {
     private let recording: Recording
+    /// The directory with a slash at the end; every recorded path begins with it.
     private let prefix: String
     private var journal: ConnectionJournal
+    /// True from a failed look at the directory until a complete one.
     private var isUnreadable = false
+    /// True once every file was looked at.
     private var hasScanned = false
     /// The hashes of the last recorded payloads, for the files that existed when they were recorded.
     private(set) var remembered: [[UInt8]: Hash256] = [:]
@@ -19,7 +22,7 @@ struct StatusSession {
         try remember(recording.history)
     }
 
-    /// Cost: reads the whole log once.
+    /// Takes the last payloads' hashes from the log, because the bookmark holds none. Cost: reads the whole log once.
     private mutating func remember(_ history: RecordedHistory) throws {
         let prefix = prefix
         var remembered: [[UInt8]: Hash256] = [:]
@@ -38,6 +41,8 @@ struct StatusSession {
         self.remembered = remembered
     }
 
+    /// Opens the gap since the last run, if there was one, and a connection: the time in which the directory is
+    /// observed.
     mutating func begin() async throws {
         let time = recording.clock.now()
         try journal.beginRun(topics: [nil], asksForPast: false, closes: "snapshot", at: time)
@@ -45,6 +50,7 @@ struct StatusSession {
         try await append()
     }
 
+    /// Records findings in their order, in one batch.
     mutating func take(_ findings: [StatusWatcher.Finding]) async throws {
         for finding in findings {
             switch finding {
@@ -58,6 +64,7 @@ struct StatusSession {
         try await append()
     }
 
+    /// Records that the recorder stops, and opens the gap that the next run closes (I29).
     mutating func stop() async throws {
         let time = recording.clock.now()
         try journal.close(WebSocketClosure(code: 0, reason: "recorder stopped"), at: time)
@@ -87,6 +94,7 @@ extension StatusSession {
         }
     }
 
+    /// Closes the gaps: every file was looked at, so the log has the latest state of each.
     private mutating func scanned(at time: Timestamp) throws {
         if isUnreadable { recording.log.notice("the directory can be read again") }
         if !hasScanned { recording.log.info("watching") }
@@ -100,6 +108,7 @@ extension StatusSession {
         try journal.openGap(loss.rawValue, from: from, closes: "snapshot", at: time)
     }
 
+    /// Opens a gap at the first failed look; later ones belong to it.
     private mutating func unreadable(from: Timestamp, at time: Timestamp) throws {
         guard !isUnreadable else { return }
         isUnreadable = true
@@ -111,6 +120,7 @@ extension StatusSession {
         try await recording.append(journal.take())
     }
 
+    /// The bytes of a recorded file name.
     private static func bytes(ofEncoded text: Substring, isEncoded: Bool) -> [UInt8] {
         isEncoded ? UTF8Text.restoringFaults(Array(text.utf8)) : Array(text.utf8)
     }

@@ -19,6 +19,7 @@ public struct StatusSource: LiveSource {
 
     /// The recorder's name in the log.
     public let name: SourceName
+    /// Without a slash at the end, unless it is the root.
     private let path: String
     private let patterns: [String]
     private let mode: Mode
@@ -46,7 +47,8 @@ public struct StatusSource: LiveSource {
         self.mode = mode
     }
 
-    /// Records until it is cancelled; in the mode `once`, until every file was looked at.
+    /// Records until it is cancelled; in the mode `once`, until every file was looked at. A directory that is removed
+    /// later is waited for.
     public func run(_ recording: Recording) async throws {
         var session = try StatusSession(recording, directory: path)
         let directory = StatusDirectory(
@@ -58,6 +60,8 @@ public struct StatusSource: LiveSource {
         try await session.begin()
         let watcher = StatusWatcher(directory, mode: watcherMode, now: recording.clock.now)
         do {
+            // Ends when the watcher's thread has ended, or at once when the task is cancelled. Findings that still wait
+            // then are left to the next run, whose gap begins before them.
             try await withTaskCancellationHandler {
                 while let findings = await watcher.inbox.take() { try await session.take(findings) }
             } onCancel: {

@@ -11,6 +11,8 @@ import Darwin
 
 /// Observes a directory on a thread of its own, because reading files blocks, and because a file read sooner after a
 /// write shows more of its states.
+///
+/// The thread keeps the watcher alive until `stop` was called, or until it is done in the mode `once`.
 final class StatusWatcher: Sendable {
     /// Something that the thread found.
     enum Finding: Sendable {
@@ -44,10 +46,13 @@ final class StatusWatcher: Sendable {
         case polling(milliseconds: Int32)
     }
 
+    /// The findings, in order; at most about 8 MiB of file contents wait.
     let inbox = Inbox<Finding>(weightMax: 8 << 20)
+    /// Signalled when the inbox was emptied, and by `stop`: wakes the thread in `push`.
     private let room = DispatchSemaphore(value: 0)
     private let isStopped = StopFlag()
     #if canImport(Glibc)
+    /// `nil` unless watching, or if the system has no inotify instance left; then the thread polls.
     private let watch: DirectoryWatch?
     #endif
 
@@ -62,6 +67,7 @@ final class StatusWatcher: Sendable {
         #if canImport(Glibc)
         if case .watching = mode { watch = DirectoryWatch() } else { watch = nil }
         #endif
+        // Without `self`, so that the inbox does not keep the watcher alive.
         inbox.whenDrained { [room] in room.signal() }
         let box = Transfer(directory)
         DetachedThread.start(stackBytes: 1 << 20) { [self] in
@@ -79,6 +85,7 @@ final class StatusWatcher: Sendable {
         #endif
     }
 
+    /// The thread's work; returns once it was stopped or is done.
     private func run(_ directory: StatusDirectory, mode: Mode, now: @escaping @Sendable () -> Timestamp) {
         switch mode {
         case .once:
@@ -96,10 +103,13 @@ final class StatusWatcher: Sendable {
         }
     }
 
+    /// Looks at every file at an interval, until it is stopped. `heard` is the beginning of the last complete look: a
+    /// change after that may show only in the next.
     private func poll(_ directory: StatusDirectory, milliseconds: Int32, now: @Sendable () -> Timestamp) {
         var (heard, lookedAt) = (now(), ContinuousClock.now)
         while !isStopped.isSet {
             let (instant, start) = (now(), ContinuousClock.now)
+            // The thread was held up, or the machine slept: more versions than usual may have come and gone.
             if start - lookedAt > .milliseconds(milliseconds) + Self.delayMax {
                 push(.missed(.late, from: heard, at: instant))
             }
@@ -162,6 +172,7 @@ extension StatusWatcher {
             isWatched = watch.add(directory.path)
             list()
             while !watcher.isStopped.isSet {
+                // Before each wait, so that a gap that opens later begins as late as is true.
                 if isWatched, isListed { noteQuiet() }
                 let happenings = watch.next(milliseconds: StatusWatcher.checkMilliseconds)
                 if !isWatched { watchAgain() } else if !isListed { list() }
@@ -173,12 +184,15 @@ extension StatusWatcher {
         /// Reports quiet if every report was handled.
         private mutating func noteQuiet() {
             let instant = now()
+            // The instant is taken before the question: a report that comes after it belongs to later.
             guard watch.isQuiet else { return }
             heard = instant
             watcher.push(hasMissed ? .scanned(instant) : .heard(instant))
             hasMissed = false
         }
 
+        /// Looks at every file. With a loss that is not covered yet, `noteQuiet` reports it as scanned: only then were
+        /// the reports behind the loss handled, too.
         private mutating func list() {
             let instant = now()
             isListed = watcher.scan(directory, heard: heard, now)
@@ -190,6 +204,8 @@ extension StatusWatcher {
             }
         }
 
+        /// Watches the directory anew. What happened between its making and the watch is a loss, because files may have
+        /// come and gone.
         private mutating func watchAgain() {
             isWatched = watch.add(directory.path)
             if isWatched { note(.unwatched) }
