@@ -2,9 +2,11 @@
 import EventLog
 import Synchronization
 
-/// The thread that appends one recorder's events.
+/// The thread that appends one recorder's events. It alone uses the `Recorder`.
 ///
-/// An append blocks until the disk has the events (I5); event loops and tasks must not block, so a thread does it.
+/// An append blocks until the disk has the events (I5); event loops and tasks must not block, so a thread does it. The
+/// thread ends once the queue was finished and is empty, or with the first error; so every start must be followed by
+/// `finish`.
 final class AppendThread: Sendable {
     private let queue: BatchQueue
     private let ending: Ending
@@ -22,6 +24,7 @@ final class AppendThread: Sendable {
         observer: RecordingObserver
     ) async throws -> (AppendThread, RecordedHistory) {
         let ending = Ending()
+        // The recorder is made on the thread, because taking the lock and reading the past block, too.
         let history = try await withCheckedThrowingContinuation { continuation in
             DetachedThread.start(stackBytes: 1 << 20) {
                 let recorder: Recorder
@@ -31,6 +34,7 @@ final class AppendThread: Sendable {
                 } catch {
                     return continuation.resume(throwing: error)
                 }
+                // Behind the answer: from here on the caller may already add pieces.
                 ending.set(Result { try Self.appendAll(queue, recorder, observer) })
             }
         }
@@ -48,6 +52,7 @@ final class AppendThread: Sendable {
         return try await ending.value().get()
     }
 
+    /// Appends until the queue ends. An error ends the queue, so that the tasks that wait for room learn of it.
     private static func appendAll(
         _ queue: BatchQueue,
         _ recorder: Recorder,
@@ -65,6 +70,8 @@ final class AppendThread: Sendable {
                 try patiently(queue, recorder) { try recorder.pass() }
                 writing.end(queue, observer)
                 writing = next
+                // With nothing to prepare, waits until the last batch is durable: a flush may wait for that, and a
+                // source that falls silent must not leave its last events undurable.
                 guard queue.isEmpty else { continue }
                 try patiently(queue, recorder) { try recorder.flush() }
                 writing.end(queue, observer)
@@ -76,8 +83,9 @@ final class AppendThread: Sendable {
         }
     }
 
-    /// A batch that is not durable yet.
+    /// A batch that is not durable yet, and since when.
     private struct Writing {
+        /// The pieces of the batch, skipped ones included; 0 once it is reported.
         private var count = 0
         private let start = ContinuousClock.now
 
@@ -112,7 +120,7 @@ final class AppendThread: Sendable {
     }
 }
 
-/// The result of the thread's work. One task waits for it.
+/// The result of the thread's work. Set once; one task waits for it, before or after.
 private final class Ending: Sendable {
     private struct State {
         var result: Result<IngestSummary, any Error>?

@@ -12,7 +12,8 @@ import Darwin
 ///
 /// Bounded by bytes and by number: a task that adds to a full queue waits until the appending thread has taken the
 /// queued batches, so the remote is read no faster than the log is written. Memory stays within the limits plus one
-/// batch a task.
+/// batch a task. Any task may call `append`, `flush`, `renewBookmark` and `finish`; the methods of the appending
+/// thread's side belong to that thread.
 final class BatchQueue: Sendable {
     /// The number of waiting pieces from which producers must wait.
     static let itemsMax = 32_768
@@ -28,24 +29,33 @@ final class BatchQueue: Sendable {
     private static let lookMicroseconds: UInt32 = 2_000
 
     private struct State {
+        /// The batches that are not taken, in the order in which they were added.
         var waiting: [SourceBatch] = []
+        /// The pieces in `waiting`.
         var waitingCount = 0
+        /// The weight of `waiting`.
         var waitingBytes = 0
+        /// When the first of `waiting` was added; means nothing while nothing waits.
         var firstCameAt = ContinuousClock.now
         var isFinished = false
+        /// The error that ended the queue; set once.
         var failure: (any Error)?
+        /// The pieces ever added; only grows.
         var accepted: UInt64 = 0
+        /// The pieces that are durable; at most `accepted`.
         var stored: UInt64 = 0
         /// The bookmark that is valid once everything accepted is stored.
         var lastBookmark: [UInt8]?
+        /// The tasks that wait for room. Whoever removes one, under the lock, resumes it, so each is resumed once.
         var producers: [CheckedContinuation<Void, Never>] = []
+        /// The tasks that wait until `upTo` pieces are durable.
         var flushers: [(upTo: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
-        /// Whether the appending thread waits for `changed`; the semaphore is signalled only then.
+        /// True while the appending thread waits for `changed`; the semaphore is signalled only then.
         var isAwaited = false
 
         var isFull: Bool { waitingCount >= itemsMax || waitingBytes >= bytesMax }
 
-        /// Whether the batch should be taken now.
+        /// True if the batch should be taken now.
         var isDue: Bool {
             isFinished || !flushers.isEmpty || waitingCount >= dueItems || waitingBytes >= dueBytes
         }
@@ -59,11 +69,13 @@ final class BatchQueue: Sendable {
             lastBookmark = pieces.bookmark ?? lastBookmark
         }
 
+        /// Takes everything that waits.
         mutating func takeBatches() -> [SourceBatch] {
             defer { (waiting, waitingCount, waitingBytes) = ([], 0, 0) }
             return waiting
         }
 
+        /// Takes the tasks that wait for room, for the caller to resume outside of the lock.
         mutating func takeProducers() -> [CheckedContinuation<Void, Never>] {
             defer { producers = [] }
             return producers
@@ -83,6 +95,8 @@ final class BatchQueue: Sendable {
         guard try add(pieces) else { return }
         await withCheckedContinuation { continuation in
             let isReady = state.withLock { state in
+                // Looked at again: the thread may have taken everything since `add`, and would not come back for this
+                // task.
                 guard state.isFull, state.failure == nil else { return true }
                 state.producers.append(continuation)
                 return false
@@ -98,6 +112,7 @@ final class BatchQueue: Sendable {
     func flush() async throws {
         await withCheckedContinuation { continuation in
             let isReady = change { state in
+                // Waiting flushers make a batch due, so the thread need not linger.
                 guard state.stored < state.accepted, state.failure == nil else { return true }
                 state.flushers.append((state.accepted, continuation))
                 return false
@@ -107,12 +122,12 @@ final class BatchQueue: Sendable {
         try throwFailure()
     }
 
-    /// Ends the queue: no more pieces will be added.
+    /// Ends the queue: no more pieces will be added. The thread still takes those that wait.
     func finish() {
         change { $0.isFinished = true }
     }
 
-    /// Adds pieces; returns whether the queue is full now.
+    /// Adds pieces; returns true if the queue is full now.
     private func add(_ pieces: SourceBatch) throws -> Bool {
         try change { state in
             if let failure = state.failure { throw failure }
@@ -126,6 +141,8 @@ final class BatchQueue: Sendable {
 
     /// Replaces the bookmark if exactly `count` pieces were ever added and all are stored. Later pieces bring a newer
     /// bookmark of their own, which must not be overwritten.
+    ///
+    /// - Parameter renewed: makes the new bookmark from the last one, under the queue's lock; `nil` leaves it.
     func renewBookmark(ifAccepted count: UInt64, _ renewed: ([UInt8]) -> [UInt8]?) {
         change { state in
             guard state.failure == nil, state.waiting.isEmpty, state.accepted == count, state.stored == count,
@@ -142,6 +159,7 @@ final class BatchQueue: Sendable {
     /// Changes the state, and wakes the appending thread if it waits.
     @discardableResult
     private func change<Value>(_ body: (inout State) throws -> Value) rethrows -> Value {
+        // Cleared together with the change, so that two changes do not signal one wait twice.
         let (value, isAwaited) = try state.withLock { state in
             let value = try body(&state)
             defer { state.isAwaited = false }
@@ -168,7 +186,7 @@ extension BatchQueue {
         return batches
     }
 
-    /// Whether nothing waits.
+    /// True if nothing waits.
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
     /// Marks `count` more pieces as durable, and resumes the flushes that this completes.
@@ -215,6 +233,7 @@ extension BatchQueue {
         }
     }
 
+    /// Polls until the deadline, or until `isOver` is true. Blocks the thread.
     private func wait(until deadline: ContinuousClock.Instant, orFor isOver: (borrowing State) -> Bool) {
         while !state.withLock({ isOver($0) }), ContinuousClock.now < deadline { usleep(Self.lookMicroseconds) }
     }

@@ -9,6 +9,8 @@ public protocol EventSource {
     var name: SourceName { get }
 
     /// Begins to read behind what the log already holds. Reads only enough to find out whether the source is usable.
+    ///
+    /// - Throws: `IngestError` if it is not.
     func drafts(after history: RecordedHistory) throws -> Drafts
 }
 

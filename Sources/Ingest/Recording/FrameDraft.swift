@@ -1,10 +1,12 @@
 import EventLog
 
-/// Everything of an event but its payload, which may be too large to keep (I3).
+/// Everything of an event but its payload, which may be too large to keep (I3). `redacted(payload:)` replaces secrets
+/// first (I14); `draft(payload:)` takes a payload as it is.
 struct FrameDraft {
     let recordedAt: Timestamp
     let source: SourceName
     let kind: EventKind
+    /// Checked only when the event is made.
     let key: String
     var attributes = Attributes.none
 
@@ -18,6 +20,10 @@ struct FrameDraft {
 
     /// The event that takes the place of a payload too large to keep; the attribute `of` names the kind it would have
     /// had.
+    ///
+    /// - Parameters:
+    ///   - length: the payload's, in bytes.
+    ///   - hash: the payload's SHA-256.
     func oversize(length: Int, hash: Hash256) throws -> DraftEvent {
         let payload = Array("{\"length\":\(length),\"sha256\":\"\(hash.hex)\"}".utf8)
         let of = Attributes.Pair(name: "of", value: kind.rawValue)

@@ -41,11 +41,13 @@ public struct IngestSummary: Hashable, Sendable {
     /// Makes the summary of a run that did nothing.
     public init() {}
 
+    /// Counts a piece that was passed over; lists it while there is room.
     mutating func skip(_ issue: IngestIssue) {
         skipped += issue.count
         if issues.count < Self.issueCountMax { issues.append(issue) }
     }
 
+    /// Adds the result of one append; results must come in the order of the log.
     mutating func add(_ result: AppendResult) {
         appended += result.appended
         duplicates += result.duplicates

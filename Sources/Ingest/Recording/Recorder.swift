@@ -14,8 +14,9 @@ public final class Recorder {
     private let source: SourceName
     private let lock: SourceLock
     private let progress: ((IngestSummary) -> Void)?
+    /// What was appended, found again or passed over so far.
     private var summary = IngestSummary()
-    /// The drafts taken since the last `pass`.
+    /// The drafts taken since the last `pass` that was successful.
     private var batch = SourceBatch()
     /// Writes one batch while the next is made. `nil` under `fast` durability, where `append` does not wait for the
     /// disk.
@@ -57,6 +58,7 @@ public final class Recorder {
     ) throws -> IngestSummary {
         let recorder = try Recorder(store: store, source: source.name, progress: progress)
         var drafts = try source.drafts(after: try recorder.history())
+        // The source reads the next piece only when this one is taken, so memory is bounded by the batches.
         while let item = try drafts.next() { try recorder.accept(item) }
         return try recorder.finish()
     }
@@ -103,6 +105,7 @@ extension Recorder {
         batch.append(draftsOf: pieces)
     }
 
+    /// Takes one piece without appending.
     private func take(_ item: SourceItem) {
         switch item {
         case .skipped(let issue): summary.skip(issue)
@@ -126,6 +129,7 @@ extension Recorder {
             try settle { try appender.append(batch.drafts, bookmark: bookmark(batch)) }
             writing = batch
         } else {
+            // Under `fast`, `append` returns before the disk has the batch, so an appender would gain nothing.
             assert(refused == nil, "a batch that waits is appended before another takes its place")
             refused = batch
         }
@@ -150,12 +154,16 @@ extension Recorder {
         writing = nil
     }
 
+    /// Appends the batch in `refused`, if there is one. A key that is held with another payload gets a key of its own.
+    /// After an error the batch stays in `refused`.
     private func appendRefused() throws {
         guard let batch = refused else { return }
         let result: AppendResult
         do {
             result = try store.append(batch.drafts, bookmark: bookmark(batch))
         } catch let error as EventLogError where error.code == .keyConflict {
+            // Only now taken apart into single drafts: conflicts are rare, and the batch lies in one piece
+            // (docs/decisions/0018-drafts-lie-in-one-piece.md).
             var drafts = batch.drafts.drafts
             Self.separateKeys(of: &drafts)
             try separateKeysOfLog(&drafts)
@@ -169,6 +177,7 @@ extension Recorder {
         batch.bookmark.map { Bookmark(source: source, bytes: $0) }
     }
 
+    /// Counts a result and reports the counts; does nothing for `nil`, which means that no batch was pending.
     private func note(_ result: AppendResult?) {
         guard let result else { return }
         summary.add(result)
@@ -195,6 +204,8 @@ extension Recorder {
         }
     }
 
+    /// Gives each draft whose key the log holds with another payload a key of its own. An event that is dropped or
+    /// redacted cannot be compared: its key decides alone (I4), so the draft counts as a repetition.
     private func separateKeysOfLog(_ drafts: inout [DraftEvent]) throws {
         let keyed = drafts.indices.filter { drafts[$0].key != nil }
         let keys = keyed.compactMap { drafts[$0].key }
@@ -211,6 +222,7 @@ extension Recorder {
 }
 
 extension DraftEvent {
+    /// True if the log takes the draft for the same event (I4).
     fileprivate func repeats(kind: EventKind, payload: [UInt8]) -> Bool {
         self.kind == kind && self.payload == payload
     }

@@ -16,6 +16,11 @@ struct RecordingObserver: Sendable {
         batches = Timer(label: "eventlog_append_seconds", dimensions: dimensions)
     }
 
+    /// Counts events that became durable.
+    ///
+    /// - Parameters:
+    ///   - count: pieces, skipped ones included.
+    ///   - duration: from when the batch was taken out of the queue until it was durable.
     func appended(_ count: Int, in duration: Duration) {
         events.increment(by: count)
         let (seconds, attoseconds) = duration.components

@@ -1,6 +1,7 @@
 import EventLog
 
-/// Pieces that a source hands over together, in order.
+/// Pieces that a source hands over together, in order. The order between drafts and skipped pieces is not kept; nothing
+/// depends on it.
 struct SourceBatch: Sendable {
     /// A bookmark that is valid once the first `count` drafts are stored.
     struct Mark: Sendable {
@@ -11,7 +12,7 @@ struct SourceBatch: Sendable {
     private(set) var drafts = DraftBatch()
     /// Sorted by `count`, ascending.
     private(set) var marks: [Mark] = []
-    /// Pieces of input that gave no event.
+    /// Pieces of input that gave no event, in order.
     private(set) var skipped: [IngestIssue] = []
 
     /// The weight of a piece beside its payload, in bytes: an estimate.
@@ -78,6 +79,7 @@ struct SourceBatch: Sendable {
         marks.append(Mark(count: drafts.count, bookmark: bookmark))
     }
 
+    /// Forgets the bookmarks, for a source whose bookmark is made elsewhere.
     mutating func removeMarks() {
         marks = []
     }
@@ -89,6 +91,7 @@ extension SourceBatch {
         mark(bookmark)
     }
 
+    /// A batch of items, in order.
     init(_ items: [SourceItem]) {
         for item in items { append(item) }
     }
