@@ -23,7 +23,7 @@ package struct JSONMembers {
 
     /// Begins to read a text.
     ///
-    /// - Parameter isPart: whether the text may go on behind the container.
+    /// - Parameter isPart: true if the text may go on behind the container.
     package init(_ bytes: UnsafeBufferPointer<UInt8>, isPart: Bool = false) {
         self.bytes = bytes
         self.isPart = isPart

@@ -15,7 +15,7 @@ struct CaptureMembers {
     private var texts = [[UInt8]?](repeating: nil, count: Name.allCases.count)
     /// The close code; it may be a number or a text.
     private var code: String?
-    /// Which known members are there and not `null`, by `Name`.
+    /// True, by `Name`, for each known member that occurred and was not `null`.
     private var isThere = [Bool](repeating: false, count: Name.allCases.count)
     /// The names of the other members that are not `null`.
     private var others: Set<String> = []
@@ -152,7 +152,7 @@ extension CaptureMembers {
         texts[name.rawValue].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The bytes of `raw` or `rawBase64`; `nil` if neither is there.
+    /// The bytes of `raw` or `rawBase64`; `nil` if the line has neither.
     private func bytes() throws(CaptureFault) -> [UInt8]? {
         let raw = texts[Name.raw.rawValue]
         guard let encoded = texts[Name.base64.rawValue] else { return raw }

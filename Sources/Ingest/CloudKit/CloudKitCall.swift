@@ -17,7 +17,7 @@ enum CloudKitCall {
         /// For a `TIMESTAMP` milliseconds since 1970 UTC.
         let value: Int64
         let valueType: String
-        /// Whether to sort by the field, descending; otherwise CloudKit chooses the order.
+        /// True to sort by the field, descending; otherwise CloudKit chooses the order.
         var sortsByField = false
 
         /// The sessions whose time is at or after an instant; the same query as the phone's app sends.

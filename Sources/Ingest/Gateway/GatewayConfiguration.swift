@@ -11,7 +11,7 @@ struct GatewayConfiguration: Sendable {
     /// The `intents` of IDENTIFY; `nil` leaves them out.
     var intents: UInt64?
     var token: TokenSource
-    /// Whether to go on once the state is complete.
+    /// False for a run that ends once the state is complete.
     var follows = true
 
     var options: GatewayOptions { GatewayOptions(intents: intents, takesSnapshots: restBase != nil) }

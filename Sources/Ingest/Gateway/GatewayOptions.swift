@@ -3,7 +3,7 @@
 struct GatewayOptions: Equatable, Sendable {
     /// The `intents` of IDENTIFY, which Discord's gateway requires; `nil` leaves them out.
     var intents: UInt64?
-    /// Whether a REST snapshot can be taken.
+    /// True if a REST snapshot can be taken.
     var takesSnapshots = true
 }
 

@@ -36,7 +36,7 @@ struct GatewaySnapshot: Sendable {
         self.since = since
     }
 
-    /// Takes the snapshot; returns whether everything that matters could be read.
+    /// Takes the snapshot; returns true if everything that matters could be read.
     ///
     /// - Throws: the errors of `append`; `CancellationError`.
     func take() async throws -> Bool {

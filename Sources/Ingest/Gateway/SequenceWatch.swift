@@ -44,7 +44,7 @@ struct SequenceWatch: Equatable {
         greatest = number
     }
 
-    /// Gives up the numbers that are overdue, or all of them if there are too many ranges; returns whether there were
+    /// Gives up the numbers that are overdue, or all of them if there are too many ranges; returns true if there were
     /// any.
     mutating func takeOverdue(at now: Duration) -> Bool {
         let count = missing.count

@@ -92,7 +92,7 @@ package final class GitFastImport {
 
     /// Puts a submodule into the current commit, if `id` is an object's full id.
     ///
-    /// - Returns: whether the submodule was added.
+    /// - Returns: true if the submodule was added.
     package func link(_ path: String, to id: String) -> Bool {
         guard GitRepository.isObjectID(id) else { return false }
         line("M 160000 \(id) \(path)")

@@ -76,7 +76,7 @@ final class GitHubBranch {
         return id.flatMap { GitRepository.isObjectID($0) ? $0 : nil }
     }
 
-    /// The branch's name; asks for the default branch once if none was given.
+    /// The branch's name. Without one, the repository's default branch, requested once.
     private func branchName() async throws -> String {
         if let branch { return branch }
         guard let name = try await client.value(path, { $0["default_branch"]?.string }) else {
@@ -229,7 +229,7 @@ extension GitHubBranch {
 // MARK: - Trees and blobs
 
 extension GitHubBranch {
-    /// The id of a commit's tree; asks for the commit if it is not known.
+    /// The id of a commit's tree; requests the commit if the cache lacks it.
     private func tree(of commit: String) async throws -> String {
         if let tree = commitTrees[commit] { return tree }
         guard let found = try await self.commit(commit) else {
@@ -263,7 +263,7 @@ extension GitHubBranch {
             room -= bytes.count
             blobs[entry.object] = bytes
         }
-        // `addFiles` asks once for each file that is no submodule, in the order of `files`.
+        // `addFiles` calls once for each file that is no submodule, in the order of `files`.
         var entries = files.compactMap(\.to).filter { !$0.isSubmodule }[...]
         try document.addFiles(files) { sizeMax in
             let entry = entries.popFirst()

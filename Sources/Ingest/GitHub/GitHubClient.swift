@@ -185,7 +185,7 @@ extension GitHubClient {
         try await recording.clock.sleep(.seconds(seconds))
     }
 
-    /// Records a rate limit and waits. It counts as a gap: while nothing may be asked, nothing is known.
+    /// Records a rate limit and waits. It counts as a gap: while no request is allowed, nothing is known.
     private func limited(_ answer: HTTPAccess.Answer, _ target: String, seconds: Int64) async throws {
         limitCount += 1
         pausedUntil = nil

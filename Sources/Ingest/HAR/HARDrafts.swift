@@ -189,7 +189,7 @@ private struct HARStream {
 
 /// Numbers the pages of queries: each answer contains the marker with which the next request continues.
 private struct CloudKitQueries {
-    /// The page that a continuation marker asks for. A request without a known marker asks for page 1.
+    /// The page that each continuation marker leads to. A request without a known marker is for page 1.
     private var pages: [String: Int] = [:]
 
     /// The attributes of an answer, and the secret token that it contains.

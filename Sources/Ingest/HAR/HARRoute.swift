@@ -37,8 +37,8 @@ struct HARRoute: Equatable {
         parts.count == 7 && parts[0] == "database" && parts[5] == "records" && ["query", "lookup"].contains(parts[6])
     }
 
-    /// For a route of a gateway's REST interface, below any prefix: whether it alone shows the kind. `nil` for other
-    /// paths.
+    /// For a route of a gateway's REST interface, below any prefix: true if the route alone shows the kind. `nil` for
+    /// other paths.
     private static func isGateway(_ parts: [Substring]) -> Bool? {
         guard let root = parts.firstIndex(where: { ["users", "guilds", "channels"].contains($0) }),
             parts.count > root + 1

@@ -128,7 +128,7 @@ extension HARTimeline {
         if entry.status == 0 { return "there was no answer" }
         if entry.isCached { return "the answer came out of the browser's cache" }
         switch entry.status {
-        // The statuses of which the recorders keep a body (docs/events.md).
+        // The recorders keep a body with these statuses alone (docs/events.md).
         case 200...299, 400, 402...428, 430...499: break
         default: return "the answer has status \(entry.status) and says nothing of the state"
         }

@@ -23,7 +23,7 @@ struct RealtimeMachine: SocketMachine {
 
     let tables: [RealtimeTable]
     let writer: PhoenixWriter
-    /// Whether rows can be read by REST; without that, gaps are closed by nothing.
+    /// True if rows can be read by REST; without that, gaps are closed by nothing.
     let pullsRows: Bool
     var phase = Phase.waiting
     /// One for each of `tables`, at the same index.
@@ -45,7 +45,7 @@ struct RealtimeMachine: SocketMachine {
     var gapCount = 0
 
     /// - Parameters:
-    ///   - pullsRows: whether rows can be read by REST.
+    ///   - pullsRows: true if rows can be read by REST.
     ///   - gaps: the open gaps of earlier runs, numbered from 1.
     ///   - endedGaps: those of `gaps` that have an end.
     init(

@@ -22,7 +22,7 @@ struct RealtimePull: Sendable {
     /// The most pages of one table: ten million rows. Also ends the pull if a server ignores the limit.
     private static let pageCountMax = 10_000
 
-    /// Pulls the rows; returns whether all could be read.
+    /// Pulls the rows; returns true if all could be read.
     ///
     /// - Throws: the errors of `append`; `CancellationError`.
     func take() async throws -> Bool {

@@ -8,7 +8,7 @@ public protocol EventSource {
     /// The recorder's name in the log.
     var name: SourceName { get }
 
-    /// Begins to read behind what the log already holds. Reads only enough to find out whether the source is usable.
+    /// Begins to read behind what the log already holds. Reads only enough to learn if the source is usable.
     ///
     /// - Throws: `IngestError` if it is not.
     func drafts(after history: RecordedHistory) throws -> Drafts

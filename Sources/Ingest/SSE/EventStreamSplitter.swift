@@ -30,7 +30,7 @@ struct EventStreamSplitter {
     private var lineCount = 0
     /// The number of bytes of a byte order mark seen so far; `nil` once none can begin or go on.
     private var markLength: Int? = 0
-    /// Whether the last byte was a CR that ended a line or event; an LF right after it belongs to it.
+    /// What the last byte ended, if it was a CR; an LF right after it belongs to it.
     private var carriageReturn = CarriageReturn.none
     /// When that CR arrived; counts only for `endedEvent`.
     private var carriageReturnTime = Timestamp(seconds: 0)

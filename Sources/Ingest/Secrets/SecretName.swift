@@ -29,8 +29,8 @@ enum SecretName {
         return String(decoding: Array(kept), as: UTF8.self)
     }
 
-    /// True if a value has the form of a JSON Web Token (RFC 7519): three parts of base64url, of which the first begins
-    /// with the encoding of `{"`.
+    /// True if a value has the form of a JSON Web Token (RFC 7519): three parts of base64url; the first begins with the
+    /// encoding of `{"`.
     static func looksLikeWebToken(_ value: some Collection<UInt8>) -> Bool {
         guard value.starts(with: "eyJ".utf8) else { return false }
         let parts = value.split(separator: 0x2E, omittingEmptySubsequences: false)

@@ -30,7 +30,7 @@ struct Secrets {
         return replace(places, in: payload)
     }
 
-    /// The secrets of a text that should be JSON, and whether it is.
+    /// The secrets of a text that should be JSON; `isJSON` is false if it is not.
     static func places(in bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) -> (found: [SecretPlace], isJSON: Bool) {
         var scan = SecretScan(bytes, isGateway: isGateway)
         do throws(JSONError) {
@@ -108,7 +108,7 @@ private struct JoinedText {
     /// True if a JSON text may span several lines.
     var isOneText: Bool { lines.count > 1 && !areWhole }
 
-    /// - Parameter isWhole: whether the line is a JSON text by itself.
+    /// - Parameter isWhole: true if the line is a JSON text by itself.
     mutating func append(_ line: UnsafeBufferPointer<UInt8>, at place: Int, isWhole: Bool) {
         areWhole = areWhole && isWhole
         if !lines.isEmpty { text.append(0x0A) }

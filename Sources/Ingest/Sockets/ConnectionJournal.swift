@@ -186,7 +186,7 @@ extension ConnectionJournal {
 
     /// The next frame's event but for its payload.
     ///
-    /// - Parameter isHeard: whether the frame proves that everything before it was received.
+    /// - Parameter isHeard: true if the frame proves that everything before it was received.
     mutating func nextFrame(
         _ direction: FrameDirection,
         at time: Timestamp,

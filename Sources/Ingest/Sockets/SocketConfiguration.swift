@@ -1,18 +1,18 @@
 #if Recorders
 import EventLog
 
-/// The settings of a socket driver. `Work` is the work that its machine asks for beside the connection.
+/// The settings of a socket driver. `Work` is the work that its machine orders beside the connection.
 struct SocketConfiguration<Work: Hashable & Sendable>: Sendable {
     /// The operation's name, for errors.
     let operation: String
     let endpoint: WebSocketEndpoint
     let connector: WebSocketConnector
     let token: TokenSource
-    /// Whether to go on once no gap is open.
+    /// False for a run that ends once no gap is open.
     var follows = true
     /// The parts of the source that have gaps of their own; a single `nil` for the whole source.
     var topics: [String?] = [nil]
-    /// Does a piece of work; returns whether all of it could be done. Throws only what `append` throws.
+    /// Does a piece of work; returns true if all of it could be done. Throws only what `append` throws.
     ///
     /// The last argument is the beginning of the earliest open gap: what happened before it is in the log.
     let perform: @Sendable (Work, Recording, ConnectionCounters, Timestamp) async throws -> Bool

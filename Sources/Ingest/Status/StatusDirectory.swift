@@ -58,8 +58,9 @@ final class StatusDirectory {
     private var known: [[UInt8]: Known]
     /// The files that could not be read at the last look.
     private(set) var unreadable: Set<[UInt8]> = []
-    /// The files of which something was delivered since a writer last finished them. A finished file that is in here
-    /// and looks unchanged was read in time; one that is not was replaced or removed before it could be read.
+    /// The files with a delivery since a writer last finished them. If such a file looks unchanged when it is finished,
+    /// its content was read in time. Any other file that then looks unchanged or is gone was replaced or removed before
+    /// it could be read.
     private var fresh: Set<[UInt8]> = []
     /// The files that were written but gone when they were looked at. inotify never reports a file as finished if it is
     /// removed before its writer closes it.

@@ -57,7 +57,7 @@ final class Inbox<Element: Sendable>: Sendable {
         return hasRoom
     }
 
-    /// Whether nothing waits.
+    /// True if nothing waits.
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
 
     /// Ends the inbox: later pushes are ignored. The consumer can still take what waits.
