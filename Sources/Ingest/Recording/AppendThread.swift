@@ -70,8 +70,8 @@ final class AppendThread: Sendable {
                 try patiently(queue, recorder) { try recorder.pass() }
                 writing.end(queue, observer)
                 writing = next
-                // With nothing to prepare, waits until the last batch is durable: a flush may wait for that, and a
-                // source that falls silent must not leave its last events undurable.
+                // With nothing to prepare, waits until the last batch is durable: a flush may wait for that, and the
+                // last events of a source that falls silent must not wait for its next ones.
                 guard queue.isEmpty else { continue }
                 try patiently(queue, recorder) { try recorder.flush() }
                 writing.end(queue, observer)

@@ -19,8 +19,8 @@ extension SecretName {
         return occurs(in: bytes, at: index..<bytes.count)
     }
 
-    @inline(__always)
     /// False only if no byte of the word can belong to a name or begin an escape.
+    @inline(__always)
     private static func mayMatter(_ word: UInt64) -> Bool {
         let lower = word | ByteWord.all(0x20)
         // J and K differ in the lowest bit.

@@ -110,7 +110,7 @@ final class DirectoryWatch: @unchecked Sendable {
         return happenings
     }
 
-    /// What a report means; `nil` if it concerns a former watch, a subdirectory, or the directory itself.
+    /// What a report means; `nil` if it concerns a former watch, a subdirectory, or the directory's own attributes.
     private func happening(_ event: inotify_event, _ name: [UInt8]) -> Happening? {
         if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return .lost }
         // An overflow has no watch, so it is judged before this.

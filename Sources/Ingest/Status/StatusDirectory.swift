@@ -48,7 +48,7 @@ final class StatusDirectory {
         case passedOver
     }
 
-    /// The directory, without a slash at the end.
+    /// The directory; without a slash at the end, unless it is the root.
     let path: String
     /// Shell patterns (fnmatch); a leading dot must be matched by a dot.
     private let patterns: [String]
@@ -135,7 +135,7 @@ final class StatusDirectory {
 
     /// Reads one file, and delivers its content if that is not what was delivered last.
     ///
-    /// - Parameter isTold: whether a report named the file. Without one, a file with the known mark is not read, unless
+    /// - Parameter isTold: true if a report named the file. Without one, a file with the known mark is not read, unless
     ///   the mark is too young to tell two writes apart.
     private func look(_ name: [UInt8], isTold: Bool = false, _ deliver: (StatusObservation) -> Void) -> Outcome {
         let text = Array("\(path)/".utf8CString.dropLast()) + name.map { CChar(bitPattern: $0) } + [0]
