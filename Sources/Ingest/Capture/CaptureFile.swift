@@ -50,7 +50,7 @@ final class CaptureFile {
                 reason: "it is a directory, not a file",
                 advice: "name a file; for a git repository use: logtool ingest LOG git REPO"
             )
-        // Standard input is copied even if it is a file: it may be opened for appending, or be read from its middle on.
+        // Standard input is copied even if it is a file: its offset may lie within the file, and reading begins there.
         case S_IFREG where path != "-":
             descriptor = opened
             size = Int(status.st_size)

@@ -3,7 +3,7 @@ import JSON
 /// Finds the one kind that a capture's lines show.
 ///
 /// A line shows a kind by its members, or by its frame's first members. A frame that is malformed before them shows
-/// none. Kinds are only ever added, so the order of the lines matters for streams alone.
+/// none.
 struct CaptureKindGuess {
     /// The number of frames that are examined; more would not change the answer for an honest capture.
     private static let frameCountMax = 256

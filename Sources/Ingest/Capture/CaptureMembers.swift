@@ -46,8 +46,8 @@ struct CaptureMembers {
 
     /// Reads one JSON object.
     ///
-    /// - Throws: `JSONError` if the line is not one JSON object, a member occurs twice, or a known one has the wrong
-    ///   type.
+    /// - Throws: `JSONError` if the line is not one JSON object, a member occurs twice, or a member that must be a text
+    ///   is none.
     mutating func read(_ line: UnsafeBufferPointer<UInt8>) throws(JSONError) {
         var reader = JSONReader(UnsafeRawBufferPointer(line), levelsMax: .max, allowsAnyBytes: true)
         guard try reader.kind() == .object else { throw JSONError(offset: 0, reason: "it does not begin with {") }
@@ -61,8 +61,7 @@ struct CaptureMembers {
                 isThere[known.rawValue] = try readValue(of: known, &reader)
             } else {
                 let name = String(decoding: try name.decoded(), as: UTF8.self)
-                // An unknown member twice is refused, too: a reader of a later version might know it, and would have to
-                // choose.
+                // An unknown member twice is a fault, too (docs/events.md).
                 if others.contains(name) { throw Self.repeated(name, at: start) }
                 let isNull = try reader.kind() == .null
                 try reader.skip()

@@ -112,7 +112,7 @@ extension HARDrafts {
             let asked = document.read { reader in entry.asked.flatMap { try? reader.text($0) } }
             let said = queries.attributes(route: part.address.route, asked: asked ?? [], body: body)
             attributes.merge(said.attributes) { _, said in said }
-            // CloudKit's token for the next request has a name that the general search does not know.
+            // The general search takes a value of `webAuthToken` for a secret only if it is a JSON Web Token.
             body = Secrets.replacing(said.token, in: body)
         case .realtimeREST:
             attributes["path"] = part.address.path

@@ -3,7 +3,7 @@ import EventLog
 /// The places in a HAR of the events to make, sorted by time.
 ///
 /// Events of one connection keep the order of the file, even if their times contradict it. Each event is a small piece
-/// that names its place in the file, because a HAR of 1 GiB has millions of messages.
+/// that names its place in the file, because a HAR of 1 GiB may have millions of messages.
 struct HARTimeline {
     /// An entry that is taken.
     struct Part {

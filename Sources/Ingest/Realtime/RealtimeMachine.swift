@@ -112,7 +112,7 @@ struct RealtimeChannel: Equatable {
     var phase = Phase.idle
     /// When the current step has taken too long, or when to join again.
     var deadline: Duration?
-    /// The failed joins since the last subscription; chooses the pause before the next.
+    /// The failed joins since the last subscription or connection; chooses the pause before the next.
     var failures = 0
     /// The gaps that the running pull will close; `nil` while none runs.
     var coveredByPull: Set<SocketGap>?
