@@ -1,7 +1,7 @@
 #if Recorders
 /// One entry of a tree in git's database.
 struct GitHubTreeEntry: Equatable {
-    /// In octal, with six digits, as git writes it and `git diff-tree` prints it.
+    /// In octal with six digits, as `git diff-tree` prints it.
     let mode: String
     let id: String
     /// The size of a blob, in bytes; `nil` for other entries.
