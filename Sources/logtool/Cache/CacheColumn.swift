@@ -19,12 +19,14 @@ struct CacheColumn: Sendable {
         case member(MemberPath)
     }
 
-    /// How a value is stored.
+    /// How a value is stored; `as` in a map.
     enum Storage: String, CaseIterable, Sendable {
         /// Numbers and truth values as numbers, texts as texts, lists and objects as JSON.
         case plain
+        /// `integer` takes a text of digits as a number, and leaves other texts as they are.
         case text, integer, json
-        /// A time as seconds since 1970, milliseconds since 1970, or seconds since 2001.
+        /// A time as seconds since 1970, milliseconds since 1970, or seconds since 2001; no value for a text that is no
+        /// time.
         case unix
         case unixMilliseconds = "unix-ms"
         case apple
@@ -33,11 +35,12 @@ struct CacheColumn: Sendable {
     let name: String
     let origin: Origin
     var storage = Storage.plain
-    /// Stored where a row has no value.
+    /// Stored where a row has no value (`default` in a map).
     var fallback = SQLiteValue.null
+    /// The line in the map, for messages.
     let line: Int
 
-    /// The members that the value depends on.
+    /// The members that the value depends on; empty for constants.
     var paths: [MemberPath] {
         switch origin {
         case .member(let path): [path]
@@ -56,11 +59,12 @@ struct CacheColumn: Sendable {
         }
     }
 
-    /// The value for a row of the list.
+    /// The value for a row of the list. Depends on nothing else, so rows can be made on any thread.
     func value(in row: MappedRow) -> SQLiteValue {
         switch origin {
         case .constant(let value): return value
         case .member(let path):
+            // JSON has a null of its own, so only there it is a value.
             guard let value = row[path], !(value.isNull && storage != .json) else { return fallback }
             return stored(value) ?? fallback
         case .template(let pieces):
@@ -77,6 +81,7 @@ struct CacheColumn: Sendable {
         }
     }
 
+    /// The value in the column's form; `nil` if it has none there.
     private func stored(_ value: JSONValue) -> SQLiteValue? {
         switch storage {
         case .plain: plain(value)
@@ -99,6 +104,7 @@ struct CacheColumn: Sendable {
         }
     }
 
+    /// A time in the column's unit. Whole seconds since 1970 stay integers; fractions become floating-point numbers.
     private func time(_ time: Timestamp) -> SQLiteValue {
         let nanoseconds = Int64(time.nanoseconds)
         switch storage {

@@ -5,9 +5,12 @@ import Projections
 ///
 /// Both sides are walked in key order, in linear time and bounded memory. The cache may come from an attacker: only
 /// columns of plain tables are read, never indexes, views or functions.
+///
+/// The log's side is a database, too, so that both sides have the same affinities, conflicts and order.
 struct CacheComparison {
     /// A row on which the two sides differ.
     struct Difference {
+        /// The raw values are those of the JSON output.
         enum Change: String {
             /// The log gives the row, the cache lacks it.
             case missing
@@ -16,17 +19,20 @@ struct CacheComparison {
             case different
         }
 
+        /// One column whose values differ. `nil` for the side that lacks the row.
         struct Field {
             let column: String
-            /// The members that fill the column.
+            /// The members that fill the column, as the map names them.
             let member: String
             let log: SQLiteValue?
             let cache: SQLiteValue?
         }
 
         let table: String
+        /// The key's columns and values, in the key's order.
         let key: [(column: String, value: SQLiteValue)]
         let change: Change
+        /// The differing columns. Of a row on one side only: its columns outside the key that are not NULL.
         let fields: [Field]
     }
 
@@ -35,7 +41,8 @@ struct CacheComparison {
     let log: SQLiteConnection
     let cache: SQLiteConnection
 
-    /// Writes the rows that the log gives into a new file of our own, with the cache's column affinities.
+    /// Writes the rows that the log gives into a new file of our own, with the cache's column affinities: a text of
+    /// digits in an INTEGER column must become the same number on both sides.
     ///
     /// - Throws: `Failure` if the cache lacks a table or column, or is no readable database.
     init(of state: borrowing Workspace, _ map: CacheMap, with cache: SQLiteConnection, at path: String) throws {
@@ -44,6 +51,7 @@ struct CacheComparison {
         for table in map.tables {
             let columns = try cache.checkedColumns(of: table, in: map)
             let key = try cache.key(of: table, in: map).map(\.quotedSQL).joined(separator: ", ")
+            // `conflict: ignore` and `replace` need a unique key, which the cache's own SQL may declare elsewhere.
             let constraint = table.conflict == .fail ? "" : ", UNIQUE (\(key))"
             let list = columns.map { "\($0.name.quotedSQL) \($0.affinity)" }.joined(separator: ", ")
             try log.run("CREATE TABLE \(table.name.quotedSQL) (\(list)\(constraint))")
@@ -53,7 +61,8 @@ struct CacheComparison {
         self.init(map, log: log, cache: cache)
     }
 
-    /// Compares a state with the cache at a path, using a scratch folder; see `forEachDifference`.
+    /// Compares a state with the cache at a path, using a scratch folder that is removed afterwards; see
+    /// `forEachDifference`.
     ///
     /// - Throws: `Failure` with exit code 2 if the cache cannot be read.
     static func compare(
@@ -69,7 +78,9 @@ struct CacheComparison {
         }
     }
 
-    /// Compares two caches. The second one may lack what the map names, which is checked first.
+    /// Compares two caches. The second one may be older than the map, so its tables and columns are checked first.
+    ///
+    /// - Throws: `Failure` if it lacks a table or column.
     init(comparable map: CacheMap, log: SQLiteConnection, cache: SQLiteConnection) throws {
         try cache.checkIsReadable()
         for table in map.tables { _ = try cache.checkedColumns(of: table, in: map) }
@@ -83,6 +94,8 @@ struct CacheComparison {
 
     /// Calls `body` with each difference, in the map's table order and by key within a table, until `body` returns
     /// false.
+    ///
+    /// Cost: reads and sorts all rows of both sides.
     func forEachDifference(_ body: (Difference) throws -> Bool) throws {
         for table in map.tables {
             let walk = try TableWalk(table, key: cache.key(of: table, in: map), log: log, cache: cache)
@@ -93,14 +106,16 @@ struct CacheComparison {
     }
 }
 
-/// A merge walk over the rows of one table on both sides, both ordered by the key.
+/// A merge walk over the rows of one table on both sides, both ordered by the key. It holds one row of each side.
 private final class TableWalk {
     private typealias Difference = CacheComparison.Difference
 
     private let table: CacheMap.Table
+    /// The key's columns, as indexes into the map's columns.
     private let key: [Int]
     private let log: SQLiteStatement
     private let cache: SQLiteStatement
+    /// The next row of each side; `nil` after the last.
     private var logRow: [SQLiteValue]?
     private var cacheRow: [SQLiteValue]?
 
@@ -109,9 +124,12 @@ private final class TableWalk {
         self.key = key.compactMap { name in table.columns.firstIndex { $0.name == name } }
         let columns = table.columns.map { $0.name.quotedSQL }.joined(separator: ", ")
         let order = key.map { "\($0.quotedSQL) COLLATE BINARY" }.joined(separator: ", ")
+        // NOT INDEXED: an index in a damaged file may not agree with its table. BINARY is the order of
+        // `SQLiteValue.order`, whatever the columns declare.
         let query = "SELECT \(columns) FROM \(table.name.quotedSQL) NOT INDEXED ORDER BY \(order)"
         (self.log, self.cache) = (try log.statement(query), try cache.statement(query))
         assert(self.key.count == key.count, "the columns of a key are columns of the map")
+        // How many rows the cache has is not known, and sorting them takes SQLite's own code only.
         cache.allow(rows: .max)
         try advanceLog()
         try advanceCache()
@@ -140,18 +158,21 @@ private final class TableWalk {
         }
     }
 
+    /// A row that only the log has. Advances past it.
     private func missing(_ row: [SQLiteValue]) throws -> CacheComparison.Difference {
         try advanceLog()
         let fields = table.columns.indices.filter { !key.contains($0) }.map { field($0, row[$0], nil) }
         return difference(.missing, row, fields.filter { $0.log?.isNull == false })
     }
 
+    /// A row that only the cache has. Advances past it.
     private func extra(_ row: [SQLiteValue]) throws -> CacheComparison.Difference {
         try advanceCache()
         let fields = table.columns.indices.filter { !key.contains($0) }.map { field($0, nil, row[$0]) }
         return difference(.extra, row, fields.filter { $0.cache?.isNull == false })
     }
 
+    /// The differing columns of two rows with the same key; `nil` if all are the same.
     private func different(_ left: [SQLiteValue], _ right: [SQLiteValue]) -> CacheComparison.Difference? {
         let fields = table.columns.indices.filter { !isSame(left[$0], right[$0], at: $0) }
             .map { field($0, left[$0], right[$0]) }
@@ -180,7 +201,7 @@ private final class TableWalk {
         return .same
     }
 
-    /// Two values are the same if SQLite orders them as equal, or if they are the same JSON in another spelling.
+    /// Returns true if SQLite orders two values as equal, or if they are the same JSON in another spelling.
     private func isSame(_ left: SQLiteValue, _ right: SQLiteValue, at index: Int) -> Bool {
         if left.isSame(as: right) { return true }
         guard table.columns[index].storage == .json, case (.text(let left), .text(let right)) = (left, right),
@@ -195,6 +216,8 @@ extension SQLiteValue {
 }
 
 extension SQLiteConnection {
+    /// Reads the file's header by reading its encoding.
+    ///
     /// - Throws: `Failure` if the file is no database or stores texts as UTF-16, which sort in another order.
     fileprivate func checkIsReadable() throws {
         guard case .text(let encoding)? = try rows("PRAGMA encoding").first?.first else { return }
@@ -203,7 +226,10 @@ extension SQLiteConnection {
         }
     }
 
-    /// The columns that the map names, in its order. The table must be a plain one: no view, no virtual table.
+    /// The columns that the map names, in its order. The table must be a plain one: a view or virtual table would run
+    /// SQL or code of its author's choice.
+    ///
+    /// - Throws: `Failure` that names the map's line.
     fileprivate func checkedColumns(of table: CacheMap.Table, in map: CacheMap) throws -> [SQLiteColumn] {
         let kinds = try rows(
             "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
@@ -229,7 +255,7 @@ extension SQLiteConnection {
 }
 
 extension String {
-    /// Whether the table's stored SQL declares a plain table. SQLite stores it with this beginning, however it was typed; any other
-    /// text, which SQLite would still read, was put there by hand.
+    /// True if the table's stored SQL declares a plain table. SQLite stores it with this beginning, however it was
+    /// typed. Any other text, which SQLite would still read, was put there by hand.
     fileprivate var isPlainTable: Bool { utf8.starts(with: "CREATE TABLE ".utf8) }
 }

@@ -1,14 +1,16 @@
 import EventLog
 import Projections
 
-/// Copies rows of one cache into another with the same tables.
+/// Copies rows of one cache into another with the same tables. Rows are copied as they are; nothing compares them with
+/// the log.
 struct CacheCopy {
     private let cache: SQLiteConnection
     private let target: SQLiteConnection
     private let progress: Progress
 
     /// - Parameter metaTable: The table that records which state a cache holds.
-    /// - Throws: `Failure` if the cache cannot be read or no longer holds the state that the plan was made for.
+    ///
+    /// - Throws: `Failure` if the cache cannot be read, or no longer holds the state that the plan was made for.
     init(
         of base: RebuildPlan.Base,
         metaTable: String,
@@ -26,7 +28,7 @@ struct CacheCopy {
 
     /// Copies the rows that the plan takes from the cache, in the order that the cache stores them.
     ///
-    /// - Returns: How many rows were copied.
+    /// - Returns: How many rows were copied; 0 for a table that is made from the log.
     func rows(of step: RebuildPlan.Step) throws -> Int {
         let left: [String]
         switch step.origin {
@@ -40,6 +42,7 @@ struct CacheCopy {
         var query = "SELECT \(columns) FROM \(table.name.quotedSQL) NOT INDEXED"
         if !left.isEmpty, let source = table.sourceColumn {
             let marks = repeatElement("?", count: left.count).joined(separator: ", ")
+            // NULL NOT IN (…) is not true, so rows without a source need a condition of their own.
             query += " WHERE \(source.quotedSQL) IS NULL OR \(source.quotedSQL) NOT IN (\(marks))"
         }
         let selection = try cache.statement(query)

@@ -21,23 +21,25 @@ struct CacheFile {
     /// The table that records which log a cache belongs to.
     var metaTable = "meta"
 
+    /// The parent directory and the name of the link or database.
     private var place: (parent: String, name: String) { Directory.split(path) }
     private var folderName: String { place.name + ".d" }
 
-    /// What the path holds before a rebuild.
+    /// What the path names before a rebuild.
     enum Occupant: Equatable {
         case nothing
         /// A link that a rebuild made.
         case ours
         /// A SQLite file where the link would be, and whether a rebuild filled it.
         case database(isOurs: Bool)
+        /// A file or link that no rebuild made, and no database.
         case foreign
 
-        /// Whether a rebuild may replace it without `--yes`.
+        /// True if a rebuild may replace it without `--yes`.
         var isOurs: Bool { self != .foreign && self != .database(isOurs: false) }
     }
 
-    /// What the path holds.
+    /// What the path names now. Links are examined, not followed.
     ///
     /// - Throws: `Failure` if the path is neither a file nor a link, or cannot be examined.
     func occupant() throws -> Occupant {
@@ -57,7 +59,8 @@ struct CacheFile {
         }
     }
 
-    /// The page size of the database at the path; `nil` if the new file may have any.
+    /// The page size of the database at the path; `nil` if the new file may have any. SQLite cannot copy pages into a
+    /// WAL database of another page size.
     func pageSize() throws -> Int? {
         guard case .database = try occupant() else { return nil }
         return try Self.header(of: place.name, in: Folder(at: place.parent))?.pageSize
@@ -66,8 +69,8 @@ struct CacheFile {
     /// Builds a new file with `build`, which gets the path of an empty file, and swaps it in.
     ///
     /// - Parameters:
-    /// - held: The locked folder, if the caller has locked it already.
-    /// - isWanted: Called with the new file's path before the swap; false keeps the old file.
+    ///   - held: The locked folder, if the caller has locked it already.
+    ///   - isWanted: Called with the new file's path before the swap; false keeps the old file.
     /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs; what `build` throws. The old
     ///   cache is then unchanged.
     @discardableResult
@@ -92,6 +95,7 @@ struct CacheFile {
             try? place.folder.removeFile(name)
             throw error
         }
+        // The file that was in use stays for `--back`; older ones go. Files that no rebuild filled are never removed.
         let before = linkedName
         if isDatabase {
             try copyIn(name, place, keptAs: CachePlace.name((old.map(\.number).max() ?? 0) + 2))
@@ -102,7 +106,7 @@ struct CacheFile {
         return result
     }
 
-    /// Swaps the previous cache in again. The newest one stays, so that another call returns to it.
+    /// Swaps the previous cache in again. The one in use is kept, so that another call returns to it.
     ///
     /// - Throws: `Failure` with exit code 1 if there is no earlier cache.
     func goBack() throws {
@@ -123,7 +127,7 @@ struct CacheFile {
     var target: String { linkedName.map { path + ".d/" + $0 } ?? path }
 
     /// Saves the pages at the path under the name `kept`, copies another database over them, then removes that
-    /// database.
+    /// database. The saved pages come first, so that a kill in between loses nothing.
     private func copyIn(_ name: String, _ place: CachePlace, keptAs kept: String) throws {
         try place.make(kept) { saved in
             try SQLiteConnection.copyPages(from: path, to: saved)
@@ -134,11 +138,14 @@ struct CacheFile {
     }
 
     /// Locks the cache against other rebuilds until the result is released.
+    ///
+    /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs.
     func lock() throws -> CachePlace {
         try CachePlace(self, parent: place.parent, folderName: folderName)
     }
 
-    /// Whether a rebuild filled the database: it has our application id or a meta table of ours.
+    /// Returns true if a rebuild filled the database: it has our application id, or a meta table of ours where the
+    /// schema sets another id. Opens the file.
     private func isFilledByRebuild(_ path: String) -> Bool {
         let place = Directory.split(path)
         guard let folder = try? Folder(at: place.parent), let header = Self.header(of: place.name, in: folder) else {
@@ -151,6 +158,7 @@ struct CacheFile {
 
     /// The numbered file that the link names; `nil` if the path is no link of ours.
     private var linkedName: String? {
+        // `readlink` writes no zero byte and cuts longer targets, which are then none of ours.
         var target = [CChar](repeating: 0, count: 4096)
         let length = readlink(path, &target, target.count - 1)
         guard length > 0 else { return nil }
@@ -171,21 +179,25 @@ struct CacheFile {
         guard read(file.descriptor, &header, 72) == 72, header.starts(with: "SQLite format 3\0".utf8) else {
             return nil
         }
+        // Big-endian; the value 1 stands for 65,536.
         let pageSize = Int(header[16]) << 8 | Int(header[17])
         let isOwn = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == MappedSchema.applicationID
         return (isOwn, pageSize == 1 ? 65_536 : pageSize)
     }
 
+    /// An error with the reason in `errno`; to be called before anything else changes that.
     fileprivate static func trouble(_ operation: String, _ path: String) -> Failure {
         Failure("\(operation) \"\(path)\": \(String(cString: strerror(errno)))")
     }
 }
 
-/// The folder beside a cache. It stays locked against other rebuilds as long as this object lives.
+/// The folder beside a cache: numbered files, greatest number newest. It stays locked against other rebuilds as long as
+/// this object lives.
 final class CachePlace {
     let folder: Folder
     private let parent: Folder
     private let folderName: String
+    /// The open lock file; closing it releases the lock.
     private let lock: OpenFile
 
     /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs.
@@ -199,7 +211,7 @@ final class CachePlace {
         }
     }
 
-    /// Makes a file with `build` and syncs it. It gets its name only when it is complete.
+    /// Makes a file with `build` and syncs it. It gets its name only once it is complete.
     fileprivate func make<Result>(_ name: String, _ build: (String) throws -> Result) throws -> Result {
         let unfinished = name + ".unfinished"
         do {
@@ -216,10 +228,11 @@ final class CachePlace {
         }
     }
 
-    /// Points the path at a file of the folder, by renaming a new link over it.
+    /// Points the path at a file of the folder, by renaming a new link over it. Readers see the old target or the new
+    /// one, at every instant.
     fileprivate func link(_ name: String, at path: String) throws {
         let link = folder.path(of: "link")
-        // Left over by a rebuild that was killed here. It is removed, not followed (I22).
+        // A rebuild that was killed here left its link. It is removed, not followed (I22).
         unlink(link)
         guard symlink("\(folderName)/\(name)", link) == 0 else { throw CacheFile.trouble("link", link) }
         guard rename(link, path) == 0 else {
@@ -227,18 +240,20 @@ final class CachePlace {
             unlink(link)
             throw error
         }
+        // A rename is durable once both directories are synced.
         try folder.sync()
         try parent.sync()
     }
 
-    /// Removes databases together with their WAL, shared-memory and journal files.
+    /// Removes databases together with their WAL, shared-memory and journal files. Failures are ignored.
     fileprivate func removeAll(_ names: [String]) throws {
         for name in names {
             for suffix in ["", "-wal", "-shm", "-journal"] { try? folder.removeFile(name + suffix) }
         }
     }
 
-    /// The finished files. Leftovers of killed rebuilds are removed meanwhile.
+    /// The finished files, in the order of their names. Removes leftovers of killed rebuilds on the way; the lock shows
+    /// that none of them is in use.
     fileprivate func numberedFiles() throws -> [(name: String, number: Int)] {
         try folder.names().compactMap { name in
             if name.hasSuffix(".sqlite.unfinished") { try removeAll([name]) }
@@ -246,11 +261,13 @@ final class CachePlace {
         }
     }
 
+    /// `001.sqlite`; more digits from 1000 on.
     fileprivate static func name(_ number: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + ".sqlite"
     }
 
+    /// The number in a file's name; `nil` for other names.
     fileprivate static func number(of name: String) -> Int? {
         guard name.hasSuffix(".sqlite") else { return nil }
         let digits = name.dropLast(7)

@@ -1,25 +1,29 @@
 import EventLog
 import Projections
 
-/// Keeps a cache current. Each batch of events is one SQLite transaction that also writes the sequence and the digest
-/// (I30).
+/// Keeps a cache current. Each batch of events is one SQLite transaction that also writes the sequence and the digest,
+/// so a killed follower goes on where its cache ends (I30).
 ///
 /// Rows of touched things are deleted and inserted again. Lists that change with time, or depend on many things, are
 /// written as a whole.
+///
+/// The caller holds the cache's lock: nobody else may write to it.
 struct CacheFollower {
     /// What one batch changed.
     struct Batch {
         let meta: CacheMeta
-        /// The keys of the things whose rows were written again, by table; empty for a table that was written as a
-        /// whole.
+        /// The tables with rows that were written again, and the keys of their things. A table that was written as a
+        /// whole is not listed.
         let tables: [(name: String, keys: [JSONValue])]
     }
 
     private let tables: MappedTables
     private let options: ReplayOptions
+    /// By table name; one for each table of the map.
     private var deletions: [String: Deletion] = [:]
-    /// `ReadSession.decidedAt` of the log when the state was folded.
+    /// `ReadSession.decidedAt` of the log when the state was folded: where its last compaction was decided.
     private let decidedAt: SequenceNumber
+    /// The state that the cache holds.
     private(set) var state: Workspace
     private(set) var meta: CacheMeta
 
@@ -27,8 +31,9 @@ struct CacheFollower {
     ///
     /// - Parameters:
     ///   - state: The state that the cache holds.
-    /// - meta: The cache's meta table.
-    /// - decidedAt: Where the log's last compaction was decided; read no later than the state.
+    ///   - meta: The cache's meta table.
+    ///   - decidedAt: Where the log's last compaction was decided; read no later than the state, so that a compaction
+    ///     in between is noticed.
     /// - Throws: `Failure` if a table lacks the columns that identify the rows of one thing.
     init(
         _ map: CacheMap,
@@ -50,13 +55,17 @@ struct CacheFollower {
     func continues(in session: borrowing ReadSession) -> Bool { session.decidedAt == decidedAt }
 
     /// Folds the next events and writes their changes; `nil` if there are none up to `end`, or to the head.
+    ///
+    /// After an error the state may be ahead of the cache, so the follower must not be used again.
     mutating func step(_ session: borrowing ReadSession, through end: SequenceNumber? = nil) throws -> Batch? {
         let sources = state.sourceNames.count
         guard let changes = try Replay.follow(&state, over: session, through: end, options: options) else { return nil }
+        // A second source may bring ids that the first one uses.
         if state.sourceNames.count > sources { try checkSources() }
         return try write(changes)
     }
 
+    /// Writes one batch in one transaction.
     private mutating func write(_ changes: ChangedThings) throws -> Batch {
         assert(meta.sequence < state.sequence, "each batch moves the cache forward")
         meta.advance(to: &state)
@@ -70,6 +79,7 @@ struct CacheFollower {
         return Batch(meta: meta, tables: changed)
     }
 
+    /// Writes the changes of one list into the tables that it fills.
     private func write(_ list: StateList, _ changes: ChangedThings) throws -> [(name: String, keys: [JSONValue])] {
         let mapped = tables.tables(of: list)
         let asOf = CacheMeta.asOf(state)
@@ -80,6 +90,7 @@ struct CacheFollower {
         }
         var keys: [JSONValue] = []
         try state.forEachChange(of: list, in: changes, asOf: asOf) { key, rows in
+            // All rows of the thing go first: one thing can have several rows (reactions), and now fewer than before.
             for table in mapped { try deletions[table.name]?.delete(key) }
             for row in rows { try tables.insert(row, of: list) }
             keys.append(key)
@@ -94,12 +105,15 @@ struct CacheFollower {
     }
 }
 
-/// Deletes the rows of one thing from one table.
+/// Deletes the rows of one thing from one table, by the columns that are made of the thing's key alone.
 private struct Deletion {
+    /// The columns that a thing's key decides.
     private let columns: [CacheColumn]
     private let one: SQLiteStatement
     private let all: SQLiteStatement
+    /// Whether the table tells sources apart, or holds one source only by a condition.
     private let namesSource: Bool
+    /// The members of the list, to read keys as rows.
     private let members: [String]
 
     init(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection, sourceCount: Int) throws {
@@ -118,6 +132,7 @@ private struct Deletion {
             )
         }
         namesSource = isWhole || named.contains("source") || table.conditions.contains { $0.path.name == "source" }
+        // IS, not =, finds NULL, too.
         let conditions = columns.map { "\($0.name.quotedSQL) IS ?" }.joined(separator: " AND ")
         all = try connection.statement("DELETE FROM \(table.name.quotedSQL)")
         one = isWhole ? all : try connection.statement("DELETE FROM \(table.name.quotedSQL) WHERE \(conditions)")

@@ -8,8 +8,8 @@ extension CacheMap {
 }
 
 extension CacheMap.Table {
-    /// Everything that decides this table's rows. Line numbers are left out, so moving lines in the file changes
-    /// nothing.
+    /// Everything in the map that decides this table's rows. Line numbers are left out, so moving lines in the file
+    /// changes nothing.
     var identity: [String] {
         [name, list.name, "\(conflict)"] + each.map { "each \($0.name)" } + key.map { "key \($0)" }
             + conditions.map { "where \($0.path.name) \($0.value.map { "= \($0)" } ?? "exists")" }

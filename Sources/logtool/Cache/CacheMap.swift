@@ -1,6 +1,7 @@
 import Projections
 
-/// Maps members of the state to tables and columns of a cache (`docs/cache.md`).
+/// Maps members of the state to tables and columns of a cache (`docs/cache.md`). `CacheMapReader` has checked it
+/// against the state's lists, but not against a database.
 struct CacheMap: Sendable {
     /// One table.
     struct Table: Sendable {
@@ -10,15 +11,16 @@ struct CacheMap: Sendable {
         /// Members that are lists, outermost first. Each element gives a row and takes its list's place in that row.
         let each: [MemberPath]
         let columns: [CacheColumn]
-        /// The columns that identify a row; empty where the table's own primary key does.
+        /// The columns that identify a row; empty if the table's own primary key does.
         let key: [String]
         /// Conditions that a row must meet. Without a value, the member must exist and not be null.
         let conditions: [(path: MemberPath, value: String?)]
         let conflict: Conflict
+        /// The table's line in the map, for messages.
         let line: Int
     }
 
-    /// How a row is handled whose key the table already has.
+    /// How a row is handled whose key the table already has: the rebuild fails, the first row stays, or the last one.
     enum Conflict: String, CaseIterable, Sendable {
         case fail, ignore, replace
     }
@@ -35,7 +37,7 @@ struct CacheMap: Sendable {
 }
 
 extension CacheMap.Table {
-    /// `INSERT` with a `?` for each column.
+    /// `INSERT` with a `?` for each column, in the map's order.
     var insertion: String {
         let names = columns.map { $0.name.quotedSQL }.joined(separator: ", ")
         let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
@@ -48,17 +50,20 @@ extension CacheMap.Table {
         return "\(way) INTO \(name.quotedSQL) (\(names)) VALUES (\(marks))"
     }
 
-    /// Calls `body` with the values of each table row that one row of the list gives.
+    /// Calls `body` with the values of each table row that one row of the list gives: one, or one for each element of
+    /// its innermost list.
     func forEachRow(of row: MappedRow, _ body: ([SQLiteValue]) throws -> Void) rethrows {
         try forEachElement(of: row, at: each[...], body)
     }
 
+    /// Goes through the lists of `each`, outermost first.
     private func forEachElement(
         of row: MappedRow,
         at lists: ArraySlice<MemberPath>,
         _ body: ([SQLiteValue]) throws -> Void
     ) rethrows {
         guard let path = lists.first else {
+            // Conditions may name the element, so they come last.
             if isWanted(row) { try body(columns.map { $0.value(in: row) }) }
             return
         }
@@ -79,7 +84,7 @@ extension CacheMap.Table {
 }
 
 extension String {
-    /// The text as a quoted SQL identifier, safe for any content.
+    /// The text as a quoted SQL identifier, safe for any content without a zero byte.
     var quotedSQL: String {
         "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }

@@ -1,18 +1,21 @@
 import Projections
 
-/// Reads a map. Unknown members are refused, with their line.
+/// Reads a map (`docs/cache.md`). Unknown members are refused with their line, so that a misspelt one does not pass as
+/// absent.
 struct CacheMapReader {
+    /// The map's name, for messages.
     let name: String
     /// Replacements for `{values.NAME}` in templates; they override the map's own `values`.
     var values: [String: String] = [:]
 
-    /// The most tables.
+    /// The most tables of a map.
     static let tablesMax = 200
 
     private static let tableMembers = ["from", "where", "needs", "key", "conflict", "columns"]
     private static let columnMembers = ["from", "text", "value", "as", "default"]
 
-    /// Reads the text of a map.
+    /// Reads the text of a map. Knows the lists of the state, but no database: `MappedTables` checks tables and
+    /// columns.
     ///
     /// - Throws: `Failure` that names the map, the line and the member.
     func read(_ text: String) throws -> CacheMap {
@@ -23,6 +26,7 @@ struct CacheMapReader {
             throw failure("it \(error.reason)", error.line)
         }
         let members = try known(root, ["meta", "values", "tables"], in: "the map")
+        // Values given on the command line override the map's.
         var reader = self
         for value in try members["values"].map({ try pairs($0, "values") }) ?? [] where values[value.name] == nil {
             reader.values[value.name] = try scalar(value.value, value.name)
@@ -32,6 +36,7 @@ struct CacheMapReader {
         guard !found.isEmpty, found.count <= Self.tablesMax else {
             throw failure("tables has \(found.count) tables; give 1 to \(Self.tablesMax)", tables.line)
         }
+        // The name is compared without case, as SQLite compares names.
         let meta = try members["meta"].map { try scalar($0, "meta") } ?? "eventlog_meta"
         if let table = found.first(where: { $0.name.lowercased() == meta.lowercased() }) {
             throw failure("\(meta) is the table of the sequence; name another one with meta", table.line)
@@ -39,6 +44,7 @@ struct CacheMapReader {
         return CacheMap(name: name, tables: found, metaTable: meta)
     }
 
+    /// Reads one table.
     private func table(_ entry: YAMLNode.Member) throws -> CacheMap.Table {
         let place = "table \"\(entry.name)\""
         let members = try known(entry.value, Self.tableMembers, in: place)
@@ -49,6 +55,8 @@ struct CacheMapReader {
             throw failure("\(place): the state has no list \"\(path.first ?? "")\"; there are \(names)", from.line)
         }
         let scope = Scope(list: list, hasPlace: path.count > 1)
+        // `messages.reactions.users` has two lists: `reactions`, then `reactions.users`, whose path goes through the
+        // element that took the first one's place.
         let each = try path.indices.dropFirst().map { end in
             try checkedPath(path[1...end].joined(separator: "."), scope, place, from.line)
         }
@@ -71,6 +79,7 @@ struct CacheMapReader {
         )
     }
 
+    /// The conditions of `where` (a value) and `needs` (no value).
     private func conditions(
         _ members: [String: YAMLNode],
         _ scope: Scope,
@@ -103,13 +112,14 @@ struct CacheMapReader {
 // MARK: - Columns
 
 extension CacheMapReader {
-    /// The members that a path may name.
+    /// The members that a path in one table may name.
     private struct Scope {
         let list: StateList
         /// Whether rows are elements of a list, so that `place` exists.
         let hasPlace: Bool
     }
 
+    /// Reads one column: a text alone, or a mapping with exactly one origin.
     private func column(_ entry: YAMLNode.Member, _ scope: Scope, _ place: String) throws -> CacheColumn {
         let place = "\(place): column \"\(entry.name)\""
         if entry.value.text != nil {
@@ -139,6 +149,7 @@ extension CacheMapReader {
             ? .template(try template(text, scope, place, line)) : .member(try checkedPath(text, scope, place, line))
     }
 
+    /// Splits a template at its braces. Values are put in now, members for each row.
     private func template(_ text: String, _ scope: Scope, _ place: String, _ line: Int) throws -> [CacheColumn.Piece] {
         var pieces: [CacheColumn.Piece] = []
         for (index, part) in text.split(separator: "{", omittingEmptySubsequences: false).enumerated() {
@@ -181,6 +192,7 @@ extension CacheMapReader {
         }
     }
 
+    /// A path whose first member the list has. Members of members are not checked, because the remote decides them.
     private func checkedPath(_ text: String, _ scope: Scope, _ place: String, _ line: Int) throws -> MemberPath {
         if let path = MemberPath(text, in: scope.list, hasPlace: scope.hasPlace) { return path }
         let members = scope.list.members + (scope.hasPlace ? ["place"] : [])
@@ -198,11 +210,13 @@ extension CacheMapReader {
         Failure("read map \"\(name)\": \(line.map { "line \($0): " } ?? "")\(reason); see docs/cache.md")
     }
 
+    /// The members of a mapping, in order.
     private func pairs(_ node: YAMLNode, _ name: String) throws -> [YAMLNode.Member] {
         guard let members = node.members else { throw failure("\(name) is no mapping", node.line) }
         return members
     }
 
+    /// The members of a mapping by name; others than `names` are refused.
     private func known(_ node: YAMLNode, _ names: [String], in place: String) throws -> [String: YAMLNode] {
         var found: [String: YAMLNode] = [:]
         for member in try pairs(node, place) {
@@ -218,12 +232,14 @@ extension CacheMapReader {
         return found
     }
 
+    /// A scalar as text. A zero byte would end the text where SQLite reads it as a name.
     private func scalar(_ node: YAMLNode, _ name: String) throws -> String {
         guard let text = node.text else { throw failure("\(name) is no text", node.line) }
         guard !text.utf8.contains(0) else { throw failure("\(name) has a zero byte", node.line) }
         return text
     }
 
+    /// A list of scalars, or one scalar alone.
     private func texts(_ node: YAMLNode, _ name: String) throws -> [String] {
         if node.text != nil { return [try scalar(node, name)] }
         guard let elements = node.elements else { throw failure("\(name) is no list", node.line) }

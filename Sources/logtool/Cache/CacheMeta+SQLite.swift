@@ -1,7 +1,8 @@
 import Projections
 
 extension CacheMeta {
-    /// Reads a cache's meta table; `nil` if it is missing or of another version.
+    /// Reads a cache's meta table; `nil` if it is missing or of another version. An app's table of the same name may be
+    /// large, hence the limit.
     init?(_ connection: SQLiteConnection, table: String) {
         guard let rows = try? connection.rows("SELECT name, value FROM \(table.quotedSQL) LIMIT 1000") else {
             return nil

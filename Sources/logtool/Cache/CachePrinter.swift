@@ -4,7 +4,8 @@ import Projections
 struct CachePrinter {
     let output: StandardOutput
 
-    /// Prints one row as text: mark, table and key, then its columns.
+    /// Prints one row as text: mark, table and key, then its columns. Texts from log and cache are escaped for the
+    /// terminal.
     func print(_ difference: CacheComparison.Difference) throws {
         let (mark, role): (String, Style.Role) =
             switch difference.change {
@@ -29,7 +30,7 @@ struct CachePrinter {
         }
     }
 
-    /// One row as JSON: `a` is the value from the log, `b` the one from the cache.
+    /// One row as JSON (`docs/cli-json.md`): `a` is the value from the log, `b` the one from the cache.
     static func json(_ difference: CacheComparison.Difference) -> JSONValue {
         var key = JSONObject()
         for part in difference.key { key[part.column] = part.value.json }
@@ -46,7 +47,7 @@ struct CachePrinter {
     }
 }
 
-/// Counts of the differing rows, by table.
+/// Counts of the differing rows, by table. Tables without differences are left out.
 struct CacheDifferences {
     /// Counts of one table.
     struct Counts {

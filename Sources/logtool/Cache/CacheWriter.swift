@@ -1,7 +1,8 @@
 import EventLog
 import Projections
 
-/// Makes a cache of a state: tables first, then rows, then indexes and triggers.
+/// Makes a cache of a state: tables first, then rows, then indexes and triggers, so that no row updates an index or
+/// fires a trigger.
 struct CacheWriter {
     let schema: MappedSchema
     let progress: Progress
@@ -11,11 +12,13 @@ struct CacheWriter {
     /// How many rows each table has, in the map's order.
     typealias RowCounts = [(table: String, count: Int)]
 
-    /// Fills a new file. Nothing is synced meanwhile, because a half-written file is thrown away.
+    /// Fills a new file. Nothing is synced or journalled, because a half-written file is thrown away.
     ///
     /// Rows are written while the state is walked, so memory does not grow with their number.
     ///
     /// - Parameter plan: Which rows are copied from another cache of the same state instead.
+    /// - Returns: The rows of each table.
+    /// - Throws: `Failure` that names the file, or the schema's line.
     func write(
         _ state: borrowing Workspace,
         meta: CacheMeta,
@@ -24,6 +27,7 @@ struct CacheWriter {
     ) throws -> RowCounts {
         try SQLiteConnection.telling("write the cache", path) {
             let connection = try SQLiteConnection(path, .building, .schema)
+            // Takes effect only before the first table is made.
             if let pageSize { try connection.run("PRAGMA page_size = \(pageSize)") }
             let later = try connection.runTables(of: schema.script)
             try makeMetaTable(connection)
@@ -38,6 +42,7 @@ struct CacheWriter {
         }
     }
 
+    /// Writes rows from the log, rows of renewed sources, then copies the others.
     private func writeRows(
         of state: borrowing Workspace,
         by plan: RebuildPlan,
@@ -80,7 +85,8 @@ struct CacheWriter {
 }
 
 extension SQLiteConnection {
-    /// Runs `body` and turns an error of SQLite into a `Failure` that names the operation and the file.
+    /// Runs `body` and turns an error of SQLite into a `Failure` that names the operation and the file. Other errors
+    /// pass.
     static func telling<Result>(_ operation: String, _ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

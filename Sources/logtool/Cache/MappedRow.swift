@@ -1,14 +1,18 @@
 import Projections
 
-/// The place of a member in the rows of one list: first an index into `StateList.members`, then member names.
+/// The place of a member in the rows of one list: first an index into `StateList.members`, then member names. Valid for
+/// rows of that list alone.
 struct MemberPath: Sendable {
     /// The index of the first member. `place` comes one after the last member of the list.
     let slot: Int
+    /// Members of the first member; empty for the member itself.
     let rest: [String]
     /// The path as the map writes it.
     let name: String
 
-    /// - Returns: `nil` if rows of the list have no such member.
+    /// Returns `nil` if rows of the list have no such member.
+    ///
+    /// - Parameter hasPlace: True for tables whose rows are elements of a list.
     init?(_ name: String, in list: StateList, hasPlace: Bool) {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, !parts.contains("") else { return nil }
@@ -25,6 +29,7 @@ struct MemberPath: Sendable {
 
 /// A row of a list with its members at fixed indexes, so that lookups compare no names.
 struct MappedRow {
+    /// The members in the list's order, then `place`; `nil` for those that the row lacks.
     private var values: [JSONValue?]
 
     /// Puts each member at its index. The search goes on from the last hit, because rows have nearly the list's order.

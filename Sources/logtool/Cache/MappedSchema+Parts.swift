@@ -6,6 +6,8 @@ extension MappedSchema {
     ///
     /// Tables whose rows the schema changes itself, by a later statement or a trigger, are left out: their rows are not
     /// what the log gives.
+    ///
+    /// Cost: runs the schema in an empty database in memory.
     func tableHashes() throws -> [String: String] {
         let connection = try SQLiteConnection(":memory:", .building, .schema)
         guard let sqlGuard = connection.sqlGuard else { return [:] }
@@ -15,6 +17,7 @@ extension MappedSchema {
         var changed = sqlGuard.written
         for table in map.tables {
             sqlGuard.forgetWrites()
+            // Compiling an insertion or deletion compiles the triggers that it would fire.
             _ = try connection.statement(table.insertion)
             _ = try connection.statement("DELETE FROM \(table.name.quotedSQL)")
             changed.formUnion(sqlGuard.writtenByTriggers)

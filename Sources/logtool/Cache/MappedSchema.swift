@@ -5,7 +5,8 @@ struct MappedSchema: Sendable {
     let script: SQLScript
     let map: CacheMap
 
-    /// Identifies the schema: the hash of its SQL, its map and its values.
+    /// Identifies the schema: the hash of its SQL, its map, its values and `mappingVersion`, in hex. Any change of a
+    /// file gives another hash, comments included.
     let hash: String
 
     /// Stored as `application_id` ("ELog"); marks a cache that a rebuild made.
@@ -27,7 +28,7 @@ struct MappedSchema: Sendable {
         return try MappedSchema(sql: sql, name: path, map: map, name: mapPath, values: values)
     }
 
-    /// Reads a map without a schema, for comparisons.
+    /// Reads a map without a schema, for comparisons with a cache whose SQL the app keeps.
     static func map(at path: String, values: [String: String]) throws -> CacheMap {
         let text = try Self.text(at: path, "map", bytesMax: 1 << 20)
         return try CacheMapReader(name: path, values: values).read(text)
@@ -44,6 +45,7 @@ struct MappedSchema: Sendable {
         self.map = try CacheMapReader(name: mapName, values: values).read(map)
         let parts =
             ["\(Self.mappingVersion)", sql, map] + values.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+        // A zero byte ends each part, so that no two lists of parts give the same bytes.
         hash = Hasher256.hash(parts.flatMap { Array($0.utf8) + [0] }).hex
     }
 

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// The tables of a map in one database, with a compiled `INSERT` for each.
+/// The tables of a map in one database, with a compiled `INSERT` for each. The connection's thread alone uses it.
 final class MappedTables {
     /// One table and its compiled `INSERT`.
     private struct Target {
@@ -12,8 +12,10 @@ final class MappedTables {
     let map: CacheMap
     let connection: SQLiteConnection
     private let maker: RowMaker
+    /// One for each table of the map, in its order.
     private let all: [Target]
-    /// How many rows each table got, in the map's order.
+    /// How many rows were inserted into each table, in the map's order. With `conflict: ignore` or `replace`, a table
+    /// can have fewer.
     private(set) var counts: [Int]
 
     /// Checks that the database has the map's tables and columns, and compiles the insertions.
@@ -28,6 +30,7 @@ final class MappedTables {
         counts = map.tables.map { _ in 0 }
     }
 
+    /// Compares names without case, as SQLite does.
     private static func check(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection) throws {
         let names = Set(try connection.columns(of: table.name).map { $0.name.lowercased() })
         guard !names.isEmpty else { throw map.failure("the schema has no table \"\(table.name)\"", line: table.line) }
@@ -47,9 +50,12 @@ final class MappedTables {
         try maker.forEachRow(of: row, list) { try insert($0) }
     }
 
-    /// Inserts all rows of a state, or those that `isWanted` accepts.
+    /// Inserts all rows of a state, or those that `isWanted` accepts, list by list.
     ///
-    /// A second thread makes the rows; this thread alone uses the database.
+    /// A second thread makes the rows and calls `isWanted`; this thread alone uses the database.
+    ///
+    /// - Parameter progress: Called every 16,384 rows.
+    /// - Throws: `Failure` that names table and row if a row breaks a rule of the schema.
     func insertAll(
         of state: borrowing Workspace,
         progress: (_ rows: Int) -> Void = { _ in },
@@ -69,6 +75,7 @@ final class MappedTables {
         let target = all[row.target]
         assert(row.values.count == target.table.columns.count, "a row has a value for each column of its table")
         do {
+            // Triggers of the schema may run for this row.
             connection.allow(rows: 1)
             try target.insertion.run(row.values)
         } catch let trouble as SQLiteTrouble where trouble.isConstraint || trouble.isRefusal {
@@ -77,6 +84,7 @@ final class MappedTables {
         counts[row.target] += 1
     }
 
+    /// An error about one row, which its key names if the map has one.
     private func failure(_ trouble: SQLiteTrouble, _ table: CacheMap.Table, _ values: [SQLiteValue]) -> Failure {
         let key = zip(table.columns, values).filter { table.key.contains($0.0.name) }
             .map { "\($0.0.name) = \($0.1.json.text)" }
@@ -95,7 +103,9 @@ private struct MadeRow: Sendable {
 /// Turns rows of lists into rows of tables. It uses no database, so it can run on another thread.
 private struct RowMaker: Sendable {
     private let tables: [CacheMap.Table]
+    /// The indexes of the tables that each list fills.
     private let targets: [StateList: [Int]]
+    /// Each list's members, read once.
     private let members: [StateList: [String]]
 
     init(_ tables: [CacheMap.Table]) {
@@ -107,7 +117,7 @@ private struct RowMaker: Sendable {
     /// The lists that rows are made from.
     var lists: [StateList] { StateList.all.filter { targets[$0] != nil } }
 
-    /// The indexes of the tables that are filled from a list.
+    /// The indexes of the tables that are filled from a list, ascending.
     func targets(of list: StateList) -> [Int] { targets[list] ?? [] }
 
     /// Calls `body` with each table row that one row of a list gives.
@@ -119,14 +129,15 @@ private struct RowMaker: Sendable {
     }
 }
 
-/// A column as the database declares it.
+/// A column as the database declares it (`PRAGMA table_xinfo`).
 struct SQLiteColumn {
     let name: String
     let declaredType: String
     /// The column's place in the primary key, from 1; 0 for a column outside it.
     let keyPlace: Int64
 
-    /// A declared type of the same affinity, for a table of our own (datatype3.html, section 3.1).
+    /// A declared type of the same affinity, for a table of our own. The tests and their order are SQLite's
+    /// (datatype3.html, section 3.1).
     var affinity: String {
         let type = declaredType.uppercased()
         if type.contains("INT") { return "INTEGER" }
@@ -140,6 +151,7 @@ extension SQLiteConnection {
     /// The columns of a table or view; empty where it does not exist.
     func columns(of table: String) throws -> [SQLiteColumn] {
         try rows("PRAGMA table_xinfo(\(table.quotedSQL))").compactMap { row in
+            // cid, name, type, notnull, dflt_value, pk, hidden.
             guard row.count >= 6, case .text(let name) = row[1], case .text(let type) = row[2],
                 case .integer(let place) = row[5]
             else { return nil }
@@ -148,6 +160,8 @@ extension SQLiteConnection {
     }
 
     /// The columns that identify the rows of a mapped table: those that the map names, else the primary key.
+    ///
+    /// - Throws: `Failure` if there is no primary key or the map lacks one of its columns.
     func key(of table: CacheMap.Table, in map: CacheMap) throws -> [String] {
         if !table.key.isEmpty { return table.key }
         let key = try columns(of: table.name).filter { $0.keyPlace > 0 }.sorted { $0.keyPlace < $1.keyPlace }

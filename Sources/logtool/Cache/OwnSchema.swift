@@ -1,5 +1,9 @@
-/// The program's own cache (`docs/cache.md`), in the same two forms as an app's. A change needs a new `CacheMeta.version`.
+/// The program's own cache (`docs/cache.md`), in the same two forms as an app's. A change needs a new
+/// `CacheMeta.version`.
 enum OwnSchema {
+    /// The schema. Every table of rows has the source in its key, because ids are unique only within a source.
+    /// `messages` and `items` have an integer key for FTS5, whose tables name rows by it. The triggers keep the search
+    /// tables current while `--follow` writes.
     static let sql = """
         PRAGMA user_version = 2;
 
@@ -168,6 +172,8 @@ enum OwnSchema {
 
         """
 
+    /// The map that fills the tables of `sql` from the state's lists. Columns without `as` store texts and numbers as
+    /// they are.
     static let map = """
         meta: meta
         tables:

@@ -1,7 +1,8 @@
 import EventLog
 import Projections
 
-/// Decides which tables of a new cache are made from the log and which are copied from the previous cache.
+/// Decides which tables of a new cache are made from the log and which are copied from the previous cache
+/// (`docs/decisions/0026-caches-are-built-by-need.md`).
 struct RebuildPlan {
     /// Where the rows of one table come from.
     enum Origin: Equatable {
@@ -17,6 +18,7 @@ struct RebuildPlan {
     struct Step {
         let table: CacheMap.Table
         let origin: Origin
+        /// For people: why the rows come from there.
         let reason: String
     }
 
@@ -32,6 +34,7 @@ struct RebuildPlan {
 
     /// The cache that rows are copied from; `nil` if all tables are made from the log.
     let base: Base?
+    /// One for each table of the map, in its order.
     let steps: [Step]
 
     /// A plan that makes every table from the log.
@@ -43,8 +46,8 @@ struct RebuildPlan {
     /// Compares the hashes and decoder versions of a cache with today's.
     ///
     /// - Parameters:
-    /// - hashes: Today's hash of each table's SQL and map (`MappedSchema.tableHashes`).
-    ///   - kinds: The kinds of event of each source.
+    ///   - hashes: Today's hash of each table's SQL and map (`MappedSchema.tableHashes`).
+    ///   - kinds: The kinds of event of each source, which decide whose rows a changed decoder affects.
     init(_ map: CacheMap, _ hashes: [String: String], over base: Base, kinds: [SourceName: Set<EventKind>]) {
         let decoders = base.meta.changedDecoders
         let sources = kinds.filter { source in
@@ -62,6 +65,7 @@ struct RebuildPlan {
             if sources.isEmpty { return Step(table: table, origin: .cache, reason: "nothing has changed") }
             let names = decoders.map(\.rawValue).joined(separator: ", ")
             let reason = "decoder \(names) has changed"
+            // Without a source column, nothing shows which rows the decoder made.
             return Step(table: table, origin: table.sourceColumn == nil ? .log : .both(sources), reason: reason)
         }
     }

@@ -7,7 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// A state written as JSON: one document (`*.json`) or one row a line (`*.ndjson`).
+/// A state written as JSON: one document (`*.json`) or one row a line (`*.ndjson`). The other targets of `rebuild` are
+/// databases (`CacheFile`).
 struct StateFile {
     enum Form {
         case document, lines
@@ -16,7 +17,7 @@ struct StateFile {
     let path: String
     let form: Form
 
-    /// `nil` for a path with another suffix, which names a database.
+    /// Returns `nil` for a path with another suffix, which names a database.
     init?(path: String) {
         self.path = path
         if path.hasSuffix(".ndjson") {
@@ -28,7 +29,7 @@ struct StateFile {
         }
     }
 
-    /// The bytes that a file of this form begins with.
+    /// The bytes that a file of this form begins with. They show that a rebuild wrote it.
     private var start: String {
         switch form {
         case .document: #"{"format":"eventlog.state/1""#
@@ -51,6 +52,7 @@ struct StateFile {
         return counts
     }
 
+    /// True if the file at the path begins as ours do. Without waiting, should the path be a FIFO.
     private var isOurs: Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
@@ -59,6 +61,7 @@ struct StateFile {
         return read(descriptor, &bytes, bytes.count) == bytes.count && bytes.elementsEqual(start.utf8)
     }
 
+    /// Writes the state document. It is in memory as a whole, unlike rows that are written line by line.
     private func writeDocument(
         _ state: inout Workspace,
         _ options: DocumentOptions,

@@ -8,7 +8,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Writes and removes status files in a directory, as they were recorded.
+/// Writes and removes status files in a directory, as they were recorded, for clients that watch the directory.
+///
+/// Files up to the start are written at once and not counted as given: they are the state that the client begins with.
 struct FilesPlay {
     private let play: PlayContext
     private let directory: String
@@ -26,6 +28,8 @@ struct FilesPlay {
     }
 
     /// Writes and removes files until the script ends.
+    ///
+    /// - Throws: `Failure` for a file that cannot be written, `CancellationError`.
     mutating func run() async throws {
         while let step = try script.step() {
             if case .file(let path, let isEncoded, let bytes) = step.act {
@@ -46,11 +50,15 @@ struct FilesPlay {
         if let bytes { try put(bytes, as: name) } else { try remove(name) }
         guard !isPassed else { return }
         play.report.change { $0.given += 1 }
+        // At recorded speed, the time between changes is the client's chance to read.
         if ticker.isImmediate { try await readers.wait(for: name, isRemoved: bytes == nil) }
     }
 
-    /// The name of a file directly in the directory; `nil` for a path without a usable last part. No name leads
-    /// elsewhere.
+    /// The name of a file directly in the directory: the last part of the recorded path, as bytes. `nil` if that part
+    /// is empty, `.`, `..` or has a zero byte.
+    ///
+    /// No name leads out of the directory, whatever the log contains. A slash is tested again, because an escape may
+    /// stand for one.
     static func name(of path: String, isEncoded: Bool) -> [UInt8]? {
         let last =
             path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map(Array.init) ?? []
@@ -60,7 +68,8 @@ struct FilesPlay {
     }
 
     private func put(_ bytes: [UInt8], as name: [UInt8]) throws {
-        // Written under another name and renamed, so that readers see whole contents only.
+        // The content is written under another name and renamed, so that readers see whole contents only. O_NOFOLLOW: a
+        // planted link must not lead the write out of the directory.
         let beside = path(Array(".play-\(getpid())".utf8))
         let file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw trouble(name) }
@@ -69,6 +78,7 @@ struct FilesPlay {
             let count = bytes.withUnsafeBytes {
                 write(file, $0.baseAddress.map { $0 + done }, bytes.count - done)
             }
+            // A full disk or a quota ends the playback.
             guard count >= 0 || errno == EINTR else {
                 defer { close(file) }
                 throw trouble(name)
@@ -87,6 +97,7 @@ struct FilesPlay {
         (Array(directory.utf8) + [UInt8(ascii: "/")] + name + [0]).map { CChar(bitPattern: $0) }
     }
 
+    /// An error with the reason in `errno`; to be called before anything else changes that.
     private func trouble(_ name: [UInt8]) -> Failure {
         Failure(
             "play: \"\(String(decoding: name, as: UTF8.self))\" in \"\(directory)\": \(String(cString: strerror(errno)))"
@@ -96,15 +107,21 @@ struct FilesPlay {
 
 /// Waits until programs that watch a directory have read a file, so that no version is replaced unseen.
 ///
-/// Only Linux tells who reads (inotify); elsewhere the wait just passes.
+/// Only Linux shows who reads: inotify(7) reports `IN_CLOSE_NOWRITE` when a file that was opened for reading is closed.
+/// Elsewhere, each wait runs to its limit until `unreadMax` changes have passed.
 struct PlayReaders {
+    /// The longest wait for a program that has read before.
     private static let patience = Duration.seconds(1)
+    /// The longest wait while no program has read yet.
     private static let first = Duration.milliseconds(250)
+    /// The wait after a removal, which no read confirms.
     private static let removal = Duration.milliseconds(25)
-    /// After this many unread changes, nobody seems to read.
+    /// After this many changes in a row that nobody read, no further change is waited for.
     private static let unreadMax = 4
 
+    /// The inotify descriptor; negative if there is none. It lives as long as the process.
     private let descriptor: Int32
+    /// True while a program reads what is written.
     private var hasReader = false
     private var unread = 0
 
@@ -117,7 +134,7 @@ struct PlayReaders {
         #endif
     }
 
-    /// Returns when the file was read, or when nobody seems to read.
+    /// Returns once somebody has read the file, or once nobody seems to. Polls every millisecond.
     mutating func wait(for name: [UInt8], isRemoved: Bool) async throws {
         if isRemoved {
             if hasReader { try await Task.sleep(for: Self.removal) }
@@ -136,17 +153,21 @@ struct PlayReaders {
         if unread >= Self.unreadMax { hasReader = false }
     }
 
-    /// The names of files that were read since the last call.
+    /// The names of files that were read since the last call. Empty if the descriptor is invalid.
     private func takeNames() -> [[UInt8]] {
         #if canImport(Glibc)
         var names: [[UInt8]] = []
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         let head = MemoryLayout<inotify_event>.size
         while true {
+            // The descriptor does not block: -1 means that no event waits.
             let count = read(descriptor, &buffer, buffer.count)
             guard count > 0 else { return names }
             var place = 0
             while place + head <= count {
+                // An event is a header and `len` bytes of name, padded with zero bytes (inotify(7)). The kernel returns
+                // whole events, and `place + head <= count` keeps the load within them. Unaligned, because an array of
+                // bytes guarantees no alignment.
                 let length = buffer.withUnsafeBytes {
                     Int($0.loadUnaligned(fromByteOffset: place, as: inotify_event.self).len)
                 }

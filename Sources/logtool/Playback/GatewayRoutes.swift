@@ -2,9 +2,13 @@
 import EventLog
 import Projections
 
-/// Retrocast's REST routes, answered from the state: `…/users/@me/guilds`, `…/guilds/ID/channels`, ….
+/// Retrocast's REST routes, answered from the state at the position: `…/users/@me/guilds`, `…/guilds/ID/channels`, ….
+///
+/// Some of Retrocast's routes wrap their answer in a `data` envelope and others do not; each case below follows the
+/// remote.
 struct GatewayRoutes: RemoteRoutes {
     func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer? {
+        // `/api/v1/guilds` and `/guilds` are one route.
         var parts = request.path.split(separator: "/").map(String.init)[...]
         if parts.first == "api" {
             parts = parts.dropFirst().drop { $0.hasPrefix("v") && $0.dropFirst().allSatisfy(\.isNumber) }
@@ -22,6 +26,7 @@ struct GatewayRoutes: RemoteRoutes {
         }
     }
 
+    /// Answers the routes below one guild or one channel; `nil` for others.
     private func thing(_ parts: [String], _ request: PlayRequest, _ rows: GatewayRows) throws -> PlayAnswer? {
         guard parts.count >= 2 else { return nil }
         let id = parts[1]
@@ -41,13 +46,15 @@ struct GatewayRoutes: RemoteRoutes {
         }
     }
 
+    /// One page of a list: 50 rows by default, at most 1,000.
     private func page(_ rows: [JSONValue], _ request: PlayRequest) -> [JSONValue] {
         let limit = min(max(request.parameter("limit").flatMap { Int($0) } ?? 50, 1), 1_000)
         let offset = max(request.parameter("offset").flatMap { Int($0) } ?? 0, 0)
         return Array(rows.dropFirst(offset).prefix(limit))
     }
 
-    /// Answers signing in and similar calls; nothing that would change the remote is done.
+    /// Answers signing in and similar calls, without doing anything. Other writes get `nil`, which becomes 403, so that
+    /// the client sees that nothing was changed.
     private func write(_ parts: [String], _ request: PlayRequest, _ play: PlayContext) -> PlayAnswer? {
         switch (parts.first, parts.last) {
         case ("auth", "login"), ("auth", "register"), ("auth", "refresh"):
@@ -86,14 +93,19 @@ struct GatewayRoutes: RemoteRoutes {
     private static func enveloped(_ rows: [JSONValue]) -> JSONValue { enveloped(.array(rows)) }
 }
 
-/// Rows of the state in the shape of Retrocast's answers.
+/// The state's rows in the shape of Retrocast's answers, at one point.
+///
+/// Each call goes through a whole section of the state: O(rows in it). Members that the state does not know have fixed
+/// values.
 struct GatewayRows {
     let states: PlayStates
     let point: SequenceNumber
 
+    /// Stands in for times that no event states.
     private static let unknownTime = JSONValue.string("1970-01-01T00:00:00Z")
 
     func guilds() throws -> [JSONValue] {
+        // `joined` is false for guilds that the user has left.
         try states.rows(.guilds, at: point).filter { $0["joined"]?.bool != false }.map { row in
             .object([
                 "id": row["id"], "name": row["name"] ?? .string(""), "owner_id": row["owner"] ?? .string("0"),
@@ -116,6 +128,7 @@ struct GatewayRows {
     }
 
     private static func channel(_ row: JSONValue) -> JSONValue {
+        // Retrocast numbers its kinds of channels as Discord does; 0 is a text channel.
         let types = ["voice": 2, "category": 4, "dm": 1, "group": 3]
         let type = types[row["kind"]?.string ?? ""] ?? 0
         let users = (row["recipients"]?.array ?? []).map { id -> JSONValue in
@@ -186,8 +199,11 @@ struct GatewayRows {
         var rows = try states.messages(of: channel, at: point)
         if let before {
             if let place = rows.firstIndex(where: { $0["id"]?.string == before }) {
+                // Rows are in the remote's order, oldest first.
                 rows.removeSubrange(place...)
             } else if let bound = UInt64(before) {
+                // The message was deleted since the client saw it: ids grow with time, so its number still bounds the
+                // page.
                 rows.removeAll { $0["id"]?.string.flatMap { UInt64($0) }.map { $0 >= bound } ?? false }
             }
         }

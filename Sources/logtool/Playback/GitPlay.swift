@@ -3,16 +3,20 @@ import EventLog
 import Ingest
 import Projections
 
-/// Writes a bare repository whose branch grows commit by commit. Texts, paths, messages and times are the recorded
-/// ones. Commit ids differ, because the log does not hold every byte that they are made of.
+/// Writes a bare repository whose branch grows commit by commit. Texts, paths, messages, people and times are the
+/// recorded ones. Commit ids differ, because the log does not hold every byte that they are made of.
+///
+/// Everything goes to one `git fast-import`. Texts from the log are quoted or cleaned here, because a line feed in them
+/// would begin another command.
 struct GitPlay {
     private let play: PlayContext
     private let branch: String
     private var script: PlayScript
     private var ticker: PlayTicker
     private let writer: GitFastImport
-    /// The fast-import marks of written commits, by recorded id.
+    /// The fast-import marks of written commits, by recorded id. Numbers count from 1.
     private var marks: [String: Int] = [:]
+    /// The recorded id of the commit that the branch names; `nil` before the first.
     private var tip: String?
 
     init(_ play: PlayContext, directory: String, branch: String, mayOverwrite: Bool) throws {
@@ -24,7 +28,7 @@ struct GitPlay {
         writer = try GitFastImport(directory: directory, branch: branch)
     }
 
-    /// Writes commits until the script ends.
+    /// Writes commits until the script ends, and waits until git has written everything.
     mutating func run() async throws {
         do {
             while let step = try script.step() {
@@ -35,6 +39,7 @@ struct GitPlay {
                 }
             }
         } catch {
+            // git must not outlive the playback; the first error is the one to report.
             try? writer.finish()
             throw error
         }
@@ -49,6 +54,8 @@ struct GitPlay {
         let isPassed = step.sequence <= play.start
         if !isPassed { try await ticker.wait(for: step.recordedAt) }
         try body(&self)
+        // A checkpoint for each commit lets clients see it at its time. At full speed that would only be slow: `finish`
+        // shows everything.
         if !isPassed, !ticker.isImmediate { try writer.show() }
         play.report.change {
             $0.sequence = step.sequence
@@ -56,14 +63,19 @@ struct GitPlay {
         }
     }
 
+    /// Writes one commit. A payload that does not parse is left out.
     private mutating func commit(_ bytes: [UInt8]) throws {
         guard let document = try? JSONValue.parse(bytes), let id = document["commit"]?.string else { return }
         let parents = document["parents"]?.array ?? []
+        // Parents that the log does not hold (dropped, or before a shallow recording) are left out.
         let known = parents.compactMap { $0["commit"]?.string.flatMap { marks[$0] } }
+        // A commit that does not follow the tip belongs to a side history that is merged later. It gets a reference of
+        // its own, so that the branch does not jump to it.
         let isOnBranch = tip == nil || parents.contains { $0["commit"]?.string == tip }
         let reference = isOnBranch ? branch : "refs/play/side"
         let mark = marks.count + 1
         marks[id] = mark
+        // Without this, fast-import takes the reference's current commit as the parent.
         if known.isEmpty { writer.line("reset \(reference)\n") }
         writer.line("commit \(reference)")
         writer.line("mark :\(mark)")
@@ -71,12 +83,13 @@ struct GitPlay {
         writer.line("committer \(Self.person(document["committer"]))")
         writer.data(Array((document["message"]?.string ?? "").utf8))
         for (place, parent) in known.enumerated() { writer.line("\(place == 0 ? "from" : "merge") :\(parent)") }
+        // `changes` are relative to the first parent, as fast-import's commands are.
         write(parents.first?["changes"]?.array ?? [], files: document["files"]?.array ?? [])
         try writer.endCommit()
         if isOnBranch { tip = id }
     }
 
-    /// Sets the branch to a commit that it did not grow to.
+    /// Sets the branch to a commit that it did not grow to (a forced push).
     private mutating func rewrite(_ bytes: [UInt8]) throws {
         guard let document = try? JSONValue.parse(bytes), let id = document["to"]?.string else { return }
         guard let mark = marks[id] else {
@@ -90,6 +103,8 @@ struct GitPlay {
         tip = id
     }
 
+    /// Writes a commit's changes. A file whose text the log lacks (a binary file, or one too large) gets a text that
+    /// says so.
     private func write(_ changes: [JSONValue], files: [JSONValue]) {
         let texts = Dictionary(files.compactMap { file in file["path"]?.string.map { ($0, file) } }) { first, _ in first
         }
@@ -98,6 +113,7 @@ struct GitPlay {
         for change in changes {
             guard let to = change["to"], let name = change["path"]?.string else { continue }
             let mode = to["mode"]?.string ?? ""
+            // A submodule: the entry names a commit, not a blob.
             if mode == "160000", writer.link(Self.path(change), to: to["blob"]?.string ?? "") { continue }
             let text = texts[name]?["text"]?.string ?? Self.missing(texts[name])
             writer.file(Self.path(change), mode: mode, Array(text.utf8))
@@ -108,7 +124,7 @@ struct GitPlay {
         "the log does not hold this file: blob \(file?["blob"]?.string ?? "unknown")\n"
     }
 
-    /// A path in fast-import's quotes, with bytes outside printable ASCII as octal digits.
+    /// A path in fast-import's C-style quotes; bytes outside printable ASCII become three octal digits.
     private static func path(_ change: JSONValue) -> String {
         let text = Array((change["path"]?.string ?? "").utf8)
         let bytes = change["encoded"]?.bool == true ? UTF8Text.restoringFaults(text) : text
@@ -126,6 +142,8 @@ struct GitPlay {
         return quoted + "\""
     }
 
+    /// An author in fast-import's form. The characters that delimit it are removed, times before 1970 become 0, and the
+    /// zone is UTC, because the log has none.
     private static func person(_ value: JSONValue?) -> String {
         let clean = { (text: String?) in String((text ?? "").filter { !"<>\n\0".contains($0) }) }
         let time = max(value?["time"]?.number?.int64 ?? 0, 0)

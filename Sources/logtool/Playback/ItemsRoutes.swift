@@ -2,7 +2,8 @@
 import EventLog
 import Projections
 
-/// Punchlist's routes: `/subscribe/#TAG` and `/status/#TAG` are the stream, `POST /ko` takes commands.
+/// Punchlist's routes: `/subscribe/#TAG`, `/status/#TAG` and `/events` are the stream, `POST /ko` takes the words of a
+/// command line.
 struct ItemsRoutes: RemoteRoutes {
     func isStream(_ request: PlayRequest) -> Bool {
         guard request.method == "GET" else { return false }
@@ -20,6 +21,7 @@ struct ItemsRoutes: RemoteRoutes {
         return try run(command, Array(words.dropFirst()), play)
     }
 
+    /// Answers the commands that read from the state. All others are confirmed and noted, and change nothing.
     private func run(_ command: String, _ words: [String], _ play: PlayContext) throws -> PlayAnswer {
         let rows = try play.states.rows(.items, at: play.report.sequence)
         let project = words.first { $0.hasPrefix("--project=") }.map { String($0.dropFirst("--project=".count)) }
@@ -29,6 +31,7 @@ struct ItemsRoutes: RemoteRoutes {
             return .json(.array(lists.enumerated().map { Self.project($0.element, isDefault: $0.offset == 0) }))
         case ("ls", _), ("ready", _):
             let wanted = rows.filter {
+                // Clients name a list with or without its `#`.
                 project == nil || $0["list"]?.string == project || $0["list"]?.string == "#\(project ?? "")"
             }
             let open =
@@ -54,6 +57,8 @@ struct ItemsRoutes: RemoteRoutes {
         ])
     }
 
+    /// An item in the shape of Punchlist's tickets. Members that the item had and the state does not interpret
+    /// (`extra`) override the fixed ones.
     private static func ticket(_ row: JSONValue) -> JSONValue {
         var ticket: JSONObject = [
             "id": row["id"], "title": row["text"] ?? .string(""), "status": row["status"] ?? .string("open"),

@@ -2,9 +2,11 @@
 import EventLog
 import Projections
 
-/// A frame of a Phoenix socket, in serializer 1.0.0 (an object) or 2.0.0 (an array).
+/// A frame of a Phoenix socket, in serializer 1.0.0 (an object) or 2.0.0 (an array), as Supabase Realtime speaks it.
 struct PhoenixText {
+    /// `join_ref`: the reference of the join that opened the channel on this connection.
     var joinReference: String?
+    /// `ref`: a request's number, which its reply repeats; `nil` for pushes of the server.
     var reference: String?
     var topic: String
     let event: String
@@ -15,6 +17,7 @@ struct PhoenixText {
     init?(_ bytes: [UInt8]) {
         guard let value = try? JSONValue.parse(bytes) else { return nil }
         if let parts = value.array {
+            // Serializer 2.0.0: `[join_ref, ref, topic, event, payload]`.
             guard parts.count == 5, let topic = parts[2].string, let event = parts[3].string else { return nil }
             (joinReference, reference) = (Self.reference(parts[0]), Self.reference(parts[1]))
             (self.topic, self.event, payload, isArray) = (topic, event, parts[4], true)
@@ -27,12 +30,14 @@ struct PhoenixText {
         }
     }
 
+    /// A reply with status `ok`.
     init(reply reference: String?, to joinReference: String?, topic: String, response: JSONValue, isArray: Bool) {
         (self.joinReference, self.reference, self.topic, self.isArray) = (joinReference, reference, topic, isArray)
         event = "phx_reply"
         payload = .object(["status": .string("ok"), "response": response])
     }
 
+    /// The `system` frame with which Realtime says that the channel's subscription to tables is in place.
     init(system topic: String, joinReference: String?, isArray: Bool) {
         (self.joinReference, reference, self.topic, self.isArray) = (joinReference, nil, topic, isArray)
         event = "system"
@@ -43,16 +48,18 @@ struct PhoenixText {
         ])
     }
 
+    /// A reference as text; some clients send numbers.
     private static func reference(_ value: JSONValue?) -> String? {
         value?.string ?? value?.number?.text
     }
 
-    /// The tables that a join subscribes to, as `SCHEMA.TABLE`.
+    /// The tables that a join subscribes to, as `SCHEMA.TABLE`; `*` stands for all tables. Empty for other frames.
     var tables: Set<String> {
         let bindings = payload["config"]?["postgres_changes"]?.array ?? []
         return Set(bindings.map { "\($0["schema"]?.string ?? "public").\($0["table"]?.string ?? "*")" })
     }
 
+    /// The frame in its serializer. Not the bytes that were read, if those were written in another way.
     var bytes: [UInt8] {
         let join: JSONValue = joinReference.map { .string($0) } ?? .null
         let own: JSONValue = reference.map { .string($0) } ?? .null

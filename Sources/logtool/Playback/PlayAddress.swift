@@ -1,13 +1,16 @@
 import ArgumentParser
 
-/// An address of this machine.
+/// A loopback address of this machine and a port. `parse` accepts no other hosts (I32).
 struct PlayAddress: Hashable, Sendable {
     let host: String
     let port: Int
 
+    /// Any free port, chosen by the system.
     static let free = PlayAddress(host: "127.0.0.1", port: 0)
 
     /// Reads `127.0.0.1:4000`, `[::1]:4000`, `localhost:4000` or `4000`.
+    ///
+    /// - Throws: `ValidationError` for a port out of range and for hosts other than loopback.
     static func parse(_ text: String) throws -> PlayAddress {
         let colon = text.lastIndex(of: ":")
         let host = colon.map { String(text[..<$0]) } ?? "127.0.0.1"
@@ -23,6 +26,7 @@ struct PlayAddress: Hashable, Sendable {
         return PlayAddress(host: known, port: port)
     }
 
+    /// What a host stands for. `localhost` is not resolved, because the resolver may name any address.
     private static let hosts = [
         "": "127.0.0.1", "127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1", "::1": "::1",
     ]

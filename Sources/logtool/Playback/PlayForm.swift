@@ -4,10 +4,10 @@ import ArgumentParser
 enum PlayForm: String, CaseIterable, ExpressibleByArgument, Sendable {
     case gateway, sse, realtime, files, git
 
-    /// Whether clients connect to it; the others write files.
+    /// True if clients connect to it; the other forms write into a directory.
     var isServer: Bool { self != .files && self != .git }
 
-    /// The kind of event by which a source is recognized as one of this form.
+    /// The kind of event that a source must have to be played as this form.
     var kind: String {
         switch self {
         case .gateway: "gateway.frame/1"

@@ -18,15 +18,19 @@ final class PlayInbox: Sendable {
         case stepped(Int)
     }
 
+    /// What the mutex guards.
     private struct State {
         var events: [Event] = []
+        /// The suspended task and the number of its wait; `nil` while no task waits.
         var waiter: (ticket: Int, continuation: CheckedContinuation<Void, Never>)?
         var tickets = 0
+        /// True once the waiting task was cancelled; later waits return at once.
         var isEnded = false
     }
 
     private let state = Mutex(State())
-    /// The most events that wait. A client that sends more messages is disconnected.
+    /// The most events that wait. A client that sends more messages is disconnected. Other events are few and always
+    /// taken.
     private static let countMax = 10_000
 
     /// Adds an event; false for a message that finds the queue full.
@@ -38,11 +42,12 @@ final class PlayInbox: Sendable {
             defer { state.waiter = nil }
             return (state.waiter?.continuation, true)
         }
+        // Outside the lock, because resuming may run the task's code.
         waiter?.resume()
         return isTaken
     }
 
-    /// Takes everything that came since the last call, in order.
+    /// Takes everything that came since the last call, in order of arrival.
     func takeAll() -> [Event] {
         state.withLock { state in
             guard !state.events.isEmpty else { return [] }
@@ -51,7 +56,10 @@ final class PlayInbox: Sendable {
         }
     }
 
-    /// Returns when an event has come, when the limit has passed, or when the task is cancelled.
+    /// Returns when an event has come, when the limit has passed, or when the task is cancelled. Returns at once if an
+    /// event waits already.
+    ///
+    /// - Parameter limit: `nil` waits without a limit.
     func wait(upTo limit: Duration?) async {
         let ticket = state.withLock { state in
             state.tickets += 1
@@ -67,6 +75,8 @@ final class PlayInbox: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.withLock { state in
+                    // An event that came since `takeAll` must not be slept over, so this is tested under the lock that
+                    // registers the waiter.
                     guard state.events.isEmpty, !state.isEnded else { return true }
                     assert(state.waiter == nil, "one task waits at a time")
                     state.waiter = (ticket, continuation)
@@ -80,7 +90,8 @@ final class PlayInbox: Sendable {
         }
     }
 
-    /// Resumes the waiter with this ticket, or any waiter for `nil`. A late timer so ends only its own wait.
+    /// Resumes the waiter with this ticket, or any waiter for `nil`. Thanks to the ticket, a timer that fires late ends
+    /// only its own wait.
     private func wake(_ ticket: Int?) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard let waiter = state.waiter, ticket == nil || waiter.ticket == ticket else { return nil }

@@ -4,9 +4,12 @@ import Projections
 import Synchronization
 
 /// The progress of a playback: its position, what it gave, and where the client departed from the recording.
+///
+/// The mutex guards all of it. The playing task writes, and routes on event loops read and count.
 final class PlayReport: Sendable {
-    /// A place where the client departed from the recording.
+    /// A place where the client departed from the recording, and how often it did so.
     struct Divergence: Hashable, Sendable {
+        /// The position when the client departed first.
         let sequence: SequenceNumber
         let recorded: String
         let client: String
@@ -18,14 +21,20 @@ final class PlayReport: Sendable {
         case recorded, state, nowhere
     }
 
+    /// One reading of everything. Values that are read together must come from one reading.
     struct Contents: Sendable {
+        /// The last event that was given or passed; never falls.
         var sequence = SequenceNumber.zero
+        /// True once every event up to `end` was given.
         var isDone = false
         /// The client's user id from READY; "0" if none was seen.
         var user = "0"
         var isConnected = false
+        /// Events given; frames that playback added do not count, events given again after a rewind do.
         var given = 0
+        /// Recorded connections that were begun with a client.
         var connections = 0
+        /// Events in place of frames that were too large to be recorded.
         var lost = 0
         var recordedAnswers = 0
         var stateAnswers = 0
@@ -38,12 +47,14 @@ final class PlayReport: Sendable {
     /// The last event that may be given.
     let end: SequenceNumber
     private let contents = Mutex(Contents())
+    /// Bounds memory and the report for a client that departs all the time.
     private static let divergenceCountMax = 1_000
 
     init(end: SequenceNumber) {
         self.end = end
     }
 
+    /// A copy of everything at one instant.
     var now: Contents { contents.withLock { $0 } }
 
     /// The last event that was given or passed.
@@ -53,12 +64,14 @@ final class PlayReport: Sendable {
         contents.withLock { body(&$0) }
     }
 
-    /// Notes a departure of the client. A repeat of one of the last eight is counted, not listed again.
+    /// Notes a departure of the client at the current position. A repeat of one of the last eight is counted, not
+    /// listed again: a client often repeats a few in turn.
     func note(recorded: String, client: String) {
         contents.withLock { contents in
             let near = contents.divergences.suffix(8)
             let place = near.lastIndex { $0.recorded == recorded && $0.client == client }
             if let place {
+                // A suffix shares its indices with the whole array.
                 contents.divergences[place].count += 1
             } else if contents.divergences.count < Self.divergenceCountMax {
                 let place = contents.sequence
@@ -69,6 +82,7 @@ final class PlayReport: Sendable {
         }
     }
 
+    /// Counts an answer to a request.
     func count(_ origin: Origin) {
         contents.withLock { contents in
             switch origin {
@@ -81,7 +95,7 @@ final class PlayReport: Sendable {
 }
 
 extension PlayReport {
-    /// The body of `/_play/position`.
+    /// The body of `/_play/position`. Sequences are texts, as in all JSON of this program.
     var position: JSONValue {
         let now = now
         return .object([

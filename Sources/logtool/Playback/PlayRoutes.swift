@@ -2,11 +2,13 @@
 import EventLog
 import Projections
 
-/// A playback's answers to requests: its own routes first, then those of the remote that it replaces.
+/// A playback's answers to requests: its own routes first, then those of the remote that it replaces. Several requests
+/// may run at the same time; the values in `play` are safe for that.
 struct PlayRoutes: Sendable {
     let play: PlayContext
     let remote: any RemoteRoutes
 
+    /// Answers any request. Errors of store and folds become answers with status 500.
     func answer(_ request: PlayRequest) async -> PlayAnswer {
         do {
             if request.path.hasPrefix("/_play/") { return try own(request) }
@@ -17,6 +19,7 @@ struct PlayRoutes: Sendable {
         }
     }
 
+    /// The routes below `/_play/`, for people and tests that watch a playback.
     private func own(_ request: PlayRequest) throws -> PlayAnswer {
         switch (request.method, request.path) {
         case ("GET", "/_play/position"): return .json(play.report.position)
@@ -37,12 +40,13 @@ struct PlayRoutes: Sendable {
         }
     }
 
-    /// Answers a read with the next recorded answer, else from the state, else with the last recorded answer. Other
-    /// requests are answered from the state alone.
+    /// Answers a read with the next recorded answer of its path, else from the state, else with the last recorded
+    /// answer at or before the position. Other requests are answered from the state or the protocol alone.
     private func answerAsRemote(_ request: PlayRequest) throws -> PlayAnswer {
         let isRead = request.method == "GET"
         if isRead, let recorded = try play.answers.next(request.target) {
             play.report.count(.recorded)
+            // The script may wait for this very request.
             play.inbox.push(.asked)
             return .body(status: recorded.status, recorded.bytes)
         }
@@ -59,13 +63,13 @@ struct PlayRoutes: Sendable {
         return remote.missing(request)
     }
 
-    /// A target for reports, without its query, which may contain a token.
+    /// A request's path for reports, at most 200 characters. The query is left out, because it may contain a token.
     private static func shown(_ target: String) -> String {
         String(target.prefix { $0 != "?" }.prefix(200))
     }
 }
 
-/// The routes of a remote, answered from the state.
+/// The routes of a remote, answered from the state. Several requests may run at the same time.
 protocol RemoteRoutes: Sendable {
     /// Whether a request is for the event stream.
     func isStream(_ request: PlayRequest) -> Bool
@@ -89,6 +93,7 @@ struct NoRoutes: RemoteRoutes {
 }
 
 extension PlayAnswer {
+    /// An answer with a JSON document.
     static func json(_ value: JSONValue, status: Int = 200) -> PlayAnswer {
         .body(status: status, Array(value.text.utf8))
     }

@@ -6,12 +6,14 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// An HTTP request for a route.
+/// An HTTP request, as far as routes need it.
 struct PlayRequest: Sendable {
     let method: String
     /// Path and query, as the client wrote them.
     let target: String
+    /// Header values by lower-case name; the first value if a name is repeated.
     let headers: [String: String]
+    /// At most `PlayHTTPHandler.bodyBytesMax` bytes.
     var body: [UInt8] = []
 
     /// The path without its query, percent-decoded.
@@ -28,18 +30,22 @@ struct PlayRequest: Sendable {
     }
 }
 
-/// The answer to a request.
+/// The answer of a route.
 enum PlayAnswer: Sendable {
     case body(status: Int, type: String = "application/json", [UInt8])
     /// The request's connection becomes an event stream (`PlayWire`).
     case stream
 }
 
-/// The server of a playback, on loopback addresses only (I32): routes, event streams and WebSockets on one port.
+/// The server of a playback: routes, event streams and WebSockets on one port. It listens on loopback addresses only
+/// (I32), which `PlayAddress` ensures.
+///
+/// Safe to use from any thread. It knows nothing about the recording: routes answer, the inbox gets clients.
 final class PlayServer: Sendable {
     typealias Routes = @Sendable (PlayRequest) async -> PlayAnswer
 
     private let channel: any Channel
+    /// The port is the one that the system chose if the caller passed 0.
     let address: PlayAddress
 
     private init(channel: any Channel, host: String) {
@@ -47,12 +53,15 @@ final class PlayServer: Sendable {
         address = PlayAddress(host: host, port: channel.localAddress?.port ?? 0)
     }
 
-    /// `127.0.0.1:4000`.
+    /// The authority of the server's URLs, such as `127.0.0.1:4000` or `[::1]:4000`.
     var hostAndPort: String { "\(address.host.contains(":") ? "[\(address.host)]" : address.host):\(address.port)" }
 
-    /// Begins to listen.
+    /// Binds the port and begins to accept clients.
     ///
-    /// - Parameter takesSockets: Whether WebSocket upgrades are accepted.
+    /// - Parameters:
+    /// - origins: origins beyond this machine's that may send requests.
+    /// - takesSockets: whether WebSocket upgrades are accepted.
+    /// - Throws: `Failure` with the system's reason if the address cannot be bound.
     static func start(
         at address: PlayAddress,
         origins: Set<String>,
@@ -64,6 +73,8 @@ final class PlayServer: Sendable {
         let numbers = PlayNumbers()
         let bootstrap = ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Small frames go out at once: Nagle's algorithm would delay them until the client acknowledges earlier
+            // ones.
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -83,10 +94,12 @@ final class PlayServer: Sendable {
         }
     }
 
+    /// Closes the listening socket. Connections that clients opened stay open.
     func stop() async {
         try? await channel.close()
     }
 
+    /// Sets a new connection up: HTTP first, which becomes a WebSocket where the client requests an upgrade.
     private static func configure(
         _ channel: any Channel,
         _ gate: PlayGate,
@@ -95,6 +108,7 @@ final class PlayServer: Sendable {
         takesSockets: Bool,
         http: @escaping @Sendable () -> PlayHTTPHandler
     ) throws {
+        // Limits for what clients send: 1 MiB for a message, in one frame or in fragments.
         let upgrader = NIOTypedWebSocketServerUpgrader<Void>(
             maxFrameSize: 1 << 20,
             shouldUpgrade: { channel, head in
@@ -105,6 +119,7 @@ final class PlayServer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     let frames = try pipeline.context(handlerType: WebSocketFrameEncoder.self)
+                    // Frames are encoded by `PlayWire` itself, so writes start behind NIO's encoder.
                     let wire = PlayWire(number: numbers.next(), channel: channel, frames: frames)
                     let joiner = NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 0,
@@ -129,30 +144,34 @@ final class PlayServer: Sendable {
     }
 }
 
-/// Numbers for wires.
+/// Gives each wire of one server its own number, from 1.
 final class PlayNumbers: Sendable {
     private let count = Atomic(0)
 
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
-/// Decides who may send requests (I32). Without it, a page in a browser could read a recording: from its own origin, or
-/// by giving this machine's address a name of its own (DNS rebinding).
+/// Decides who may send requests (I32). Otherwise a page in a browser could read a recording, from its own origin or by
+/// giving this machine's address a name of its own (DNS rebinding).
 struct PlayGate: Sendable {
-    /// Allowed origins besides those of this machine.
+    /// Allowed origins besides those of this machine, as in the `Origin` header.
     let origins: Set<String>
 
+    /// Returns true if the request names this machine as its host and comes from an allowed origin. Programs other than
+    /// browsers send no `Origin`.
     func admits(_ request: PlayRequest) -> Bool {
         guard let host = request.headers["host"], Self.isLocal(host[...]) else { return false }
         return request.headers["origin"].map { admits(origin: $0) } ?? true
     }
 
+    /// Returns true for the listed origins and for this machine's, with any scheme and port.
     func admits(origin: String) -> Bool {
         if origins.contains(origin) { return true }
         guard let slashes = origin.firstRange(of: "://") else { return false }
         return Self.isLocal(origin[slashes.upperBound...])
     }
 
+    /// - Parameter host: A host, which a port may follow.
     private static func isLocal(_ host: Substring) -> Bool {
         let isBracketed = host.hasPrefix("[")
         let name = isBracketed ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
@@ -171,7 +190,7 @@ extension PlayRequest {
     }
 }
 
-/// Reads requests and writes the routes' answers. Runs on its channel's event loop alone.
+/// Reads HTTP/1.1 requests and writes the routes' answers. It runs on its channel's event loop alone.
 final class PlayHTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -180,10 +199,12 @@ final class PlayHTTPHandler: ChannelInboundHandler {
     private let numbers: PlayNumbers
     private let inbox: PlayInbox
     private let routes: PlayServer.Routes
+    /// The request whose parts are arriving; `nil` between requests.
     private var request: PlayRequest?
-    /// The stream that this connection has become, if any.
+    /// The event stream that this connection has become, if any.
     private var wire: PlayWire?
 
+    /// The largest request body: 1 MiB. A client that sends more is disconnected.
     private static let bodyBytesMax = 1 << 20
 
     init(gate: PlayGate, numbers: PlayNumbers, inbox: PlayInbox, routes: @escaping PlayServer.Routes) {
@@ -213,8 +234,10 @@ final class PlayHTTPHandler: ChannelInboundHandler {
         guard gate.admits(request) else {
             return Self.write(Self.refusal, headers, to: context.channel)
         }
+        // A browser's preflight request. The CORS headers are the whole answer.
         if request.method == "OPTIONS" { return Self.write(.body(status: 204, []), headers, to: context.channel) }
         let (channel, routes) = (context.channel, routes)
+        // Reading goes on while a route works; NIO's pipelining handler keeps answers in the order of requests.
         context.eventLoop.makeFutureWithTask { await routes(request) }.assumeIsolated().whenSuccess { answer in
             guard case .stream = answer else { return Self.write(answer, headers, to: channel) }
             self.openStream(request, headers, channel)
@@ -222,6 +245,7 @@ final class PlayHTTPHandler: ChannelInboundHandler {
     }
 
     private func openStream(_ request: PlayRequest, _ headers: HTTPHeaders, _ channel: any Channel) {
+        // The client may have left while the route decided.
         guard channel.isActive, wire == nil else { return }
         var headers = headers
         headers.add(name: "Content-Type", value: "text/event-stream")
@@ -253,6 +277,7 @@ final class PlayHTTPHandler: ChannelInboundHandler {
         Array("play answers this machine alone; name another origin with --origin\n".utf8)
     )
 
+    /// Echoes an admitted origin. Browsers reject `*` for requests with credentials.
     private func corsHeaders(_ request: PlayRequest) -> HTTPHeaders {
         guard let origin = request.headers["origin"], gate.admits(origin: origin) else { return HTTPHeaders() }
         return HTTPHeaders([
@@ -268,6 +293,7 @@ final class PlayHTTPHandler: ChannelInboundHandler {
     private static func write(_ answer: PlayAnswer, _ headers: HTTPHeaders, to channel: any Channel) {
         guard case .body(let status, let type, let bytes) = answer else { return }
         var headers = headers
+        // An answer with status 204 has no content, and RFC 9110, section 8.6, forbids Content-Length in it.
         if status != 204 {
             headers.add(name: "Content-Type", value: type)
             headers.add(name: "Content-Length", value: String(bytes.count))

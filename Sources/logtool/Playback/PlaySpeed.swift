@@ -7,6 +7,7 @@ enum PlaySpeed: Hashable, Sendable {
     /// As fast as the client reads.
     case max
 
+    /// Reads `max`, or a factor from 0.001 to 1,000,000.
     static func parse(_ text: String) throws -> PlaySpeed {
         if text == "max" { return .max }
         guard let factor = Double(text), factor >= 0.001, factor <= 1_000_000 else {

@@ -3,7 +3,7 @@ import EventLog
 import Projections
 import Synchronization
 
-/// The state at the point that a playback has reached, folded on demand.
+/// The state at the point that a playback has reached, folded only when a request needs it.
 ///
 /// The mutex guards the walk, so requests fold one after another.
 final class PlayStates: Sendable {
@@ -15,7 +15,8 @@ final class PlayStates: Sendable {
         walk = Mutex(StateWalk(store: store, query: StateQuery()))
     }
 
-    /// Calls `body` with the state at a point. Later calls fold on from it, so rising points are cheap.
+    /// Calls `body` with the state at a point. The next call folds on from there, so rising points cost only the events
+    /// between them. A lower point begins from a kept state or from the first event.
     func with<Value: Sendable>(at point: SequenceNumber, _ body: (inout Workspace) throws -> Value) throws -> Value {
         try walk.withLock { walk in
             var state = try walk.state(at: point)
@@ -24,7 +25,7 @@ final class PlayStates: Sendable {
         }
     }
 
-    /// The rows of one section from the played source.
+    /// The rows of one section from the played source. Passing time (typing, sessions) is judged at the log's clock.
     func rows(_ section: Section, at point: SequenceNumber) throws -> [JSONValue] {
         try with(at: point) { state in
             let time = state.clock ?? Timestamp(seconds: 0)

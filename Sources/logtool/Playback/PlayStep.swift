@@ -2,7 +2,8 @@
 import EventLog
 import Ingest
 
-/// One step of a script.
+/// One step of a script: what an event of the log says, or an opening or closing that the log lacks. A step that was
+/// added has the sequence and time of the event that shows it.
 struct PlayStep: Sendable {
     /// What happens.
     enum Act: Sendable {
@@ -10,17 +11,18 @@ struct PlayStep: Sendable {
         case open(connection: String)
         /// The connection ended; `code` is 0 if the log has none.
         case close(code: UInt16, reason: String)
-        /// A frame, an event of a stream or a message came in.
+        /// A frame or an event of a stream came in; its bytes as recorded.
         case frame([UInt8])
         /// The recorder sent a frame.
         case sent([UInt8])
-        /// The recorder requested a route.
+        /// The recorder requested a route and got an answer; `path` includes the query.
         case answer(path: String)
-        /// A file was written, or removed if there are no bytes.
+        /// A file was written, or removed if the bytes are `nil`. With `isEncoded`, bytes of the path that are not
+        /// UTF-8 are escaped (`UTF8Text`).
         case file(path: String, isEncoded: Bool, [UInt8]?)
-        /// A commit document.
+        /// A commit; the payload of `git.commit/1`.
         case commit([UInt8])
-        /// A rewrite document.
+        /// The branch was set to another commit; the payload of `git.rewrite/1`.
         case rewrite([UInt8])
         /// Something that was too large to be recorded.
         case lost
@@ -31,8 +33,12 @@ struct PlayStep: Sendable {
     let act: Act
 }
 
-/// The events of one source as a script, read in batches so that memory does not grow with the log (I32).
+/// The events of one source as a script, in the order of the log.
+///
+/// Events are read in batches so that memory does not grow with the log (I32). A copy of the value goes on from the
+/// same place independently.
 struct PlayScript {
+    /// The limits of one batch; the first of them that is reached ends it. A batch has at least one step.
     private static let countMax = 1_024
     private static let bytesMax = 1 << 20
 
@@ -40,8 +46,9 @@ struct PlayScript {
     private let source: SourceName
     /// The last event to play.
     let end: SequenceNumber
-    /// The next event to read.
+    /// The next event to read; `end` + 1 when all are read.
     private var next = SequenceNumber(1)
+    // The steps of the current batch, and the place of the next one in it.
     private var batch: [PlayStep] = []
     private var place = 0
     private var link = PlayLink()
@@ -52,7 +59,7 @@ struct PlayScript {
         self.end = end
     }
 
-    /// The next step; `nil` at the end.
+    /// The next step; `nil` at the end. Reads the next batch if the current one is used up.
     mutating func step() throws -> PlayStep? {
         while place == batch.count {
             guard next <= end else { return nil }
@@ -62,24 +69,28 @@ struct PlayScript {
         return batch[place]
     }
 
-    /// Goes back to an event within a connection, which counts as open.
+    /// Goes back to an event within a connection, which counts as open: no opening is given again.
     mutating func rewind(to sequence: SequenceNumber, in connection: String) {
         (batch, place, next) = ([], 0, sequence)
         link = PlayLink(openedAgain: connection)
     }
 
-    /// The part of an event stream that a client has not received.
+    /// The part of an event stream that a client has not received, as far as ids show.
     struct Rest {
-        /// Its first event.
+        /// The sequence of its first event; one past the range if the client has everything.
         let first: SequenceNumber
-        /// Whether the event before it set the client's id; otherwise the client has nothing of the range.
+        /// True if the range contains the client's id, so the rest follows that event. False if the client has nothing
+        /// of the range.
         let isKnown: Bool
-        /// Whether an event in it sets an id: the client would name that one if it had received it.
+        /// True if the last id set in the range differs from the client's: the client would name that id if it had
+        /// received it.
         let setsID: Bool
     }
 
-    /// Finds the part of a range that a client lacks, by the id that it names; `nil` if the range has no event of a
-    /// stream. Reads the whole range.
+    /// Finds the part of a range that a client lacks, by the id that it names in `Last-Event-ID`. `nil` if the range
+    /// has no event of a stream.
+    ///
+    /// Cost: reads the range's events of all sources.
     func rest(after id: String, from first: SequenceNumber, through last: SequenceNumber) throws -> Rest? {
         guard first <= last else { return nil }
         var (beginning, place): (SequenceNumber?, SequenceNumber?)
@@ -89,6 +100,7 @@ struct PlayScript {
                 guard event.source == source, event.kind.rawValue == "sse.event/1" else { return true }
                 beginning = beginning ?? event.sequence
                 guard let named = event.withPayload({ EventStreamFields.id(setBy: Array($0)) }) else { return true }
+                // The last event that sets an id decides.
                 setsID = named != id
                 if named == id { place = event.sequence }
                 return true
@@ -98,13 +110,17 @@ struct PlayScript {
         return (next ?? beginning).map { Rest(first: $0, isKnown: place != nil, setsID: setsID) }
     }
 
+    /// Reads the next batch in a session of its own. A session kept open while a client waits would keep LMDB from
+    /// reusing pages.
     private mutating func readBatch() throws {
         (batch, place) = ([], 0)
         var (batch, link, next, bytes) = (batch, link, next, 0)
         let range = next...end
+        // Stays if the walk reaches the end of the range.
         next = SequenceNumber(end.rawValue + 1)
         let source = source
         try store.read { session in
+            // Lane numbers have a meaning within one session only.
             var lanes: [UInt32: PlayLane] = [:]
             try session.forEachEvent(in: range) { event in
                 let number = event.laneNumber
@@ -125,13 +141,16 @@ struct PlayScript {
     }
 }
 
-/// What events of one lane have in common. It is read once per lane and batch.
+/// What events of one lane have in common: source, kind and attributes. It is read once for each lane and batch, so
+/// that texts are not compared for each event.
 private struct PlayLane {
+    /// What the events of a lane do to a playback; `none` for those of other sources and kinds.
     enum Role {
         case none, link, frame, answer, file, commit, rewrite, lost
     }
 
     let role: Role
+    /// True for frames that the recorder sent.
     let isOut: Bool
     let connection: String?
     let attributes: Attributes
@@ -157,15 +176,18 @@ private struct PlayLane {
     }
 }
 
-/// Tracks a script's place within its connections, and adds the openings and closings that the log lacks.
+/// Tracks a script's place within its connections, and adds the openings and closings that the log lacks (captures, a
+/// recorder that was killed).
 private struct PlayLink {
     private var isOpen = false
+    /// The name of the connection that the last frame or link belongs to; `nil` in captures without names.
     private var connection: String?
+    /// Frames since the opening, in both directions.
     private var frames = 0
 
     init() {}
 
-    /// A place within a connection that has given frames.
+    /// A place within an open connection. One frame counts as given, so that a HELLO there begins a new connection.
     init(openedAgain name: String) {
         (isOpen, connection, frames) = (true, name.isEmpty ? nil : name, 1)
     }
@@ -192,9 +214,12 @@ private struct PlayLink {
         }
     }
 
+    /// Adds the steps of a `recorder.link/1` event: the closing of an open connection, then the opening.
     private mutating func link(_ lane: PlayLane, _ add: (PlayStep.Act) -> Void) {
         let isOpening = lane.attributes["link"] == "open"
         if isOpen {
+            // An opening within an open connection means that its closing is missing: 1006 is RFC 6455's code for a
+            // connection that broke without a close frame.
             let code = lane.attributes["code"].flatMap { UInt16($0) } ?? 0
             add(.close(code: isOpening ? 1006 : code, reason: lane.attributes["reason"] ?? ""))
         }
@@ -202,8 +227,8 @@ private struct PlayLink {
         if isOpening { add(.open(connection: lane.connection ?? "")) }
     }
 
-    /// Begins a connection if the frame belongs to another one than the frame before. In a capture without links, each
-    /// HELLO begins one.
+    /// Adds an opening, after a closing if needed, where a frame belongs to another connection than the frame before
+    /// it. In a capture without links and names, each HELLO begins a connection.
     private mutating func beginConnection(_ name: String?, with frame: [UInt8], _ add: (PlayStep.Act) -> Void) {
         frames += 1
         let isOther = name != connection || (name == nil && frames > 1 && GatewayText.isHello(frame))

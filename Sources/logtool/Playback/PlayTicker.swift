@@ -13,7 +13,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Waits until an event is due or released, for playbacks without a client.
+/// Waits until an event is due or released, for playbacks without a client (files, commits).
 struct PlayTicker {
     private let inbox: PlayInbox
     private var pace: PlayPace
@@ -26,7 +26,9 @@ struct PlayTicker {
     /// Whether every event may be given at once.
     var isImmediate: Bool { pace.isImmediate }
 
-    /// Returns when an event may be given.
+    /// Returns when an event may be given, and counts it as given.
+    ///
+    /// - Throws: `CancellationError`.
     mutating func wait(for recorded: Timestamp) async throws {
         while true {
             for case .stepped(let count) in inbox.takeAll() { pace.releases += count }
@@ -40,9 +42,10 @@ struct PlayTicker {
 
 /// Directories that play writes into.
 enum PlayDirectory {
-    /// Makes a directory, or accepts an empty one.
+    /// Makes a directory, or accepts an empty one. Parents are not made.
     ///
-    /// - Throws: `Failure` with exit code 4 if it is not empty and `mayOverwrite` is false.
+    /// - Throws: `Failure` with exit code 4 if it is not empty and `mayOverwrite` is false, 2 if it cannot be made or
+    ///   read.
     static func prepare(_ path: String, mayOverwrite: Bool) throws {
         let files = FileManager.default
         guard files.fileExists(atPath: path) else {

@@ -8,13 +8,16 @@ import Glibc
 import Darwin
 #endif
 
-/// Serves prefixes of a log to the client that a command drives (`bisect --play`).
+/// Serves prefixes of a log to the client that a command drives (`bisect --play`). One prefix at a time, on a new port
+/// each.
 struct PlayTrial {
     private let store: EventStore
     private let form: PlayForm
     private let source: SourceName
 
     /// - Parameter form: What to serve as; `nil` if exactly one form can be served from the log.
+    ///
+    /// - Throws: `Failure` if no form fits, several do, or no single source fits the form.
     init(store: EventStore, form: PlayForm?, source: SourceName?) throws {
         self.store = store
         self.form = try form ?? Self.form(of: store)
@@ -31,11 +34,14 @@ struct PlayTrial {
         throw Failure("bisect: the log holds \(has); say what to play with --play-as: \(names.joined(separator: ", "))")
     }
 
-    /// Runs `body` with the server's address while the log up to a point is served. Blocks its thread; the server runs
-    /// in a detached task, which has ended when this returns.
+    /// Runs `body` with the server's address while the log up to a point is served.
+    ///
+    /// Blocks its thread, because a bisection is synchronous. The server runs in a detached task, which has ended when
+    /// this returns.
     func serving<Value>(through point: SequenceNumber, _ body: (String) throws -> Value) throws -> Value {
         let playback = Playback(store: store, form: form, source: source, end: point)
         let play = try playback.context()
+        // `started` fails if the server cannot listen, so `body` is not called then.
         let started = Outcome(), ended = Outcome()
         let task = Task.detached {
             do {
@@ -52,7 +58,8 @@ struct PlayTrial {
         return try body(started.wait())
     }
 
-    /// A result that one thread sets and another polls for.
+    /// A result that one thread sets and another polls for. Waits in trials last long compared with a poll's
+    /// millisecond.
     private final class Outcome: Sendable {
         private let value = Mutex<Result<String, any Error>?>(nil)
 
@@ -61,6 +68,7 @@ struct PlayTrial {
             value.withLock { $0 = $0 ?? result }
         }
 
+        /// Blocks its thread until the result is set.
         func wait() throws -> String {
             while true {
                 if let result = value.withLock({ $0 }) { return try result.get() }

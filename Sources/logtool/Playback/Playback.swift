@@ -3,28 +3,32 @@ import EventLog
 import Ingest
 import Projections
 
-/// One playback: a source of a log, and the form in which it is served.
+/// One playback: a source of a log, the form in which it is served, and the options.
 struct Playback: Sendable {
     let store: EventStore
     let form: PlayForm
     let source: SourceName
     var speed = PlaySpeed.max
     var isStepping = false
+    /// The last event that only sets the state; zero plays from the first.
     var start = SequenceNumber.zero
+    /// The last event that is given.
     var end: SequenceNumber
+    /// True ends the playback once everything was given and the client has left.
     var endsWithClient = false
+    /// Web origins that may send requests, besides this machine's.
     var origins: Set<String> = []
 
-    /// The sources of a log that can be played as a form.
+    /// The sources of a log that have events of a form's kind, in order. Reads no events.
     static func sources(of store: EventStore, as form: PlayForm) throws -> [SourceName] {
         try store.read { session in
             try session.kindsBySource().filter { $0.value.contains { $0.rawValue == form.kind } }.keys.sorted()
         }
     }
 
-    /// The one source to play.
+    /// The one source to play: `wanted` if it fits the form, else the only one that fits.
     ///
-    /// - Throws: `Failure` with exit code 1 if there is none, 2 if there are several.
+    /// - Throws: `Failure` with exit code 1 if no source fits, 2 if several do.
     static func source(_ wanted: SourceName?, of store: EventStore, as form: PlayForm) throws -> SourceName {
         let sources = try sources(of: store, as: form)
         if let wanted {
@@ -37,7 +41,9 @@ struct Playback: Sendable {
         throw Failure("play: several sources can be played: \(names); choose one with --source")
     }
 
-    /// Makes what the parts of the playback share. Reads the log once, for its answers.
+    /// Makes what the parts of the playback share.
+    ///
+    /// Cost: reads the log once up to `end`, for the places of its answers.
     func context() throws -> PlayContext {
         PlayContext(
             store: store,
@@ -54,9 +60,9 @@ struct Playback: Sendable {
         )
     }
 
-    /// Serves a client until the task is cancelled or the playback ends.
+    /// Serves a client until the task is cancelled or the playback ends. Only for forms with a server.
     ///
-    /// - Parameter listening: Called once the server listens.
+    /// - Parameter listening: Called once the server listens, before any client is played to.
     func serve(
         _ play: PlayContext,
         at address: PlayAddress,
@@ -70,6 +76,7 @@ struct Playback: Sendable {
             routes: routes(play)
         )
         listening(server)
+        // `stop` suspends, so `defer` cannot call it.
         let result: Result<Void, any Error>
         do {
             try await direct(play, server)
@@ -81,6 +88,8 @@ struct Playback: Sendable {
         try result.get()
     }
 
+    /// Walks through the script with the form's dialect. A dialect is made here, because READY needs the server's
+    /// address.
     private func direct(_ play: PlayContext, _ server: PlayServer) async throws {
         switch form {
         case .sse: try await SocketPlay(play, dialect: StreamDialect()).run()
@@ -96,6 +105,7 @@ struct Playback: Sendable {
         }
     }
 
+    /// The routes of the form's remote, behind those of playback itself.
     func routes(_ play: PlayContext) -> PlayServer.Routes {
         let remote: any RemoteRoutes =
             switch form {

@@ -4,11 +4,15 @@ import Projections
 
 /// A Supabase Realtime socket: joins, replies, heartbeats, changes.
 ///
-/// A client names its channels itself. It gets the frames of the recorded channel with the same topic, else of the one
-/// with the same tables, under its own topic and references (I32).
+/// A client names its channels itself. The frames of a recorded channel go to the client's channel with the same topic,
+/// else to the one with the same tables, under the client's topic and references (I32). Frames of a channel that the
+/// client has not joined are left out.
 struct RealtimeDialect: PlayDialect {
+    /// A recorded frame, sorted by what it does to the dialect.
     enum Act {
+        /// The recorder joined a channel.
         case join(PhoenixText)
+        /// Any other frame that the recorder sent.
         case sent
         /// The acknowledgement of a heartbeat.
         case acknowledgement(PhoenixText, [UInt8])
@@ -18,10 +22,13 @@ struct RealtimeDialect: PlayDialect {
         case other([UInt8])
     }
 
+    /// A channel that the client has joined.
     private struct Channel {
+        /// The client's own join.
         let join: PhoenixText
-        /// Whether the client got a reply to its join.
+        /// True once the client got a reply to its join.
         var isAnswered = false
+        /// When the join arrived.
         let since: PlayInstant
     }
 
@@ -31,27 +38,34 @@ struct RealtimeDialect: PlayDialect {
         var system: PhoenixText?
     }
 
-    /// The longest wait for a client's second and later joins.
+    /// The longest wait for a client's second and later joins. The first join is waited for without a limit.
     private static let patience = Duration.seconds(2)
     /// After this time, a join that fits no recorded channel is answered anyway.
     private static let unknownPatience = Duration.seconds(1)
+    /// The most channels of one client; later joins get no reply. Bounds memory against a client that joins for ever.
     private static let channelsMax = 1_000
 
     private var beats = PlayHeartbeats()
     private var notes: [PlayNote] = []
-    /// The latest answers of recorded channels, by topic; kept across connections.
+    /// The latest answers to the joins of recorded channels, by topic; kept across connections.
     private var answers: [String: Answers] = [:]
+    /// The tables of recorded channels, by topic; kept across connections.
     private var tables: [String: Set<String>] = [:]
 
     // The recorded connection.
+    /// The joins given so far, by topic.
     private var joins: [String: PhoenixText] = [:]
+    /// Topics whose recorded reply to the join was given or passed.
     private var answered: Set<String> = []
     /// Recorded channels that the client did not join in time.
     private var unwanted: Set<String> = []
 
     // The client's connection.
+    /// The channels that the client has joined, by its topics.
     private var channels: [String: Channel] = [:]
+    /// Encoded replies that go out before anything else.
     private var replies: [[UInt8]] = []
+    /// Whether the client's last frame used serializer 2.0.0 (arrays). Frames to it do the same.
     private var isArray = false
 
     mutating func connectionOpened() {
@@ -76,6 +90,8 @@ struct RealtimeDialect: PlayDialect {
         if let said = answerLate(isOver: act == nil, at: now) { return .say(said) }
         switch act {
         case .join(let join):
+            // The client must join before the recorded channel's frames come. Its first join may take any time; later
+            // ones may never come, because a client may need fewer channels than the recorder.
             guard channel(for: join.topic, tables: join.tables) == nil, !unwanted.contains(join.topic) else {
                 return .go
             }
@@ -93,6 +109,7 @@ struct RealtimeDialect: PlayDialect {
         notes.append(PlayNote(recorded: "joined \(join.topic)", client: "did not join it"))
     }
 
+    /// Notes what a recorded frame says about channels, and returns the client's form of it.
     mutating func give(_ act: Act) -> [UInt8]? {
         switch act {
         case .join(let join):
@@ -110,7 +127,9 @@ struct RealtimeDialect: PlayDialect {
         }
     }
 
+    /// Gives a channel's frame to the client's channel, if any, and keeps the answers to the recorded join.
     private mutating func give(_ text: PhoenixText, _ bytes: [UInt8]) -> [UInt8]? {
+        // Without a recorded join (a capture of incoming frames), the first replies count as answers to it.
         let isReply = text.event == "phx_reply" && joins[text.topic].map { $0.reference == text.reference } ?? true
         if isReply, text.event == "phx_reply" {
             answers[text.topic, default: Answers()].reply = text
@@ -126,7 +145,8 @@ struct RealtimeDialect: PlayDialect {
         return translated(text, bytes, topic: own, reference: channels[own]?.join.reference, join: channels[own]?.join)
     }
 
-    /// The frame under the client's topic and references; the recorded bytes if these are the same.
+    /// Returns the frame under the client's topic and references. Returns the recorded bytes themselves if nothing
+    /// differs, so that they stay byte for byte the same (I32).
     private func translated(
         _ text: PhoenixText,
         _ bytes: [UInt8],
@@ -143,18 +163,21 @@ struct RealtimeDialect: PlayDialect {
         return isSame ? bytes : own.bytes
     }
 
-    /// The client's channel for a recorded one; `nil` if it has none.
+    /// The client's topic for a recorded channel; `nil` if the client has not joined it. Of several channels with the
+    /// same tables, the least topic, so that the choice does not depend on a dictionary's order.
     private func channel(for topic: String, tables: Set<String>) -> String? {
         if channels[topic] != nil { return topic }
         guard !tables.isEmpty else { return nil }
         return channels.filter { $0.value.join.tables == tables }.keys.min()
     }
 
-    /// The reply to a join that the script answered earlier, or never answers.
+    /// The reply to a join that came after the recorded reply, or that the recording does not contain. One channel for
+    /// each call, in the order of topics.
     private mutating func answerLate(isOver: Bool, at now: PlayInstant) -> [UInt8]? {
         assert(replies.isEmpty, "earlier replies go out first")
         for (topic, channel) in channels.sorted(by: { $0.key < $1.key }) where !channel.isAnswered {
             let recorded = recordedTopic(for: topic, channel)
+            // The script will still bring the recorded reply to this join.
             let isComing = recorded.map { joins[$0] == nil || !answered.contains($0) } ?? false
             let isUnknown = recorded == nil && now - channel.since >= Self.unknownPatience
             guard isOver || isUnknown || (recorded != nil && !isComing) else { continue }
@@ -166,11 +189,14 @@ struct RealtimeDialect: PlayDialect {
         return nil
     }
 
+    /// The recorded topic that the client's channel stands for; `nil` if the recording has no such channel so far.
     private func recordedTopic(for topic: String, _ channel: Channel) -> String? {
         if tables[topic] != nil || answers[topic] != nil { return topic }
         return tables.filter { $0.value == channel.join.tables && !$0.value.isEmpty }.keys.min()
     }
 
+    /// Queues the two frames with which Supabase confirms a join: a `phx_reply` that numbers the bindings, and
+    /// `system`. Recorded ones are used if there are any.
     private mutating func say(joining join: PhoenixText, as recorded: Answers) {
         let name = join.joinReference ?? join.reference
         let bindings = (join.payload["config"]?["postgres_changes"]?.array ?? []).enumerated().map { place, binding in
@@ -195,12 +221,14 @@ struct RealtimeDialect: PlayDialect {
 
     mutating func hear(_ message: [UInt8], at now: PlayInstant) {
         guard let text = PhoenixText(message) else { return }
+        // The serializer is negotiated in the URL (`vsn`), which the dialect does not see, so each frame shows it.
         isArray = text.isArray
         switch text.event {
         case "heartbeat" where text.topic == "phoenix": beats.owe(text.reference, at: now)
         case "phx_join":
             guard channels.count < Self.channelsMax || channels[text.topic] != nil else { return }
             channels[text.topic] = Channel(join: text, since: now)
+            // The client may join late what `gaveUp` had written off.
             unwanted = unwanted.filter { $0 != text.topic && tables[$0] != text.tables }
         case "phx_leave":
             channels[text.topic] = nil

@@ -2,7 +2,7 @@
 import EventLog
 import Projections
 
-/// Supabase's routes: PostgREST reads from the state, and signing in.
+/// Supabase's routes: PostgREST's reads from the state at the position, and signing in. Nothing else is answered.
 struct RealtimeRoutes: RemoteRoutes {
     func answer(_ request: PlayRequest, _ play: PlayContext) throws -> PlayAnswer? {
         let parts = request.path.split(separator: "/").map(String.init)
@@ -11,9 +11,10 @@ struct RealtimeRoutes: RemoteRoutes {
         return .json(.array(try rows(of: parts[2], request, play)))
     }
 
-    /// The rows that the filters choose (`id=gt.7`, `user_id=eq.u-1`, `deleted_at=is.null`), by id. Other filters are
-    /// ignored.
+    /// The rows that the filters choose (`id=gt.7`, `user_id=eq.u-1`, `deleted_at=is.null`), sorted by the text of
+    /// their ids. Parameters that are no known filter are ignored, `order` and `select` among them.
     private func rows(of table: String, _ request: PlayRequest, _ play: PlayContext) throws -> [JSONValue] {
+        // PostgREST's header for a schema other than `public`. Recorded tables have a name with or without a schema.
         let schema = request.headers["accept-profile"] ?? "public"
         let names = [table, "\(schema).\(table)"]
         var records = try play.states.rows(.rows, at: play.report.sequence).filter { row in
@@ -33,6 +34,8 @@ struct RealtimeRoutes: RemoteRoutes {
 
     private static func id(_ record: JSONValue) -> String { PostgRESTFilter.text(record["id"]) ?? "" }
 
+    /// Answers of Supabase's auth server for one fixed user, whoever signs in. The token is valid until 2100, so that
+    /// no client refreshes it during a playback.
     private func signIn(_ name: String, _ request: PlayRequest) -> PlayAnswer? {
         let user: JSONValue = .object([
             "id": .string("00000000-0000-0000-0000-000000000000"), "aud": .string("authenticated"),
@@ -54,13 +57,13 @@ struct RealtimeRoutes: RemoteRoutes {
     }
 }
 
-/// One condition of a PostgREST query.
+/// One condition of a PostgREST query: `COLUMN=OPERATOR.VALUE`.
 struct PostgRESTFilter {
     private let column: String
     private let operation: String
     private let value: String
 
-    /// `nil` for parameters that are not conditions, and for unknown operators.
+    /// Returns `nil` for parameters that are no conditions, and for operators not listed here.
     init?(column: String, _ text: String) {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !["select", "order", "limit", "offset"].contains(column),
@@ -69,6 +72,8 @@ struct PostgRESTFilter {
         (self.column, operation, value) = (column, parts[0], parts[1])
     }
 
+    /// Returns true if a record fulfils the condition. A column that is null or missing fulfils only `is.null`, as in
+    /// SQL.
     func admits(_ record: JSONValue) -> Bool {
         let text = Self.text(record[column])
         switch operation {
@@ -87,12 +92,13 @@ struct PostgRESTFilter {
         }
     }
 
-    /// Compares whole numbers by value and other texts by their bytes.
+    /// Compares texts that are both 64-bit integers by value, and all others by their bytes.
     private static func isLess(_ left: String, _ right: String) -> Bool {
         if let left = Int64(left), let right = Int64(right) { return left < right }
         return left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
+    /// The value as PostgREST writes it in a query; `nil` for null, lists and objects.
     static func text(_ value: JSONValue?) -> String? {
         value?.string ?? value?.number?.text ?? value?.bool.map { $0 ? "true" : "false" }
     }

@@ -1,7 +1,8 @@
 #if Recorders
 import EventLog
 
-/// An event stream: recorded events unchanged; the client sends nothing.
+/// An event stream: recorded events go out unchanged. Nothing waits for the client, which can send nothing. An empty
+/// act is a frame that the recorder sent; it gives nothing.
 struct StreamDialect: PlayDialect {
     mutating func connectionOpened() {}
     mutating func wireOpened() {}

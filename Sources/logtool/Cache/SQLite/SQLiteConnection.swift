@@ -7,25 +7,30 @@ import Glibc
 import Darwin
 #endif
 
-/// A connection to one SQLite file. It uses the C interface, so that `SQLiteGuard` can check SQL written by others.
+/// A connection to one SQLite file, which it owns. It uses the C interface, so that `SQLiteGuard` can check SQL written
+/// by others.
 ///
-/// Not safe for use by two threads at once: the file is opened with `SQLITE_OPEN_NOMUTEX`.
+/// For one thread at a time: the file is opened with `SQLITE_OPEN_NOMUTEX`. Statements must be released before the
+/// connection (`SQLiteStatement`).
 final class SQLiteConnection {
     /// How a file is opened.
     enum Access {
-        /// A file that we alone use until it is complete; nothing is synced.
+        /// A file that we alone use until it is complete. Nothing is synced or journalled: a half-built file is thrown
+        /// away.
         case building
         /// A file that others read at the same time, in WAL mode.
         case live
-        /// A file whose pages are copied as they are.
+        /// A file whose pages are copied as they are; no SQL of a schema runs.
         case copying
-        /// A file that somebody else owns; nothing is written to it.
+        /// A file that somebody else owns and may have damaged on purpose; nothing is written to it.
         case reading
     }
 
-    /// Where the file is.
+    /// The path that the caller gave; used for messages.
     let path: String
+    /// SQLite's connection: valid from `init` to `deinit`.
     let handle: OpaquePointer
+    /// The guard of SQL written by others; `nil` if all SQL is our own.
     let sqlGuard: SQLiteGuard?
 
     /// Opens a file. All ways of access but `reading` create a missing file.
@@ -47,13 +52,16 @@ final class SQLiteConnection {
         let result = sqlite3_open_v2(place, &opened, flags, nil)
         guard let opened, result == SQLITE_OK else {
             let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "no memory"
+            // SQLite returns a handle for the message even if it fails.
             sqlite3_close_v2(opened)
             throw Failure("open the database \"\(path)\": \(reason)")
         }
         handle = opened
         sqlGuard = policy.map { SQLiteGuard($0) }
         sqlite3_extended_result_codes(handle, 1)
+        // Milliseconds to wait for the locks of others.
         sqlite3_busy_timeout(handle, 10_000)
+        // Our own pragmas come before the guard, which would refuse some of them.
         try prepare(for: access)
         sqlGuard?.register(on: handle)
         sqlGuard?.allow(rows: 0)
@@ -63,10 +71,13 @@ final class SQLiteConnection {
         sqlite3_close_v2(handle)
     }
 
+    /// Sets the pragmas of a way of access.
     private func prepare(for access: Access) throws {
         switch access {
         case .building:
             try run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE")
+            // Negative sizes are KiB. Foreign keys are not enforced: tables are filled in the map's order, not in that
+            // of references.
             try run("PRAGMA cache_size = -16384; PRAGMA foreign_keys = OFF")
         case .live:
             try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF")
@@ -78,9 +89,12 @@ final class SQLiteConnection {
         }
     }
 
-    /// The URI to open a file for reading. A file without a WAL or journal is opened as immutable, so that SQLite
-    /// creates nothing in its folder. With one, the file is live: rows in the WAL count, and SQLite's locks protect the
-    /// app's file.
+    /// The URI to open a file for reading.
+    ///
+    /// A file without a WAL or journal is opened as immutable, so that SQLite creates nothing in its folder. With one,
+    /// the file is live: rows in the WAL count, and SQLite's locks protect the app's file.
+    ///
+    /// - Throws: `Failure` if the path or a file beside it is no regular file. SQLite would wait for a FIFO.
     private static func readingPlace(_ path: String) throws -> String {
         var information = stat()
         guard stat(path, &information) == 0 else {
@@ -91,7 +105,7 @@ final class SQLiteConnection {
         }
         var isLive = false
         for suffix in ["-wal", "-journal"] {
-            // SQLite looks for them beside the file that the link names.
+            // SQLite looks for these beside the file that a link names.
             let beside = resolved(path) + suffix
             guard lstat(beside, &information) == 0 else { continue }
             guard information.st_mode & S_IFMT == S_IFREG else {
@@ -99,6 +113,7 @@ final class SQLiteConnection {
             }
             if information.st_size > 0 { isLive = true }
         }
+        // In a URI filename, `?`, `#` and `%` have a meaning (SQLite's uri.html).
         let encoded = PercentEncoding.encoded(Array(path.utf8)) { byte in
             byte > 0x20 && byte < 0x7F && !"?#%".utf8.contains(byte)
         }
@@ -106,6 +121,8 @@ final class SQLiteConnection {
         return start + String(decoding: encoded, as: UTF8.self) + (isLive ? "?mode=ro" : "?mode=ro&immutable=1")
     }
 
+    /// The path without links; the path itself if it cannot be resolved. `realpath` allocates the result, which is
+    /// freed here.
     private static func resolved(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
@@ -116,7 +133,7 @@ final class SQLiteConnection {
 // MARK: - SQL
 
 extension SQLiteConnection {
-    /// Runs our own statements; the guard is suspended meanwhile.
+    /// Runs our own statements; the guard is suspended meanwhile. Not for SQL of a schema or with values from a log.
     func run(_ sql: String) throws {
         sqlGuard?.isSuspended = true
         defer { sqlGuard?.isSuspended = false }
@@ -124,6 +141,8 @@ extension SQLiteConnection {
     }
 
     /// Compiles one statement. The guard checks it now, not when it runs.
+    ///
+    /// - Throws: `SQLiteTrouble`, a refusal if the guard stopped it.
     func statement(_ sql: String) throws -> SQLiteStatement {
         sqlGuard?.beginStatement()
         var compiled: OpaquePointer?
@@ -131,7 +150,7 @@ extension SQLiteConnection {
         return SQLiteStatement(compiled, of: self)
     }
 
-    /// The rows of a query.
+    /// The rows of a query, all in memory: for small results only.
     func rows(_ sql: String, _ values: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
         let statement = try statement(sql)
         try statement.bind(values)
@@ -140,7 +159,8 @@ extension SQLiteConnection {
         return rows
     }
 
-    /// Runs `body` in a write transaction, which is rolled back if `body` throws.
+    /// Runs `body` in a write transaction, which is rolled back if `body` throws. Takes the write lock at once, so that
+    /// no later statement can find it taken.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         assert(sqlite3_get_autocommit(handle) != 0, "transactions do not nest")
         try run("BEGIN IMMEDIATE")
@@ -149,17 +169,19 @@ extension SQLiteConnection {
             try run("COMMIT")
             return result
         } catch {
+            // Its own failure is ignored: some errors have rolled the transaction back already.
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
             throw error
         }
     }
 
-    /// Sets how many rows the next statements work on; the guard allows them time accordingly.
+    /// Gives the next statements a new limit of time, by the number of rows that they work on.
     func allow(rows: Int) {
         sqlGuard?.allow(rows: rows)
     }
 
-    /// The last error of this connection.
+    /// The last error of this connection. Call it before the next call to SQLite. A refusal of the guard comes first,
+    /// because SQLite's own message only says "not authorized" or "interrupted".
     func trouble() -> SQLiteTrouble {
         SQLiteTrouble(
             code: sqlite3_errcode(handle),
@@ -169,8 +191,9 @@ extension SQLiteConnection {
     }
 }
 
-/// The error of a statement that did not run.
+/// The error of a statement that did not compile or did not run.
 struct SQLiteTrouble: Error, CustomStringConvertible {
+    /// The primary result code, without the extension.
     let code: Int32
     /// SQLite's message, or the guard's refusal as a predicate ("calls …").
     let reason: String
@@ -189,14 +212,16 @@ struct SQLiteTrouble: Error, CustomStringConvertible {
 // MARK: - Whole files
 
 extension SQLiteConnection {
-    /// Replaces all pages of one database by those of another, in one transaction that waits for readers and writers of
-    /// both.
+    /// Replaces all pages of one database by those of another, in one transaction. Waits up to ten seconds for readers
+    /// and writers of both.
     ///
     /// In WAL mode, readers keep the old rows until their next transaction.
+    ///
     /// - Throws: `Failure` with exit code 11 if others keep the database locked.
     static func copyPages(from source: String, to target: String) throws {
         let (from, to) = try (SQLiteConnection(source, .copying), SQLiteConnection(target, .copying))
         guard let backup = sqlite3_backup_init(to.handle, "main", from.handle, "main") else { throw to.trouble() }
+        // -1 copies all pages in one step, hence in one transaction.
         var result = sqlite3_backup_step(backup, -1)
         var tries = 0
         while [SQLITE_BUSY, SQLITE_LOCKED].contains(result & 0xFF), tries < copyTriesMax {
@@ -221,9 +246,10 @@ extension SQLiteConnection {
 // MARK: - Schemas
 
 extension SQLiteConnection {
-    /// Runs the statements of a schema that must precede the rows.
+    /// Runs the statements of a schema that must precede the rows: those that make tables or set the file's layout.
     ///
-    /// - Returns: The other statements, to be run after the rows. A statement that needs one of them is among them.
+    /// - Returns: The other statements in their order, to be run after the rows. A statement that needs one of them is
+    ///   among them.
     /// - Throws: `Failure` that names the schema and the line.
     func runTables(of script: SQLScript) throws -> [SQLScript.Statement] {
         try script.statements().filter { statement in
@@ -234,6 +260,7 @@ extension SQLiteConnection {
                 try compiled.run()
                 return false
             } catch let trouble as SQLiteTrouble {
+                // It names a view or table that an earlier statement of the later ones will make.
                 if !trouble.isRefusal, trouble.reason.hasPrefix("no such ") { return true }
                 throw script.failure(trouble, line: statement.line)
             }
@@ -241,6 +268,8 @@ extension SQLiteConnection {
     }
 
     /// Runs the later statements of a schema, after `rows` rows were inserted.
+    ///
+    /// - Throws: `Failure` that names the schema and the line.
     func run(_ statements: [SQLScript.Statement], of script: SQLScript, rows: Int) throws {
         for statement in statements {
             do {

@@ -1,60 +1,70 @@
 import GRDBSQLite
 
-/// Limits what SQL written by others may do on a connection, and for how long.
+/// Limits what SQL written by others may do on a connection, and for how long (I30).
 ///
 /// SQLite calls the guard while it compiles a statement (`sqlite3_set_authorizer`) and at intervals while one runs
 /// (`sqlite3_progress_handler`). It compiles triggers, views and generated columns into the statements that use them,
 /// so the guard sees these too.
+///
+/// Used on the connection's thread alone.
 final class SQLiteGuard {
     /// The kind of SQL that the connection runs.
     enum Policy {
-        /// A schema: anything that stays within this file.
+        /// A schema: everything that stays within this file.
         case schema
-        /// Reading columns of tables: no functions, no writes.
+        /// Reading columns of tables: no functions, no writes. For files that an attacker may have made.
         case reading
     }
 
+    /// Whether the last compiled statement makes a table or has a pragma.
     private var makesTable = false
     /// Whether the last statement makes an index, a view or a trigger.
     private var makesOther = false
-    /// Why the last statement was refused, as a predicate ("names another file"); `nil` if it was not.
+    /// Why the last statement was refused or stopped, as a predicate ("names another file"); `nil` if it was not.
     private(set) var refusal: String?
     /// The tables that compiled statements write, alter or drop, in lower case.
     private(set) var written: Set<String> = []
     /// The tables among `written` that triggers write to.
     private(set) var writtenByTriggers: Set<String> = []
-    /// Whether our own SQL runs, which the guard lets through.
+    /// True while our own SQL runs, which the guard lets through. The limit of steps still counts.
     var isSuspended = false
     private let policy: Policy
-    /// How many more instructions of SQLite's virtual machine may run.
+    /// How many more instructions of SQLite's virtual machine may run before the statement is stopped.
     private var steps = 0
 
-    /// Instructions that any statement may take, whatever its rows; some seconds.
+    /// Instructions that any statement may take, whatever its rows: some seconds.
     static let stepsMin = 200_000_000
     /// Instructions allowed for each row: indexes, triggers and full-text search together.
     static let stepsPerRow = 20_000
+    /// Instructions between two calls of the progress handler.
     private static let stepsPerCall: Int32 = 10_000
 
-    /// Full-text search reads `data_version`; this program reads `table_xinfo`.
+    /// The pragmas of a schema that change nothing outside its file. Full-text search itself reads `data_version`, and
+    /// this program reads `table_xinfo`.
     private static let pragmas: Set<String> = [
         "application_id", "auto_vacuum", "data_version", "foreign_keys", "page_size", "recursive_triggers",
         "table_xinfo", "user_version",
     ]
+    /// The virtual tables that SQLite contains and that reach nothing outside the file.
     private static let modules: Set<String> = ["fts5", "fts4", "rtree"]
+    /// Functions that load code or take pointers.
     private static let functions: Set<String> = ["load_extension", "fts3_tokenizer"]
 
     init(_ policy: Policy) {
         self.policy = policy
     }
 
-    /// Makes a connection call this guard. SQLite keeps an unretained pointer to it: the guard must outlive the
-    /// connection's last statement, which holds because `SQLiteConnection` owns both.
+    /// Makes a connection call this guard.
+    ///
+    /// SQLite keeps an unretained pointer to the guard, so the guard must outlive the connection's last statement. This
+    /// holds because `SQLiteConnection` owns both, and closes its handle before its properties are released.
     func register(on handle: OpaquePointer) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_set_authorizer(
             handle,
             { context, action, first, second, _, trigger in
                 guard let context else { return SQLITE_DENY }
+                // The C closures capture nothing: the context is the pointer that was registered.
                 let sqlGuard = Unmanaged<SQLiteGuard>.fromOpaque(context).takeUnretainedValue()
                 let (first, second) = (first.map { String(cString: $0) }, second.map { String(cString: $0) })
                 if !sqlGuard.isSuspended { sqlGuard.noteWrite(action, first, second, isByTrigger: trigger != nil) }
@@ -73,21 +83,25 @@ final class SQLiteGuard {
         )
         // No statement can attach another file.
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+        // Bounds of values, patterns, nested triggers and threads, so that a small schema cannot take much memory or
+        // time.
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 128 << 20)
         sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
         sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 16)
         sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0)
     }
 
-    /// Whether the last compiled statement must run before rows exist: it makes a table or sets the file's layout.
+    /// True if the last compiled statement must run before rows exist: it makes a table or sets the file's layout, and
+    /// makes nothing else.
     var isForTables: Bool { makesTable && !makesOther }
 
-    /// Called before a statement is compiled.
+    /// Forgets the last statement's findings. Called before a statement is compiled.
     func beginStatement() {
         (makesTable, makesOther, refusal) = (false, false, nil)
     }
 
-    /// Sets the instruction limit for statements that work on `rows` rows.
+    /// Sets the instruction limit for statements that work on `rows` rows. `Int.max` rows take off the limit in
+    /// practice.
     func allow(rows: Int) {
         let (product, isTooMuch) = rows.multipliedReportingOverflow(by: Self.stepsPerRow)
         steps = isTooMuch ? .max : max(product, 0).addingReportingOverflow(Self.stepsMin).partialValue
@@ -95,6 +109,7 @@ final class SQLiteGuard {
         assert(steps >= Self.stepsMin, "a statement gets at least the minimum of steps")
     }
 
+    /// Counts the instructions since the last call; false stops the statement with `SQLITE_INTERRUPT`.
     private func goesOn() -> Bool {
         steps -= Int(Self.stepsPerCall)
         if steps > 0 { return true }
@@ -102,6 +117,8 @@ final class SQLiteGuard {
         return false
     }
 
+    /// Notes the tables that a statement writes. The arguments are those of the authorizer: for ALTER TABLE, `first` is
+    /// the database and `second` the table.
     private func noteWrite(_ action: Int32, _ first: String?, _ second: String?, isByTrigger: Bool) {
         let table: String?
         switch action {
@@ -119,6 +136,7 @@ final class SQLiteGuard {
         (written, writtenByTriggers) = ([], [])
     }
 
+    /// The authorizer's answer. Of several refusals for one statement, the first is kept.
     private func answer(_ action: Int32, _ first: String?, _ second: String?) -> Int32 {
         if isSuspended { return SQLITE_OK }
         let reason = policy == .schema ? schemaRefusal(action, first, second) : readingRefusal(action, first)
@@ -135,9 +153,11 @@ final class SQLiteGuard {
         }
     }
 
+    /// Why a schema may not do something; `nil` if it may. Also notes what the statement makes.
     private func schemaRefusal(_ action: Int32, _ first: String?, _ second: String?) -> String? {
         switch action {
         case SQLITE_CREATE_TABLE: makesTable = true
+        // SQLite itself makes indexes for UNIQUE and PRIMARY KEY while it makes the table.
         case SQLITE_CREATE_INDEX: makesOther = !(first ?? "").hasPrefix("sqlite_autoindex_") || makesOther
         case SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW: makesOther = true
         case SQLITE_CREATE_VTABLE:

@@ -1,6 +1,8 @@
 import GRDBSQLite
 
-/// A compiled statement, finalized with its last reference. It must not outlive the connection.
+/// A compiled statement, finalized with its last reference. For one thread at a time, like its connection.
+///
+/// It must not outlive the connection, to which it holds an unowned reference.
 final class SQLiteStatement {
     private let handle: OpaquePointer
     private unowned let connection: SQLiteConnection
@@ -17,14 +19,16 @@ final class SQLiteStatement {
         sqlite3_finalize(handle)
     }
 
-    /// Runs the statement with these values and skips its rows.
+    /// Runs the statement with these values and skips its rows. It can then be run again.
+    ///
+    /// - Throws: `SQLiteTrouble`.
     func run(_ values: [SQLiteValue] = []) throws {
         try bind(values)
         defer { sqlite3_reset(handle) }
         while try step() {}
     }
 
-    /// Binds the values of a query. Call it before the first `step`.
+    /// Binds the values of a query, one for each parameter, in order. Call it before the first `step`.
     func bind(_ values: [SQLiteValue]) throws {
         assert(
             values.isEmpty || values.count == Int(sqlite3_bind_parameter_count(handle)),
@@ -42,7 +46,7 @@ final class SQLiteStatement {
         }
     }
 
-    /// The values of the current row.
+    /// Copies of the values of the current row. Valid only after `step` returned true.
     var row: [SQLiteValue] {
         (0..<sqlite3_column_count(handle)).map { value(at: $0) }
     }
@@ -54,6 +58,8 @@ final class SQLiteStatement {
             case .integer(let number): sqlite3_bind_int64(handle, index, number)
             case .real(let number): sqlite3_bind_double(handle, index, number)
             case .text(var text):
+                // Native strings lend their UTF-8 in place, and `UInt8` and `CChar` have the same layout. SQLite copies
+                // the bytes before the pointer ends (`copied`).
                 text.withUTF8 { bytes in
                     bytes.withMemoryRebound(to: CChar.self) {
                         // A null pointer would bind NULL.
@@ -63,6 +69,7 @@ final class SQLiteStatement {
                     }
                 }
             case .blob(let bytes):
+                // Here, too, a null pointer would bind NULL.
                 bytes.isEmpty
                     ? sqlite3_bind_zeroblob(handle, index, 0)
                     : sqlite3_bind_blob(handle, index, bytes, Int32(clamping: bytes.count), Self.copied)
@@ -70,6 +77,9 @@ final class SQLiteStatement {
         guard result == SQLITE_OK else { throw connection.trouble() }
     }
 
+    /// The value of a column of the current row. SQLite's pointers are valid until the next `step`, so the bytes are
+    /// copied at once. The count is read after the pointer, because the conversion to UTF-8 decides it (SQLite's
+    /// column_blob.html).
     private func value(at index: Int32) -> SQLiteValue {
         switch sqlite3_column_type(handle, index) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, index))

@@ -1,4 +1,4 @@
-/// A value of SQLite.
+/// A value in one of SQLite's storage classes (datatype3.html, section 2).
 enum SQLiteValue: Sendable {
     case null
     case integer(Int64)
@@ -13,7 +13,7 @@ extension SQLiteValue {
         case before, same, after
     }
 
-    /// Compares two values as SQLite sorts them (datatype3.html, section 4.1).
+    /// Compares two values as SQLite sorts them with binary collation (datatype3.html, section 4.1).
     func order(beside other: SQLiteValue) -> Order {
         switch (self, other) {
         case (.null, .null): return .same
@@ -27,13 +27,15 @@ extension SQLiteValue {
         }
     }
 
-    /// Whether two values mean the same. Times stored as floating-point numbers may differ by rounding.
+    /// Returns true if two values mean the same. Times stored as floating-point numbers may differ by rounding: a
+    /// relative difference of 1e-15 is a few units in the last place.
     func isSame(as other: SQLiteValue) -> Bool {
         if case .same = order(beside: other) { return true }
         guard case .real(let left) = self, case .real(let right) = other else { return false }
         return abs(left - right) <= max(abs(left), abs(right)) * 1e-15
     }
 
+    /// The place of the storage class in SQLite's order.
     private var rank: Int {
         switch self {
         case .null: 0
