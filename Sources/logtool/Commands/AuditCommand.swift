@@ -2,7 +2,8 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool audit`: every edit, delete, move and restore.
+/// `logtool audit`: every edit, delete, move and restore, in the order of events. Each line is printed as it is found,
+/// so memory does not grow with their number.
 struct AuditCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
@@ -75,6 +76,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         if summary.total == 0, !selection.given.isEmpty, selection.selectors.count != 0 { throw nothingFits(in: state) }
     }
 
+    /// Prints the selected changes and counts them.
     private func list(
         _ state: Workspace,
         _ chosen: AuditSelection,
@@ -99,11 +101,13 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             told.formUnion(line.redacted)
             summary.counts[change.class, default: 0] += 1
         }
+        // Redacted events that no printed line mentions: what they changed cannot be shown.
         summary.unreadable = try Self.redacted(in: session).filter { !told.contains($0) }
         return summary
     }
 
-    /// The redacted events that the acts of rewrites name.
+    /// The redacted events that the acts of rewrites name, in order. An act may name an event that a later compaction
+    /// dropped; that one is left out.
     private static func redacted(in session: borrowing ReadSession) throws -> [SequenceNumber] {
         var redacted: Set<SequenceNumber> = []
         for act in try session.acts() {
@@ -120,6 +124,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         return redacted.sorted()
     }
 
+    /// The printer of the requested form. A page or file of `--html` is complete only after `end`.
     private func printer() throws -> any AuditPrinter {
         guard let html else {
             let output = output.paged(unless: csv ? .lines : lists.form)

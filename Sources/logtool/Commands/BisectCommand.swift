@@ -104,6 +104,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     // MARK: - Ends
 
+    /// The points between which to search. The first is taken as good and the last as bad; `Bisection` tests both.
     private func ends(in session: borrowing ReadSession) throws -> (good: SequenceNumber, bad: SequenceNumber) {
         // States before the last compaction can no longer be folded.
         let good = try self.good?.resolve(in: session) ?? session.decidedAt
@@ -124,11 +125,13 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     // MARK: - Search
 
+    /// Searches by a command, an expression or a client.
     private func search(_ bisection: inout Bisection, _ walk: inout StateWalk) throws -> Bisection.Outcome {
         let progress = output.progress("looking for the first bad event")
         defer { progress.end() }
         let steps = Self.steps(from: bisection.good, to: bisection.bad)
         var count = 0
+        // Skipped states can make the search longer than `steps` says.
         let tell = { (point: SequenceNumber) in
             count += 1
             progress.report("testing the state at \(point)", done: count, total: max(count, steps))
@@ -137,6 +140,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         let isQuiet = output.quiet || document.json
         let driver = play.map { TestCommand(line: $0, timeout: .seconds(60), isQuiet: isQuiet) }
         let given = driver.map { StateTest.command($0, part: StatePartQuery()) } ?? test.test(isQuiet: isQuiet)
+        // `validate` has refused a command line without a test.
         guard let given else { return .same(.skip) }
         let test = try driver == nil ? BisectedTest(given) : BisectedTest(given, playing: walk.store, as: playAs)
         let options = walk.query.documentOptions
@@ -145,6 +149,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
             tell(point)
             let state = try walk.state(at: point)
             let verdict = try test.verdict(state, options: options)
+            // The search goes on to the right of a good state, so its events need no second fold.
             if verdict == .good { walk.begin(from: state) }
             seen[point] = verdict
             return verdict
@@ -153,21 +158,22 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         return outcome
     }
 
-    /// Sets the line that an interrupt prints: the command that continues from here.
+    /// Sets the line that an interrupt prints: the command that continues from here. Called each time that the range
+    /// narrows.
     private func tellHowToGoOn(good: SequenceNumber, bad: SequenceNumber) {
         guard !output.quiet else { return }
         let resumption = BisectionResumption(arguments: Array(CommandLine.arguments.dropFirst()))
         Interrupts.leave("logtool: interrupted; to go on: \(resumption.command(good: good, bad: bad))")
     }
 
-    /// The greatest number of states that a search between two points tests.
+    /// The greatest number of states that a search between two points tests: both ends, then one for each halving.
     private static func steps(from good: SequenceNumber, to bad: SequenceNumber) -> Int {
         assert(good < bad, "ends in the wrong order were refused")
         return 2 + (UInt64.bitWidth - (bad.rawValue - good.rawValue).leadingZeroBitCount)
     }
 
-    /// Tests the two states around the answer again: if a test answers differently for the same bytes, nothing was
-    /// found.
+    /// Tests the two states around the answer again. If a command answers differently for the same bytes, nothing was
+    /// found. Expressions cannot.
     private func confirm(
         _ first: SequenceNumber,
         _ seen: [SequenceNumber: Verdict],
@@ -188,6 +194,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     /// Compares states at the same sequence of two logs, or of two readings of this one. Digests decide; if two
     /// readings' digests differ, their rows do.
+    ///
+    /// Without `--bad`, the search ends where the shorter log does.
     private func compare(
         _ bisection: inout Bisection,
         _ walk: inout StateWalk,
@@ -212,6 +220,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         return try bisection.run(narrowed: tellHowToGoOn) { point in
             tell(point)
             let now = walks
+            // The folds of the two logs are independent.
             var states = try concurrentMap(now.indices) { try now[$0].state(at: point) }
             // Digests also cover orders, which may differ between two readings whose documents are the same.
             guard
@@ -225,6 +234,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
 
     // MARK: - All changes
 
+    /// Prints every event at which the answer changes, in one pass: an expression is cheap enough to be tested after
+    /// each event.
     private func printAll(
         _ expression: StateExpression,
         _ store: EventStore,
@@ -249,7 +260,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
     }
 }
 
-/// The value of `--against`: a log, or `#PROFILE` for another reading of the same log.
+/// The value of `--against`: a log, or `#PROFILE` for another reading of the same log, which has an empty path here.
 enum AgainstArgument {
     static func parse(_ text: String) throws -> StateReference {
         if text.hasPrefix("#") {

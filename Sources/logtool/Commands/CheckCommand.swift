@@ -69,11 +69,14 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
         }
         try output.flush()
         if let junit { try Partial.write(Array(report.junit.utf8), toFileAt: junit) }
+        // A fixture that cannot be read is trouble (2), not a difference (1).
         if results.contains(where: \.isUnusable) { throw Outcome.trouble }
         if !update, results.contains(where: { !$0.mismatches.isEmpty }) { throw Outcome.no }
     }
 
-    /// The named folders, or the fixtures in them, by name.
+    /// The named folders, or the fixtures directly in them, sorted by name.
+    ///
+    /// - Throws: `Failure` for a folder that is no fixture and contains none.
     private func fixtureFolders() throws -> [URL] {
         var folders: [URL] = []
         for directory in directories {
@@ -94,6 +97,7 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
         return folders
     }
 
+    /// A fixture has events, or a capture of which events are made.
     private static func isFixture(_ url: URL) -> Bool {
         ["events.ndjson", "capture.ndjson"].contains {
             FileManager.default.fileExists(atPath: url.appending(path: $0).path)

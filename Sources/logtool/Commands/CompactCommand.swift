@@ -64,7 +64,8 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         if document.json { try printer.printDocument() } else { try printer.printText() }
         try printer.output.flush()
     }
-    /// A dry run of a log that may not be written makes its copy elsewhere.
+    /// Decides, proves and compacts, or only says what would go. A dry run of a log that may not be written makes its
+    /// copy in a scratch folder.
     private func summary(_ progress: Progress) throws -> CompactionSummary {
         var options = EventStore.Options.reporting(to: progress)
         options.wait = wait

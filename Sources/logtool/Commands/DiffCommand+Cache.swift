@@ -27,6 +27,8 @@ extension DiffCommand {
     }
 
     /// The program's own map, for a cache that it made.
+    ///
+    /// - Throws: `Failure` for other caches, whose columns only a map explains.
     private func ownMap(of path: String) throws -> CacheMap {
         let map = try MappedSchema.own().map
         let connection = try SQLiteConnection(path, .reading, .reading)
@@ -37,7 +39,8 @@ extension DiffCommand {
     }
 }
 
-/// Prints the differences of a cache as they are found.
+/// Prints the differences of a cache as they are found, so that a long list needs no memory. The JSON document is
+/// therefore written in pieces.
 private final class CacheListPrinter {
     private let output: StandardOutput
     private let form: ListForm
@@ -49,7 +52,7 @@ private final class CacheListPrinter {
         (self.output, self.form, self.countMax) = (output, form, countMax)
     }
 
-    /// Counts a difference, and prints it until `countMax` were printed.
+    /// Counts a difference, and prints it until `countMax` were printed. Always returns true, because all are counted.
     func add(_ difference: CacheComparison.Difference) throws -> Bool {
         _ = differences.add(difference)
         guard printed < countMax else { return true }

@@ -101,7 +101,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// Compares two points of one log by what was touched between them, other states of logs by the rows whose digests
-    /// differ, and anything else by the two documents.
+    /// differ, and anything else by the two documents: the cheapest way that applies.
     private func allDifferences(_ progress: Progress) throws -> [StateDifference] {
         guard case .log(let path, let from, let profile) = one,
             case .log(let otherPath, let to, let otherProfile) = other
@@ -118,6 +118,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         return try loader.differences(from: queries[0], to: queries[1])
     }
 
+    /// `--first`: folds both readings side by side and stops at the first event after which they part.
     private func findFirstDifference() throws {
         guard case .log(let path, let point, let profile) = one,
             case .log(let otherPath, let otherPoint, let otherProfile) = other
@@ -141,6 +142,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// `--match identity`: pairs things by the remote's ids, so that the logs of two machines can be compared although
+    /// their sources have other names.
     private func compareByIdentity() throws {
         let progress = output.progress("replaying")
         let (first, second) = try (workspace(one, progress), workspace(other, progress))
@@ -169,26 +172,27 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         return (path, try loader.workspace(for: query))
     }
 
-    /// Whether neither state comes from a log, which knows its sources.
+    /// True if neither state comes from a log. Logs know their sources and have checked the name.
     private var areDocuments: Bool {
         if case .log = one { return false }
         if case .log = other { return false }
         return true
     }
 
+    /// The events that explain each difference; empty without `--explain`.
     private func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
         guard explain, !differences.isEmpty else { return [:] }
         return try Explanation(first: one, second: other, source: selectors.source).responsible(for: differences)
     }
 }
 
-/// How the things of two states are paired.
+/// How the things of two states are paired; without it, by source and id.
 enum DiffMatch: String, CaseIterable, ExpressibleByArgument {
     case identity
 }
 
 extension SelectorOptions {
-    /// Whether a name is given that may not exist.
+    /// True if a name is given that may not exist.
     fileprivate var namesThings: Bool { source != nil || channel != nil || entity != nil }
 
     /// The differences of the requested channel or thing, the last `-n` of them.
@@ -213,6 +217,8 @@ extension SelectorOptions {
         throw Failure("find \"\(wanted)\": neither state has such a thing", exitCode: Outcome.no)
     }
 
+    /// True if a thing is the requested one, or in the requested channel. Leading parts of the name may be missing
+    /// (`EntityReference.fits`).
     fileprivate func isAbout(_ thing: EntityReference) -> Bool {
         guard let wanted = entity ?? channel else { return true }
         let place = channel == nil ? thing : thing.channel

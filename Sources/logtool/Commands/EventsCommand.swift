@@ -47,13 +47,15 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         progress.end()
         while follow {
             try printer.output.flush()
+            // A session for each look: one kept open would go on showing the same prefix (I6).
             try await Task.sleep(for: .milliseconds(200))
             head = try listNew(store, after: head, with: printer)
         }
         try printer.end()
     }
 
-    /// Prints a complete list even if it is empty, so that a program can read it before the failure.
+    /// Lists what the log holds now and returns its head. A complete list is printed even if it is empty, so that a
+    /// program can read it before the failure.
     private func list(_ store: EventStore, with printer: EventPrinter, _ progress: Progress) throws -> SequenceNumber {
         do {
             return try store.read { session in
@@ -83,6 +85,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         if let failure = selection.nothingFits("events", in: session) { throw failure }
     }
 
+    /// Lists what came after `head` and returns the new head.
     private func listNew(
         _ store: EventStore,
         after head: SequenceNumber,
@@ -96,6 +99,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         }
     }
 
+    /// Prints the selected events of a range.
     private func print(
         _ sequences: ClosedRange<SequenceNumber>,
         of session: borrowing ReadSession,
@@ -105,13 +109,15 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         try selection.forEachEvent(in: sequences, of: session) { event in
             let envelope = event.envelope
             guard selection.includes(envelope), isMatch(event) else { return true }
+            // Only bytes that match their leaf hash are shown (I7).
             if payload { try session.check(event) }
             try event.withPayload { try printer.print(envelope, payload: $0) }
             return true
         }
     }
 
-    /// Whether the payload, the key or an attribute contains the requested text.
+    /// True if the payload, the key or an attribute's value contains the requested text, or if none is requested. JSON
+    /// payloads match across escapes (`TextMatch`).
     private func isMatch(_ event: borrowing EventView) -> Bool {
         guard let text = match.text else { return true }
         if event.withPayload({ text.isFound(in: $0) }) { return true }

@@ -55,12 +55,14 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
             progress.end()
             return try standard.flush()
         }
+        // The file appears at its path once it is complete.
         let file = try OutputFile(output, overwrites: yes)
         try store.read { try write($0, progress) { try file.add($0) } }
         progress.end()
         try file.finish()
     }
 
+    /// Writes the header, then each piece of the log as a line. One buffer serves all lines.
     private func write(
         _ session: borrowing ReadSession,
         _ progress: Progress,
@@ -80,6 +82,7 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
             let done = Int(clamping: event.envelope.sequence.rawValue)
             progress.report("exported \(done) events", done: done, total: total)
         }
+        // A whole log needs no hashes of subtrees.
         guard try isPart(session) else {
             try write(ExportedLog.header(session.header()))
             return try session.forEachPiece { try write($0) }
@@ -89,15 +92,16 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         try session.forEachPiece(where: chosen.includes) { try write($0) }
     }
 
-    /// Whether the export will lack events, or the log lacks some already.
+    /// True if the export will lack events, or the log lacks some already.
     private func isPart(_ session: borrowing ReadSession) throws -> Bool {
         try !selectors.given.isEmpty || !without.isEmpty || session.isPart()
     }
 }
 
-/// The events that a part of a log gets.
+/// The events that a part of a log gets: those of the selectors without the listed ones.
 struct PartSelection {
     private let selection: EventSelection
+    /// The sequences that the selectors allow; `nil` if they allow none.
     private let range: ClosedRange<SequenceNumber>?
     private let without: Set<SequenceNumber>
     private let selectors: SelectorOptions
@@ -125,13 +129,13 @@ struct PartSelection {
         if range == nil, let failure = selection.nothingFits("export", in: session) { throw failure }
     }
 
-    /// Whether an event is in the part.
+    /// True if an event is in the part. Called for each event in order; reads no payload.
     func includes(_ event: borrowing EventView) -> Bool {
         let sequence = event.sequence
         return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event.envelope)
     }
 
-    /// How the events were chosen; `nil` if all that the log holds were.
+    /// How the events were chosen, as options; `nil` if all that the log holds were. The header of the part tells it.
     var text: String? {
         var words = selectors.given
         if !without.isEmpty { words.append("--without \(without.sorted().map(\.description).joined(separator: ","))") }

@@ -96,12 +96,15 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
+    /// The first paragraph of `about.md`, which a person is to complete.
     private func about(_ last: SequenceNumber) -> String {
         let reading = profile == .canonical ? "" : ", and as \(profile.rawValue) reads them"
         return
             "The events 1 to \(last) of a log, and the state that they give\(reading). Say here what happened and what was wrong."
     }
 
+    /// A test in Swift that checks the fixture. Its name is the folder's in camel case; one that begins with a digit
+    /// gets a prefix, because Swift's names cannot.
     private func scaffold(_ folder: URL) -> String {
         let words = folder.lastPathComponent.split { !$0.isLetter && !$0.isNumber }
         let function = words.enumerated().map {

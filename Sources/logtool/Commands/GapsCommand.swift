@@ -29,6 +29,7 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let progress = output.progress("replaying")
+        // A misspelt source must not look like one without gaps.
         try store.read { try KnownNames($0).check(source: selectors.source) }
         let state = try StateLoader(store: store, progress: progress).workspace(for: StateQuery(retained: true))
         let gaps = try store.read { try chosen(state.gaps, in: $0) }
@@ -44,12 +45,13 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
-    /// Every time that a log can hold.
+    /// Every time that a log can hold. Stands for points that are not given.
     private static let always = Timestamp(microseconds: .min)...Timestamp(microseconds: .max)
 
     private typealias SourceGap = (source: SourceName, gap: Gap)
 
-    /// The gaps of the requested source and topic that were open at some time between the two points.
+    /// The gaps of the requested source and topic that were open at some time between the two points, both inclusive;
+    /// of these the last `-n`. A gap without an end is still open.
     private func chosen(_ gaps: [SourceGap], in session: borrowing ReadSession) throws -> [SourceGap] {
         guard let span = try span(in: session) else { return [] }
         let fitting = gaps.filter { source, gap in
@@ -59,14 +61,15 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         return fitting.suffix(selectors.count ?? fitting.count)
     }
 
-    /// Whether a gap concerns a channel: its topic is the channel, or it concerns the whole source.
+    /// True if a gap concerns a channel: its topic is the channel, or it concerns the whole source.
     private func isAbout(_ channel: EntityReference?, _ source: SourceName, _ gap: Gap) -> Bool {
         guard let channel else { return true }
         let isSource = channel.parts.count < 2 || channel.parts[0] == source.rawValue
         return isSource && (gap.topic == nil || gap.topic == channel.parts.last)
     }
 
-    /// The time between the two points; without them all time.
+    /// The time between the two points, by the log's clock at each; all time without them. `nil` if no event lies
+    /// between them.
     private func span(in session: borrowing ReadSession) throws -> ClosedRange<Timestamp>? {
         guard let range = try selectors.range.range(in: session) else {
             return selectors.range.isGiven ? nil : Self.always

@@ -63,6 +63,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             try output.flush()
         } else if let entity {
             let (reference, all) = try loader.history(of: entity, profile: reading.profile)
+            // One session, so that the proofs are under one root.
             let (entries, proofs) = try store.read { session in
                 let entries = try chosen(of: reference, all, session)
                 return (entries, try self.proofs(of: entries, in: session))
@@ -88,7 +89,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         return entries
     }
 
-    /// The proof of each entry's event; empty if none were requested.
+    /// The proof of each entry's event under the session's root; empty if none were requested.
     private func proofs(of entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [JSONValue] {
         guard proving.prove else { return [] }
         var proofs: [JSONValue] = []
@@ -106,6 +107,9 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// Prints each thing whose history contains the text, with the entries that do.
+    ///
+    /// - Throws: `Failure` with exit code 1 if there is none. A JSON document is complete even then.
     private func printMatches(of text: TextMatch, in state: Workspace, _ store: EventStore, to output: StandardOutput)
         throws
     {
@@ -117,6 +121,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
             try store.read { session in
                 found.entries = try selection.chosen(found.entries, in: session)
+                // No text is printed before its event is checked against its leaf hash (I7).
                 for entry in found.entries { try session.checkEvent(at: entry.sequence) }
                 found.proofs = try proofs(of: found.entries, in: session)
             }

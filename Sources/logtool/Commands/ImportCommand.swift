@@ -44,6 +44,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         let lines = try LineReader(file)
         let progress = output.progress("importing")
         guard let first = try lines.next() else { throw Failure("import \"\(file)\": it is empty") }
+        // Without a header there is no root to check against: the events are appended like those of a source.
         if ExportedEvents.isEvent(first) {
             let events = ExportedEvents(place: "import \"\(file)\"", source: nil)
             let summary = try events.record(lines, first: first) {
@@ -52,6 +53,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             return try print(summary, progress)
         }
         var header = try read(first, lines) { try ExportedLog.header($0) }
+        // Nothing proves bookmarks. A forged one would make a recorder skip what it has not read.
         if !bookmarks { header.bookmarks = [:] }
         let result = try EventStore.importLog(
             at: log,
@@ -75,6 +77,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
     }
 
+    /// Reads one line and names it in errors of JSON, of an event's form, and of the log's limits.
     private func read<Result>(
         _ line: [UInt8],
         _ lines: LineReader,
@@ -95,6 +98,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         Failure("import \"\(file)\", line \(lines.number): \(reason)")
     }
 
+    /// The result as that of an ingest. What the log held already counts as duplicates.
     private static func summary(_ result: ImportResult, size: UInt64) -> IngestSummary {
         var summary = IngestSummary()
         summary.appended = Int(clamping: result.appended)

@@ -4,6 +4,8 @@ import Ingest
 
 extension IngestCommand {
     /// Records a live source until it ends or a signal comes.
+    ///
+    /// - Throws: `ExitCode` 128 + signal after a signal, as shells count.
     func recordLive() async throws {
         let source: any LiveSource =
             switch kind {
@@ -18,6 +20,7 @@ extension IngestCommand {
         if let signal { throw ExitCode(128 + signal) }
     }
 
+    /// A source whose settings are also those of `record --config`.
     private func polledSource() throws -> any LiveSource {
         var settings = SourceSettings(kind: SourceSettings.Kind(rawValue: kind.rawValue) ?? .sse, address: address)
         (settings.name, settings.branch) = (name, git.branch)

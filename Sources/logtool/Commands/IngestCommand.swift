@@ -4,7 +4,8 @@ import Ingest
 
 /// `logtool ingest LOG SOURCE …`: records what a source gives, once or until it is interrupted.
 struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
-    /// The kinds of sources.
+    /// The kinds of sources; the raw value is the second argument. `git` is live with `--follow` alone, `capture` and
+    /// `har` never.
     enum Kind: String, CaseIterable, ExpressibleByArgument {
         case git, capture, har, gateway, realtime, github, sse, status, cloudkit
     }
@@ -101,6 +102,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
                 clock: { SystemClock.now }
             )
             summary = try record(source, progress: progress)
+        // `events --jsonl --payload` writes such a file: it has whole events, not frames of one protocol.
         case .capture where capture.kind == nil && ExportedEvents.begin(file: address):
             let name = try name.map { try SourceName($0) }
             let events = ExportedEvents(place: "ingest capture \"\(address)\"", source: name)
@@ -134,11 +136,13 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)
     }
 
+    /// The source's name in the log: the one given, else one made from kind and address, the same in every run.
     func sourceName() throws -> SourceName {
         try SourceName(name ?? SourceNaming.name(kind: kind.rawValue, address: address))
     }
 
-    /// If no log exists yet, the source is opened first, so that an unusable one leaves no empty log behind.
+    /// Records a source once. If no log exists yet, the source is opened first, so that an unusable one leaves no empty
+    /// log behind.
     private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
         let report = { (summary: IngestSummary) in
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)
@@ -154,7 +158,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     }
 }
 
-/// A source that was opened already, for a log that has none of its events.
+/// A source that was opened already, for a log that has none of its events. It gives its drafts once.
 private struct OpenedSource<Drafts: DraftSequence>: EventSource {
     let name: SourceName
     let opened: Drafts

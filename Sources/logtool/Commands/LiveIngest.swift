@@ -10,7 +10,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Records one live source into a log until it has ended or a signal comes.
+/// Records one live source into a log until it has ended or a signal comes. `record --config` runs many of them instead
+/// (`Supervisor`).
 struct LiveIngest {
     let log: String
     let options: EventStore.Options
@@ -60,6 +61,8 @@ struct LiveIngest {
                 case .ended(let summary):
                     group.cancelAll()
                     return (summary, signal)
+                // The recorder then stops by cancellation. Its summary comes as the next outcome, once everything is
+                // durable.
                 case .signal(let number):
                     signal = number
                     group.cancelAll()

@@ -11,6 +11,7 @@ import Darwin
 #endif
 
 extension PlayCommand {
+    /// What ended the playback.
     private enum End: Sendable {
         case played
         case signal(Int32)
@@ -32,6 +33,7 @@ extension PlayCommand {
                 for await signal in signals { return .signal(signal == .sigint ? SIGINT : SIGTERM) }
                 return nil
             }
+            // Whichever ends first ends the other: a signal stops the playback, and its end stops the wait for signals.
             defer { group.cancelAll() }
             while let end = try await group.next() {
                 if let end { return end }
@@ -42,6 +44,9 @@ extension PlayCommand {
         if case .signal(let number) = end { throw ExitCode(128 + number) }
     }
 
+    /// The playback that the options describe.
+    ///
+    /// - Throws: `Failure` if `--from` comes after `--until`.
     private func makePlayback(_ store: EventStore) throws -> Playback {
         var playback = Playback(
             store: store,
@@ -60,6 +65,7 @@ extension PlayCommand {
         return playback
     }
 
+    /// Serves a client, or writes files; with `--listen`, files have a server of play's own routes beside them.
     private func play(_ playback: Playback, _ play: PlayContext) async throws {
         let tell = { @Sendable (server: PlayServer) in
             StandardError.line("logtool: playing at http://\(server.hostAndPort)")
@@ -87,7 +93,8 @@ extension PlayCommand {
         await server?.stop()
     }
 
-    /// Each line on a terminal releases one event.
+    /// Lets each line on a terminal release one event. The thread ends with the process, because nothing interrupts a
+    /// read of the terminal.
     private func readKeys(_ inbox: PlayInbox) {
         guard Terminal.isTerminal(0) else { return }
         DetachedThread.start {

@@ -95,6 +95,7 @@ struct PlayCommand: AsyncParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        // The characters that git-check-ref-format(1) forbids in a name. A leading dash would make it an option of git.
         if branch.hasPrefix("-") || !branch.utf8.allSatisfy({ $0 > 0x20 && !"~^:?*[\\\u{7F}".utf8.contains($0) }) {
             throw ValidationError("--branch \(branch): this is no name of a branch")
         }

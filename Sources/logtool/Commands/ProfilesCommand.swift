@@ -43,7 +43,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
-    /// A profile with its rules, in order, and the divergences behind them.
+    /// A profile with its rules, in order, and the divergences behind them; those of its base first.
     private static func listed(_ profile: Profile) -> JSONValue {
         let rules = ReadingRule.allCases.filter { profile.rules.contains($0) }
         let rows = (Divergence.base(of: profile).map(Divergence.of) ?? []) + Divergence.of(profile)
@@ -65,7 +65,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         .array(rules.map { .string("\($0)") })
     }
 
-    /// How many things each profile reads differently from `canonical`.
+    /// How many things each profile reads differently from `canonical`. Folds the log once for each profile.
     private func compared(_ path: String) throws -> [JSONValue] {
         let store = try LogOptions.open(path, isQuiet: output.quiet)
         let progress = output.progress("replaying")
@@ -85,6 +85,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// Prints a row of either list as text. Only rows of a comparison have counts.
     private func print(_ row: JSONValue, to output: StandardOutput) throws {
         let name = row["profile"]?.string ?? ""
         guard let count = row["entities"]?.number else {

@@ -99,7 +99,7 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
-    /// Reads a proof of either form and says whether it holds.
+    /// Reads a proof of either form, of one event or log or of many entries, and says whether it holds. Needs no log.
     private func report(_ file: String) throws {
         let bytes = try InputFile.bytes(at: file)
         if let entries = ProvedEntries(bytes, name: file, forEnvelope: envelope) { return try report(entries, file) }
@@ -113,6 +113,7 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         }
         try output.flush()
         guard holds else {
+            // Without a fault the hashes hold, and only the text of a redacted event is unproved.
             let advice = check.fault == nil ? "; to ask for the envelope alone: --envelope" : ""
             let words = check.fault == nil ? check.reason : "it does not hold: \(check.reason)"
             throw Failure("check proof \"\(file)\": \(words)\(advice)", exitCode: Outcome.no)

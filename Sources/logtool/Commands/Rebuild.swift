@@ -1,7 +1,10 @@
 import EventLog
 import Projections
 
-/// One run of `rebuild`.
+/// One run of `rebuild`: from the options to a swapped, checked or followed cache.
+///
+/// It decides the order: the new file is complete before it is swapped in, and any doubt about the previous cache makes
+/// all tables from the log.
 struct Rebuild {
     var file: CacheFile
     let schema: MappedSchema
@@ -16,6 +19,9 @@ struct Rebuild {
     private var output: OutputOptions { options.output }
 
     /// Builds the cache, or does what the options request instead.
+    ///
+    /// - Throws: `Outcome.no` if `--check` finds a difference; `Failure` with exit code 4 if the path holds something
+    ///   that no rebuild made.
     func run(_ store: EventStore) throws {
         if let target = StateFile(path: file.path) { return try write(target, store) }
         if options.check { return try check(store) }
@@ -29,6 +35,7 @@ struct Rebuild {
         }
     }
 
+    /// Builds a cache by a plan, in the state of the plan's base, then brings it up to its end.
     private func run(_ plan: RebuildPlan, _ store: EventStore) throws {
         if options.plan { try printPlan(plan) }
         let progress = output.progress("replaying")
@@ -38,6 +45,8 @@ struct Rebuild {
             progress
         )
         let meta = try meta(of: &state, store)
+        // Rows may be copied only if the previous cache held exactly this state. A changed decoder may have changed the
+        // digest, too; then nothing shows whether the cache was right.
         if let base = plan.base, base.meta.digest != meta.digest, base.meta.changedDecoders.isEmpty {
             throw Failure("copy the cache \"\(base.path)\": its digest is not the log's")
         }
@@ -48,7 +57,8 @@ struct Rebuild {
         try report(built.counts, built.meta, swapped: !options.dryRun)
     }
 
-    /// - Throws: `Failure` with exit code 4 if the path holds something that no rebuild made.
+    /// - Throws: `Failure` with exit code 4 if the path holds something that no rebuild made, and neither `--yes` nor
+    ///   `--dry-run` is given.
     func refuseForeign() throws {
         let occupant = try file.occupant()
         guard options.yes || options.dryRun || occupant.isOurs else {
@@ -59,12 +69,14 @@ struct Rebuild {
         }
     }
 
-    /// The state at a point; `nil` for the head.
+    /// The state at a point, read by the profile of the options; at the head for `nil`.
     func state(_ store: EventStore, at point: Point?, _ progress: Progress) throws -> Workspace {
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         return try loader.workspace(for: StateQuery(point: point, profile: options.reading.profile))
     }
 
+    /// The meta table of a cache of this state and schema. A schema whose SQL does not run has no table hashes;
+    /// building it reports the error.
     func meta(of state: inout Workspace, _ store: EventStore) throws -> CacheMeta {
         let identity = try store.read { try $0.identity() }
         return CacheMeta(
@@ -81,7 +93,8 @@ struct Rebuild {
 
     /// Builds the new file and swaps it in, unless this is a dry run.
     ///
-    /// - Parameter complete: Called with the new file before it is swapped in.
+    /// - Parameter place: The locked folder, if the caller holds it.
+    /// - Parameter complete: Called with the new file before it is compared and swapped in.
     func build(
         _ state: borrowing Workspace,
         _ meta: CacheMeta,
@@ -100,6 +113,7 @@ struct Rebuild {
         }
     }
 
+    /// Writes a state as JSON instead of a cache.
     private func write(_ target: StateFile, _ store: EventStore) throws {
         let progress = output.progress("replaying")
         var state = try state(store, at: options.point.at, progress)
@@ -133,13 +147,15 @@ struct Rebuild {
 // MARK: - By need
 
 extension Rebuild {
-    /// Decides which tables are copied from the previous cache and which are made from the log.
+    /// Decides which tables are copied from the previous cache and which are made from the log. Each reason to copy
+    /// nothing is said by `--plan`.
     private func plan(_ store: EventStore) throws -> RebuildPlan {
         func whole(_ reason: String) -> RebuildPlan { RebuildPlan(whole: schema.map, because: reason) }
         guard try file.occupant().isOurs, try file.occupant() != .nothing,
             let known = try? SQLiteConnection(file.target, .reading, .reading),
             let meta = CacheMeta(known, table: schema.map.metaTable)
         else { return whole("there is no cache yet") }
+        // Building the same schema again is how a user repairs a cache, so nothing is copied.
         if meta.schema == schema.hash, meta.changedDecoders.isEmpty { return whole("the schema is that of the cache") }
         guard meta.profile == options.reading.profile.rawValue else { return whole("the cache is of another profile") }
         let hashes = (try? schema.tableHashes()) ?? [:]
@@ -155,7 +171,8 @@ extension Rebuild {
         }
     }
 
-    /// Writes the changes since the previous cache into the new file, which nobody reads yet.
+    /// Writes the changes since the previous cache into the new file, which nobody reads yet. Tables that were made
+    /// from the log are brought up, too, because they are of the base's state.
     private func bringUp(
         _ path: String,
         _ state: Workspace,
@@ -178,6 +195,9 @@ extension Rebuild {
         }
     }
 
+    /// Follows the log through the plan's end.
+    ///
+    /// - Throws: `Failure` if the log was compacted since the plan was made.
     private func follow(
         _ path: String,
         _ state: Workspace,
@@ -211,7 +231,7 @@ extension Rebuild {
 // MARK: - Comparing and going back
 
 extension Rebuild {
-    /// Swaps the previous cache in again.
+    /// Swaps the previous cache in again, and says of which sequence it is.
     func goBack() throws {
         try SQLiteConnection.telling("rebuild", file.path) { try file.goBack() }
         let connection = try SQLiteConnection(file.target, .reading, .reading)
@@ -230,7 +250,7 @@ extension Rebuild {
         try output.flush()
     }
 
-    /// Compares the cache with the log, and exits with 1 at the first difference.
+    /// Compares the cache with the log, and throws `Outcome.no` at the first difference.
     private func check(_ store: EventStore) throws {
         guard try file.occupant() != .nothing else {
             throw Failure("check \"\(file.path)\": there is no cache; build one", exitCode: Outcome.no)
@@ -258,7 +278,8 @@ extension Rebuild {
         if first != nil { throw Outcome.no }
     }
 
-    /// Prints how the new cache differs from the current one: counts and the first rows, by table.
+    /// Prints how the new cache differs from the current one: counts and the first rows, by table. Neither state is
+    /// folded again.
     private func showDifferences(_ new: String, _ progress: Progress) throws {
         progress.begin("comparing")
         let output = output.standardOutput
@@ -289,6 +310,9 @@ extension Rebuild {
 extension Rebuild {
     /// Builds the cache unless it is one of this log and schema, then writes the changes of new events until
     /// interrupted.
+    ///
+    /// Polls the log every 200 ms while nothing comes. One read session covers one batch, so that old pages of the log
+    /// are not kept from reuse.
     func follow(_ store: EventStore) async throws {
         try refuseForeign()
         // Locked until the process ends: it alone writes the cache.
@@ -313,9 +337,11 @@ extension Rebuild {
         }
     }
 
+    /// A follower of the current cache, or of a new one.
     private func begin(_ store: EventStore, _ place: CachePlace) throws -> CacheFollower {
         let progress = output.progress("replaying")
         defer { progress.end() }
+        // Before the state is folded, so that a compaction in between is noticed.
         let decidedAt = try store.read { $0.decidedAt }
         if let follower = try resumed(store, decidedAt, progress) { return follower }
         var state = try state(store, at: options.point.at, progress)
@@ -342,6 +368,7 @@ extension Rebuild {
         query.point = Point(meta.sequence.description)
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         var state = try loader.workspace(for: query)
+        // The digest included: a cache that holds something else is built anew.
         guard try self.meta(of: &state, store) == meta else { return nil }
         return try follower(state, meta, decidedAt)
     }
@@ -366,6 +393,7 @@ extension Rebuild {
         }
     }
 
+    /// Prints a line for each batch. With `--json`, the keys of the changed things, so that a screen can be refreshed.
     private func report(_ batch: CacheFollower.Batch) throws {
         let output = output.standardOutput
         if options.document.json {

@@ -93,6 +93,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
         try validateModes(to)
     }
 
+    /// Refuses options that exclude each other. `--dry-run --diff` is the one pair that goes together.
     private func validateModes(_ to: String) throws {
         let modes = [
             ("--check", check), ("--back", back), ("--follow", follow), ("--dry-run", dryRun), ("--diff", diff),
@@ -119,6 +120,7 @@ struct RebuildCommand: AsyncParsableCommand, ExplainedCommand {
             schema: try own ?? MappedSchema.own(),
             options: self
         )
+        // Opens no log.
         if back { return try rebuild.goBack() }
         let store = try LogOptions.open(path, isQuiet: output.quiet)
         if follow { return try await rebuild.follow(store) }

@@ -7,13 +7,15 @@ import Metrics
 import UnixSignals
 
 extension RecordCommand {
-    /// Records the configured sources until a signal comes.
+    /// Records the configured sources until a signal comes. Four tasks run side by side: signals, recorders, metrics,
+    /// and this one, which waits for them.
     func run() async throws {
         let configuration = try RecordConfiguration(path: config)
         if check { return try say(configuration) }
         let level: Logger.Level = output.quiet ? .error : .info
         let tools = try LiveTools.machine(trustFile: configuration.trustFile, level: level, speed: speed)
         let registry = MetricsRegistry()
+        // swift-metrics takes its backend once for each process, before any metric is made.
         if configuration.metrics != nil { MetricsSystem.bootstrap(registry) }
         let (configurations, continuation) = AsyncStream<RecordConfiguration>.makeStream()
         continuation.yield(configuration)
@@ -31,6 +33,7 @@ extension RecordCommand {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await signals.run()
+                // The supervisor ends once no further configuration can come, after its recorders have stopped.
                 continuation.finish()
                 return false
             }
@@ -51,7 +54,8 @@ extension RecordCommand {
         throw ExitCode(signals.code ?? 0)
     }
 
-    /// Reads the configuration again. A file with a mistake changes nothing.
+    /// Reads the configuration again. A file with a mistake changes nothing, so that a typing error does not stop
+    /// recorders.
     private static func reload(
         _ path: String,
         _ configurations: AsyncStream<RecordConfiguration>.Continuation,

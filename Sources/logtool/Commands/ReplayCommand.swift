@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool replay`: folds the log and shows the state.
+/// `logtool replay`: folds the log and shows the state, its digest, or each event with what it changed.
 struct ReplayCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -100,17 +100,20 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if let last, !self.output.quiet { try sayWhatWasChecked(loader.store, through: last) }
     }
 
-    /// The summary goes to standard error, so that standard output is the same as without checking.
+    /// Says what `--checked` has checked. It goes to standard error, so that standard output is the same as without
+    /// checking.
     private func sayWhatWasChecked(_ store: EventStore, through last: SequenceNumber) throws {
         let root = try store.read { try $0.root(size: last.rawValue) }
         StandardError.line("logtool: checked: every event that was folded, up to sequence \(last), root \(root)")
     }
 
+    /// The last event that will be folded.
     private func lastPoint(in session: borrowing ReadSession) throws -> SequenceNumber {
         try (step ? selectors.range.to : point.at ?? log.point)?.resolve(in: session) ?? session.head
     }
 
-    /// Fixes the point that is checked, so that it is also the point that is folded if the log grows meanwhile.
+    /// Fixes the point that is checked, so that it is also the point that is folded if the log grows meanwhile. With a
+    /// source, the query's point stays open: it means the head of that source.
     private func query(through last: SequenceNumber?) -> StateQuery {
         let source = selectors.source
         let given = point.at ?? log.point
@@ -121,6 +124,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
 
     private func printState(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         let options = query.documentOptions
+        // One channel is folded from its own events alone (I21).
         if let channel = selectors.channel {
             let state = try loader.channel(channel, for: query)
             if lists.json { return try state.writeLines(options) { try output.write($0) } }
@@ -135,10 +139,13 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         case .text:
             let channels = ShownChannels(state: state, options)
             if output.style.width != nil {
+                // The table of channels is for people: without a width, standard output is no terminal.
                 try ChannelTable(output: output, log: log.path, channels: channels)?.print()
             }
             var others = options
             others.sections = Set(Section.allCases.filter { options.sections?.contains($0) ?? true })
+            // `ShownChannels` lends messages channel by channel; a document of all would take as much memory as the
+            // log's texts.
             others.sections?.subtract([.messages, .deletedMessages])
             try print(state.document(others), channels, to: output)
         }
@@ -148,7 +155,8 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         try StatePrinter(output: output, document: document, channels: channels, view: view).print()
     }
 
-    /// Prints all members but arrays on one line, then a line for each row with its `section`.
+    /// Prints all members but arrays on one line, then a line for each row with its `section`. For the document of one
+    /// channel.
     private func printLines(of document: JSONValue, to output: StandardOutput) throws {
         var header = JSONObject()
         for member in document.object?.members ?? [] where member.value.array == nil {
@@ -185,6 +193,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// Prints the selected events with what each changed, in one session.
     private func printSteps(of loader: StateLoader, _ query: StateQuery, to output: StandardOutput) throws {
         let printer = StepPrinter(output: output, form: lists.form)
         try printer.begin()
@@ -193,6 +202,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             let progress = loader.progress?.replayReporter(until: session.head)
             let selection = try EventSelection(selectors, in: session, progress: progress)
             if let sequences = try selection.range(in: session) {
+                // Leaves first, once: then each event is compared with its own leaf hash.
                 if state.checked { _ = try session.checkTree(through: sequences.upperBound) }
                 try printSteps(of: session, in: sequences, query, selection, with: printer, progress)
             }

@@ -40,6 +40,7 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
         let output = output.standardOutput
         try output.line(document.json ? Self.members(of: report).text : Self.text(of: report, target: target))
         try output.flush()
+        // A script must not take a log with losses for a whole one.
         if !report.lost.isEmpty { throw Outcome.damaged }
     }
 

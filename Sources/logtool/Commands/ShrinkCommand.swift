@@ -14,7 +14,8 @@ import Glibc
 import Darwin
 #endif
 
-/// `logtool shrink`: the smallest log that still shows something.
+/// `logtool shrink`: the smallest log that still shows something. Searches in memory (`ShrinkSearch`), and writes the
+/// result as a new log.
 struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "shrink",
@@ -96,6 +97,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         let store = try log.open(isQuiet: output.quiet)
         try refuseExisting(target)
         let root = try store.read { try $0.root(size: $0.head.rawValue) }
+        // Answers hold for this root and this test alone; others in the book are not used.
         let book = try AnswerBook(
             at: target + ".shrink",
             about: .object(["root": .string(root.hex), "test": question.description])
@@ -109,7 +111,8 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         do {
             search = try self.search(whole, runner)
         } catch {
-            // The next search must not go on from these answers.
+            // The whole log failed the test, or an error stopped the search: the next one must not go on from these
+            // answers.
             book.remove()
             throw error
         }
@@ -118,7 +121,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         let anonymized = anonymize ? try anonymous(search) : nil
         let events = anonymized?.events ?? search.best.events
         try ShrunkLog.write(events, to: target)
-        // Kept while the result is not minimal: without it the next search would start from the beginning.
+        // Kept while the result is not minimal, because the next search would otherwise start from the beginning.
         if search.isMinimal { book.remove() }
         var result = ShrinkResult(
             events: events,
@@ -132,10 +135,12 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     private func refuseExisting(_ path: String) throws {
         var information = stat()
+        // A link that leads nowhere counts as something, too.
         guard lstat(path, &information) == 0 else { return }
         throw Failure("shrink to \"\(path)\": something is there already; name a path where nothing is")
     }
 
+    /// The test as the search puts it: what is tested, and by which readings.
     private var question: InterestTest {
         var other: Profile?
         if case .log(_, _, let profile) = against { other = profile }
@@ -148,6 +153,9 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         return InterestTest(question: question, profile: reading.profile, other: other, sections: test.only)
     }
 
+    /// Runs the search and reports its progress.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the test says no of the whole log.
     private func search(_ whole: Candidate, _ runner: CandidateRunner) throws -> ShrinkSearch {
         let progress = output.progress("asking of the whole log")
         defer { progress.end() }
@@ -197,7 +205,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
     }
 }
 
-/// A number that two closures share, on one thread.
+/// A number that two closures share. Both run on the thread of the search.
 private final class EventCount {
     var value: Int
 

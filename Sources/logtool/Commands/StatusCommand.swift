@@ -44,6 +44,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
+    /// One source as in `docs/cli-json.md`. `lagSeconds` is the age of its last event by this machine's clock.
     private static func json(_ status: RecorderStatus, now: Timestamp) -> JSONObject {
         var json: JSONObject = [
             "source": .string(status.source.rawValue),
@@ -67,6 +68,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
     private static func text(_ status: RecorderStatus, now: Timestamp) -> String {
         var parts = [status.source.rawValue]
         switch status.saysConnected {
+        // The log's last word is that the link is open, but nobody holds the source's lock.
         case true? where !status.isRunning:
             parts.append("not running: killed while connected since \(status.linkChangedAt.map(TimeText.full) ?? "?")")
         case true?: parts.append("connected since \(status.linkChangedAt.map(TimeText.full) ?? "?")")

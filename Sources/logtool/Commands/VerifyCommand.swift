@@ -54,6 +54,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         let kept = try keptRoot()
         let progress = output.progress("verifying")
         var report = try EventStore.verify(at: log.path, options: .reporting(to: progress))
+        // Folding a damaged log would only repeat the damage.
         let deep = try report.isIntact && deep ? checkDeep(&report) : nil
         progress.end()
         if !report.provesRemains, !output.quiet {
@@ -74,6 +75,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         if let kept { try check(kept, in: log.open(isQuiet: self.output.quiet)) }
     }
 
+    /// `--deep`: folds the log anew and compares all derived data with it (I17, I19).
     private func checkDeep(_ report: inout VerifyReport) throws -> DerivedCheck {
         let progress = output.progress("folding anew")
         defer { progress.end() }
@@ -96,6 +98,9 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         return try against.map { try KeptRoot(file: $0) }
     }
 
+    /// Compares the log's earlier root with one that the user kept.
+    ///
+    /// - Throws: `Failure` with exit code 1 if they differ: the log is whole, but is not the one that the root was of.
     private func check(_ kept: KeptRoot, in store: EventStore) throws {
         let found = try store.read { try $0.root(size: kept.size) }
         guard found != kept.root else { return }
@@ -106,6 +111,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
     }
 
     private static func text(_ report: VerifyReport, _ deep: DerivedCheck?) -> String {
+        // Not even the head was readable, so counts would mean nothing.
         if !report.isIntact, report.head == .zero { return "damaged: before any event could be read" }
         var counts = ["\(report.whole) whole"]
         if report.redacted > 0 { counts.append("\(report.redacted) redacted") }

@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// Divergences of Punchlist's clients.
+    /// Divergences of Punchlist's iOS app. A `…Before…` profile is the app before one of its fixes.
     static let punchlist: [Profile: [Divergence]] = [
         .punchlistIOS: [
             Divergence(

@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// Divergences of Retrocast's clients.
+    /// Divergences of Retrocast's clients. An `…Open` profile is a client that stays open while its connection breaks.
     static let retrocast: [Profile: [Divergence]] = [
         .retrocastIOS: [
             Divergence(

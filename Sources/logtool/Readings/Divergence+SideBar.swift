@@ -1,7 +1,7 @@
 import Projections
 
 extension Divergence {
-    /// Divergences of sideBar's clients.
+    /// Divergences of sideBar's clients. A `…Before…` profile is the client before one of its fixes.
     static let sideBar: [Profile: [Divergence]] = [
         .sidebarIOS: [
             Divergence(

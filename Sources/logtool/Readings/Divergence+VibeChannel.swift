@@ -1,7 +1,8 @@
 import Projections
 
 extension Divergence {
-    /// Divergences of VibeChannel's clients.
+    /// Divergences of VibeChannel's clients: the iOS app, the VS Code extension, and their variants. The texts are
+    /// those that `logtool profiles` prints; a test compares `docs/profiles.md` with them.
     static let vibeChannel: [Profile: [Divergence]] = [
         .vibechannelIOS: [
             Divergence(

@@ -1,7 +1,8 @@
 import Projections
 
 extension Divergence {
-    /// Divergences of VibeStatus's clients.
+    /// Divergences of VibeStatus's clients: the Mac's app, which reads the files, and the iOS app, which gets what the
+    /// Mac uploads.
     static let vibeStatus: [Profile: [Divergence]] = [
         .vibestatusMac: [
             Divergence(

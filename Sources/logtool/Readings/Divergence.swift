@@ -1,13 +1,15 @@
 import Projections
 
 /// One way in which a client departs from what the remote meant (I16): what it does, the rules that model it, its
-/// source, and the scenarios that show it. `docs/profiles.md` has the same rows, and `logtool profiles` prints them.
+/// source, and the scenarios that show it. It describes; only the rules change a reading.
+///
+/// `docs/profiles.md` has the same rows, and `logtool profiles` prints them.
 struct Divergence {
     /// The numbers of the known divergences and bugs behind it; in parentheses if no divergence is on record.
     let reference: String
     /// What the client does, as a sentence whose subject is the client.
     let client: String
-    /// The rules that model it; empty if the client reads as canonical does.
+    /// The rules that model it; empty if the client reads as `canonical` does.
     let rules: [ReadingRule]
     /// The folders of `Fixtures/events` that show it.
     let scenarios: [String]
@@ -19,7 +21,8 @@ struct Divergence {
         self.scenarios = scenarios
     }
 
-    /// The divergences of a profile, in the order of its table. For a variant, those that its base does not have.
+    /// The divergences of a profile, in the order of its table. For a variant, those that its base does not have. Empty
+    /// for `canonical`.
     static func of(_ profile: Profile) -> [Divergence] {
         for table in [vibeChannel, punchlist, vibeStatus, sideBar, retrocast] {
             if let rows = table[profile] { return rows }
@@ -62,6 +65,8 @@ struct Divergence {
         }
     }
 
+    /// The bug lists number their entries VC-B, VC-S, PL-B, B and C; the lists of divergences use VC-D, PL-D, D, S and
+    /// V.
     private static func isBug(_ name: String) -> Bool {
         ["VC-B", "VC-S", "PL-B", "B", "C"].contains { isNumbered(name, $0) }
     }
@@ -70,7 +75,7 @@ struct Divergence {
         ["VC-D", "PL-D", "D", "S", "V"].contains { isNumbered(name, $0) }
     }
 
-    /// Whether a name is a prefix and digits, with or without words behind them (`VC-D02 to VC-D13`).
+    /// True if a name is a prefix and digits, with or without words behind them (`VC-D02 to VC-D13`).
     private static func isNumbered(_ name: String, _ prefix: String) -> Bool {
         name.hasPrefix(prefix) && name.dropFirst(prefix.count).first?.isNumber == true
     }

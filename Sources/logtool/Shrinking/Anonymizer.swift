@@ -4,8 +4,9 @@ import Projections
 /// Replaces what could reveal whose log it was: words, ids and times in payloads, keys and attributes.
 ///
 /// Structure stays: kinds, sources, member names, numbers of fewer than five digits (as JSON numbers, of fewer than
-/// eight), and the protocols' words (`ProtocolWords`).
+/// eight), and the protocols' words (`ProtocolWords`). It promises nothing about what can be guessed from structure.
 enum Anonymizer {
+    /// The replaced events and what stays.
     struct Result {
         let events: [CandidateEvent]
         /// The test, with the same replacements in the texts that it names.
@@ -20,6 +21,7 @@ enum Anonymizer {
     /// minimal, it must also say no without any one of them.
     ///
     /// - Returns: `nil` if nothing can be replaced.
+    /// - Throws: what the test throws; `EventLogError` if a replaced key or attribute breaks a limit.
     static func run(_ events: [CandidateEvent], _ test: InterestTest, isMinimal: Bool) throws -> Result? {
         let all = Set(TextClass.allCases)
         let named = Set(test.texts.flatMap(words))
@@ -27,6 +29,7 @@ enum Anonymizer {
         let fallbacks: [Set<TextClass>] = [
             [], [.times], [.ids], [.ids, .times], [.words], [.words, .times], [.words, .ids],
         ]
+        // Words that the test names are replaced in the first attempt, together with the test, and kept in all others.
         let attempts = [(all, Set<String>())] + fallbacks.map { (all.subtracting($0), named) }
         let issues = try test.issues(of: Candidate(events)).count
         for (classes, keptWords) in attempts {
@@ -39,6 +42,7 @@ enum Anonymizer {
             let replaced = try events.map { try replace($0, by: substitutes) }
             let asked = test.naming(substitutes.replace)
             guard try asked.isInteresting(Candidate(replaced)),
+                // Replacing must not make payloads undecodable.
                 try asked.issues(of: Candidate(replaced)).count <= issues,
                 remains(of: substitutes, in: replaced).isEmpty, try !isMinimal || isEachNeeded(replaced, asked)
             else { continue }
@@ -52,6 +56,7 @@ enum Anonymizer {
         return nil
     }
 
+    /// True if the test says no without any one event.
     private static func isEachNeeded(_ events: [CandidateEvent], _ test: InterestTest) throws -> Bool {
         guard events.count > 1 else { return true }
         return try events.indices.allSatisfy { index in
@@ -61,7 +66,8 @@ enum Anonymizer {
         }
     }
 
-    /// The replaced words of more than three letters that a payload, key or attribute still contains.
+    /// The replaced words of more than three letters that a payload, key or attribute still contains, as a whole or
+    /// within another word.
     static func remains(of substitutes: Substitutes, in events: [CandidateEvent]) -> [String] {
         let left = texts(of: events).flatMap { text in
             TextPiece.pieces(of: text).compactMap { piece -> String? in
@@ -76,12 +82,14 @@ enum Anonymizer {
         return substitutes.replacedWords.filter { word in found.contains { $0.contains(word) } }
     }
 
+    /// The words of a text, in lower case.
     static func words(_ text: String) -> [String] {
         TextPiece.pieces(of: text).compactMap { if case .word(let word) = $0 { word.lowercased() } else { nil } }
     }
 
     // MARK: - Events
 
+    /// All texts that `map` would replace.
     private static func texts(of events: [CandidateEvent]) -> [String] {
         var texts: [String] = []
         for event in events {
@@ -101,6 +109,7 @@ enum Anonymizer {
         return CandidateEvent(place: event.place, origin: event.origin, draft: draft)
     }
 
+    /// The event with every text put through `body`: payload, key and attribute values.
     private static func map(_ draft: DraftEvent, _ body: (String) -> String) throws -> DraftEvent {
         var result = draft
         result.payload = Payload(of: draft).mapping(body).bytes
@@ -115,7 +124,7 @@ enum Anonymizer {
     }
 }
 
-/// Words of the apps' protocols, which identify nobody.
+/// Words of the apps' protocols, which identify nobody. Replacing them would make events mean something else.
 enum ProtocolWords {
     /// Attributes that recorders fill with fixed words.
     static let attributesKept: Set<String> = [

@@ -15,13 +15,17 @@ import Darwin
 
 /// The answers of a search, kept in a file (`OUT.shrink`) so that an interrupted search can go on.
 ///
-/// A search is deterministic. One that begins again asks the same questions and finds them answered up to where it
+/// A search is deterministic. One that begins again puts the same questions and finds them answered up to where it
 /// stopped, so the file needs nothing but one line for each answer. A line that was cut off is ignored. The first line
 /// names the log and the question; answers to another question are thrown away.
+///
+/// For one thread. The file is locked as long as the book lives.
 final class AnswerBook {
     private static let format = "eventlog.shrink/1"
 
+    /// By the candidate's identity.
     private var answers: [Hash256: Bool] = [:]
+    /// The locked file; -1 for a book in memory.
     private let descriptor: Int32
     private let path: String?
     /// How many answers the file held when it was opened.
@@ -32,9 +36,11 @@ final class AnswerBook {
         (descriptor, path, foundCount) = (-1, nil, 0)
     }
 
-    /// Opens or makes a file.
+    /// Opens or makes a file. Nothing is synced: answers that a power cut loses are asked for again.
     ///
-    /// - Throws: `Failure` if another search has it locked, or if the path is not a regular file with one name.
+    /// - Parameter question: What the answers are about.
+    /// - Throws: `Failure` with exit code 11 if another search has it locked; with exit code 2 if the path is not a
+    ///   regular file with one name, because writing through another name would change somebody's file.
     init(at path: String, about question: JSONValue) throws {
         self.path = path
         let name = "keep answers in \"\(path)\""
@@ -71,8 +77,10 @@ final class AnswerBook {
         if descriptor >= 0 { close(descriptor) }
     }
 
+    /// The known answer, if any.
     func answer(to question: Hash256) -> Bool? { answers[question] }
 
+    /// Keeps an answer in memory and in the file.
     func note(_ answer: Bool, to question: Hash256) {
         answers[question] = answer
         if descriptor >= 0 { Self.put("\(question.hex) \(answer ? 1 : 0)\n", to: descriptor) }
@@ -83,18 +91,20 @@ final class AnswerBook {
         if let path { unlink(path) }
     }
 
-    /// A failed write is ignored: an answer that is not kept only costs the next run time.
+    /// Appends a text. A failed write is ignored: an answer that is not kept only costs the next run time.
     private static func put(_ text: String, to descriptor: Int32) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     }
 
+    /// All lines of the file; empty if it cannot be read.
     private static func lines(of descriptor: Int32, size: Int) -> [String] {
         var bytes = [UInt8](repeating: 0, count: max(size, 0))
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
         return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// The answers of well-formed lines; others are skipped.
     private static func answers(in lines: ArraySlice<String>) -> [Hash256: Bool] {
         var answers: [Hash256: Bool] = [:]
         for line in lines {

@@ -13,9 +13,9 @@ import Glibc
 import Darwin
 #endif
 
-/// One event of a candidate.
+/// One event of a candidate, with its recorded payload or a cut one.
 struct CandidateEvent: Sendable {
-    /// The event's index among those that the search began with.
+    /// The event's index among those that the search began with; `EventLinks` uses it.
     let place: Int
     /// The event's sequence in the log that is shrunk.
     let origin: SequenceNumber
@@ -28,7 +28,8 @@ struct CandidateEvent: Sendable {
         (self.place, self.origin, self.draft) = (place, origin, draft)
     }
 
-    /// Whether the payload, the key or an attribute contains a text. Payloads are compared byte for byte.
+    /// True if the payload, the key or an attribute contains a text. Payloads are compared byte for byte, so a text
+    /// that JSON escapes is not found.
     func holds(_ text: String) -> Bool {
         let wanted = Array(text.utf8)
         let isInPayload = draft.payload.withUnsafeBytes { Self.contains($0, wanted) }
@@ -37,6 +38,8 @@ struct CandidateEvent: Sendable {
             || draft.attributes.pairs.contains { $0.value.contains(text) }
     }
 
+    /// A search by `memchr` and `memcmp`. `start` never passes the last place where the text fits, so all `memcmp`
+    /// reads stay in the buffer.
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool {
         guard let first = wanted.first, let base = bytes.baseAddress else { return wanted.isEmpty }
         var start = 0
@@ -58,7 +61,7 @@ struct CandidateEvent: Sendable {
     }
 }
 
-/// Events of a log that may suffice for a test.
+/// Events of a log that may suffice for a test, in the order of the log.
 struct Candidate: Sendable {
     var events: [CandidateEvent]
     /// The issues that the state may have; `nil` allows any. This keeps cut payloads decodable.
@@ -68,7 +71,8 @@ struct Candidate: Sendable {
         (self.events, self.issuesAllowed) = (events, issuesAllowed)
     }
 
-    /// Identifies the candidate within one search: a hash over its events' sequences and changed payloads.
+    /// Identifies the candidate within one search: a hash over its events' sequences and changed payloads. Sequences do
+    /// not begin with 0xFF, which marks a changed payload.
     var identity: Hash256 {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(events.count * 8 + 1)
@@ -82,7 +86,7 @@ struct Candidate: Sendable {
         return Hasher256.hash(bytes)
     }
 
-    /// All events of a log but its acts. Events that compactions dropped are missing.
+    /// All events of a log but its acts, in memory. Events that compactions dropped are missing.
     static func whole(of session: borrowing ReadSession) throws -> Candidate {
         var events: [CandidateEvent] = []
         guard session.head > .zero else { return Candidate([]) }

@@ -10,7 +10,7 @@ import Foundation
 /// Runs a test on candidates, several at a time, each once.
 ///
 /// `first` finds the first interesting candidate of a list, however many workers there are, so every search takes the
-/// same way.
+/// same way. For one thread, which blocks while the workers run.
 final class CandidateRunner {
     /// Thrown once the deadline has passed.
     struct TimeIsOver: Error {}
@@ -19,6 +19,7 @@ final class CandidateRunner {
     private let book: AnswerBook
     private let workers: Int
     private let deadline: ContinuousClock.Instant?
+    /// Candidates whose answers the search has used. Those behind a hit in the same batch do not count.
     private var asked: Set<Hash256> = []
     /// Called after each batch.
     var report: ((_ tests: Int) -> Void)?
@@ -35,13 +36,16 @@ final class CandidateRunner {
     /// How many different candidates were tested or known; the same for any number of workers.
     var testCount: Int { asked.count }
 
+    /// The answer for one candidate, known or new.
     func isInteresting(_ candidate: Candidate) throws -> Bool {
         try first(1) { _ in candidate } != nil
     }
 
     /// The least index whose candidate is interesting; `nil` if there is none.
     ///
-    /// - Parameter make: Makes the candidate of an index; `nil` to skip it.
+    /// - Parameter make: Makes the candidate of an index; `nil` to skip it. Called ahead for a batch, so it must depend
+    ///   on the index alone.
+    /// - Throws: `TimeIsOver` if a new test would begin after the deadline; what the test throws.
     func first(_ count: Int, _ make: (Int) -> Candidate?) throws -> Int? {
         var next = 0
         while next < count {
@@ -62,7 +66,7 @@ final class CandidateRunner {
 
     /// Runs the test again, even if its answer is known.
     ///
-    /// - Throws: `Failure` if the answer is not the expected one.
+    /// - Throws: `Failure` if the answer is not the expected one; `TimeIsOver`.
     func confirm(_ candidate: Candidate, is expected: Bool) throws {
         try checkTime()
         guard try test.isInteresting(candidate) != expected else { return }
@@ -80,10 +84,13 @@ final class CandidateRunner {
     /// The known answer for a candidate, if any.
     func known(_ candidate: Candidate) -> Bool? { book.answer(to: candidate.identity) }
 
+    /// - Throws: `TimeIsOver` once the deadline has passed.
     func checkTime() throws {
         if let deadline, ContinuousClock.now >= deadline { throw TimeIsOver() }
     }
 
+    /// The identity and answer of each candidate; `nil` where there is no candidate. Only candidates without a known
+    /// answer are tested.
     private func answers(to batch: [Candidate?]) throws -> [(Hash256, Bool)?] {
         let identities = batch.map { $0?.identity }
         let open = batch.indices.filter { index in

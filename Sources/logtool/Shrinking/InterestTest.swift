@@ -2,8 +2,9 @@ import EventLog
 import Projections
 import Synchronization
 
-/// The question that a search asks of each candidate.
+/// The question that a search asks of each candidate. Candidates are folded in memory; no log is written.
 struct InterestTest: Sendable {
+    /// What must be so for the answer to be yes.
     enum Question: Sendable {
         /// The command exits with 0.
         case command(TestCommand, part: StatePartQuery)
@@ -17,7 +18,9 @@ struct InterestTest: Sendable {
     var profile = Profile.canonical
     /// The reading that `profile` is compared with; `nil` for none.
     var other: Profile?
+    /// The sections of the document that a command gets; `nil` for all.
     var sections: Set<Section>?
+    /// Shared by all copies of this test.
     let troubles = TroubleCount()
 
     /// The states before the first event, one for each reading.
@@ -25,7 +28,7 @@ struct InterestTest: Sendable {
         ([profile] + [other].compactMap { $0 }).map { Workspace(rules: $0.rules) }
     }
 
-    /// The answer for a log of just these events.
+    /// The answer for a log of just these events. Cost: folds all of them, once for each reading.
     func isInteresting(_ candidate: Candidate) throws -> Bool {
         let states = try folded(candidate.events[...], onto: start())
         if let allowed = candidate.issuesAllowed, !Self.issues(of: states).isSubset(of: allowed) { return false }
@@ -37,7 +40,7 @@ struct InterestTest: Sendable {
         Self.issues(of: try folded(candidate.events[...], onto: start()))
     }
 
-    /// The states of all readings after some more events. The readings are folded in parallel.
+    /// The states of all readings after some more events. The readings are folded in parallel; `states` stay unchanged.
     func folded(_ events: ArraySlice<CandidateEvent>, onto states: [Workspace]) throws -> [Workspace] {
         try concurrentMap(states.indices) { index in
             var state = states[index]
@@ -65,7 +68,7 @@ struct InterestTest: Sendable {
         }
     }
 
-    /// Why the question has no answer for these events; `nil` if it has one.
+    /// Why an expression has no answer for these events; `nil` if it has one, and for other questions.
     func fault(in candidate: Candidate) -> String? {
         guard case .expression(let expression) = question else { return nil }
         guard let states = try? folded(candidate.events[...], onto: start()) else { return nil }
@@ -77,6 +80,7 @@ struct InterestTest: Sendable {
         }
     }
 
+    /// Runs the command on the state document. Ends by a signal or the time limit count as no.
     private func run(_ command: TestCommand, _ part: StatePartQuery, on state: Workspace) throws -> Bool {
         var options = DocumentOptions()
         options.profile = profile
@@ -89,7 +93,7 @@ struct InterestTest: Sendable {
         return false
     }
 
-    /// Identifies the question in the file that keeps its answers.
+    /// Identifies the question in the file that keeps its answers. Everything that can change an answer is in it.
     var description: JSONValue {
         var object: JSONObject = [
             "profile": .string(profile.rawValue), "against": .text(other?.rawValue),
@@ -106,7 +110,7 @@ struct InterestTest: Sendable {
         return .object(object)
     }
 
-    /// The test with an expression's texts put through `body`. A command stays as it is.
+    /// The test with an expression's texts put through `body`. A command stays as it is, because its texts are unknown.
     func naming(_ body: (String) -> String) -> InterestTest {
         guard case .expression(let expression) = question, let other = expression.renaming(body) else { return self }
         return InterestTest(question: .expression(other), profile: profile, other: self.other, sections: sections)
@@ -118,7 +122,7 @@ struct InterestTest: Sendable {
     }
 }
 
-/// Counts runs of a command that ended by a signal or the time limit. They count as no.
+/// Counts runs of a command that ended by a signal or the time limit. They count as no. Any thread may note one.
 final class TroubleCount: Sendable {
     private let state = Mutex((count: 0, first: String?.none))
 

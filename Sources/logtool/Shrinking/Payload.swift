@@ -4,9 +4,10 @@ import Projections
 /// A payload as a tree that can be cut: JSON, alone or in the lines of a Server-Sent Event.
 ///
 /// Anything else stays as it is. In a commit only texts are cut, because its other members describe the tree; frames
-/// keep their outermost members.
+/// keep their outermost members, because those say what a frame is. Only parts that are cut or mapped are written anew;
+/// all other bytes stay as recorded.
 struct Payload {
-    /// One place where something can be left out.
+    /// One place where something can be left out. It is valid until a cut before it changes the tree.
     struct Cut {
         enum Kind {
             /// This many parts, each of which may go: members, elements or lines.
@@ -15,17 +16,22 @@ struct Payload {
             case text(lengths: [Int])
         }
 
+        /// The segment's index; -1 for the cut that leaves out whole segments.
         fileprivate let segment: Int
+        /// Indexes of members and elements from the segment's value down.
         fileprivate let path: [Int]
         let kind: Kind
     }
 
-    /// Bytes around one JSON value.
+    /// Bytes around one JSON value, or bytes that are none.
     private struct Segment {
+        /// The bytes before the value: LF, `data:` and spaces of an event stream's line.
         var lead: [UInt8]
+        /// `nil` for bytes that are no JSON, which are never cut.
         var value: JSONValue?
         /// The value's recorded bytes, or those of the cut value.
         var raw: [UInt8]
+        /// True for `data:` lines, which may go as a whole.
         var isOptional = false
 
         var bytes: [UInt8] { lead + raw }
@@ -34,6 +40,7 @@ struct Payload {
     private var segments: [Segment]
     private let family: Family
 
+    /// How much of a payload of this kind may be cut.
     private enum Family {
         case commit, frame, other
     }
@@ -50,6 +57,8 @@ struct Payload {
             : [Segment(lead: [], value: try? JSONValue.parse(draft.payload), raw: draft.payload)]
     }
 
+    /// The lines of an event stream's event. Each but the first begins with the LF before it, so that joined segments
+    /// give the recorded bytes.
     private static func lines(of payload: [UInt8]) -> [Segment] {
         let data = Array("data:".utf8)
         return payload.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().map {
@@ -67,9 +76,11 @@ struct Payload {
 
     // MARK: - Cuts
 
-    /// All places, outer ones first. A cut changes only places after its own.
+    /// All places in breadth-first order: outer ones first, because what they remove needs no cuts of its own. A cut
+    /// changes only places after its own, so a caller can go through the list by index while it cuts.
     var cuts: [Cut] {
         let optional = segments.count(where: \.isOptional)
+        // Places are listed even if nothing can be left out there, so that indexes do not shift.
         var cuts = [Cut(segment: -1, path: [], kind: .parts(optional > 1 ? optional : 0))]
         for (number, segment) in segments.enumerated() {
             guard let value = segment.value else { continue }
@@ -99,7 +110,7 @@ struct Payload {
         return [Cut(segment: segment, path: path, kind: .parts(isKept ? 0 : value.children.count))]
     }
 
-    /// Whether a text of a commit document does not describe the tree: subject, message, or the text of a file.
+    /// True for a text of a commit document that does not describe the tree: subject, message, or the text of a file.
     private func isText(_ path: [Int], in segment: Int) -> Bool {
         guard let root = segments[segment].value?.object?.members, let first = path.first else { return false }
         let name = root[first].name
@@ -110,7 +121,8 @@ struct Payload {
         return file.members[path[2]].name == "text"
     }
 
-    /// Lengths to try for prose. Ids, times and addresses are not cut.
+    /// Lengths to try for prose: 1, 2, 4, … below its own. Empty for ids, times and addresses, which lose their
+    /// meaning.
     private static func lengths(for text: String) -> [Int] {
         let count = text.unicodeScalars.count
         let isProse = count > 32 || text.unicodeScalars.contains { $0 == " " || $0 == "\n" }
@@ -120,7 +132,8 @@ struct Payload {
 
     // MARK: - Cutting
 
-    /// The payload with only these of the removable parts; `kept` is ascending.
+    /// The payload with only these of the removable parts; `kept` is ascending. The JSON value around them is written
+    /// anew.
     func keeping(_ kept: [Int], of cut: Cut) -> Payload {
         var payload = self
         guard cut.segment >= 0 else {
@@ -150,6 +163,7 @@ struct Payload {
         return payload
     }
 
+    /// Replaces one part of a segment's value and writes the segment's bytes.
     private mutating func edit(_ cut: Cut, _ body: (JSONValue) -> JSONValue) {
         guard let value = segments[cut.segment].value else { return }
         let edited = value.edited(at: cut.path[...], body)
@@ -160,7 +174,7 @@ struct Payload {
 
 extension Payload {
     /// The payload with every text put through `body`, except names and the protocols' constants. Numbers of eight
-    /// digits and more count as texts.
+    /// digits and more count as texts, because ids can be numbers.
     func mapping(_ body: (String) -> String) -> Payload {
         var payload = self
         for index in segments.indices {
@@ -173,7 +187,7 @@ extension Payload {
         return payload
     }
 
-    /// A Phoenix frame in list form begins with references, topic and event, which stay.
+    /// Maps a value. A Phoenix frame in list form begins with references, topic and event, which stay.
     private func mapped(_ value: JSONValue, _ body: (String) -> String) -> JSONValue {
         guard family == .frame, let frame = value.array, frame.count == 5 else { return value.mapping(body) }
         return .array(frame.prefix(4) + [frame[4].mapping(body)])
@@ -181,6 +195,8 @@ extension Payload {
 }
 
 extension JSONValue {
+    /// Members of `ProtocolWords.membersKept` stay with everything below them. A number stays if its mapped text is no
+    /// number.
     fileprivate func mapping(_ body: (String) -> String) -> JSONValue {
         switch self {
         case .string(let text): return .string(body(text))
@@ -239,7 +255,7 @@ extension JSONValue {
 }
 
 extension String {
-    /// The lines, each with its LF.
+    /// The lines, each with its LF. By scalars, because Swift counts CR LF as one character, which is not LF.
     var lines: [String] {
         var lines: [String.UnicodeScalarView] = [.init()]
         for scalar in unicodeScalars {
@@ -250,14 +266,14 @@ extension String {
         return lines.map { String($0) }
     }
 
-    /// Whether the text begins as RFC 3339 has times: `2026-`.
+    /// True if the text begins as RFC 3339 has times: `2026-`.
     var isTimeLike: Bool {
         let start = Array(utf8.prefix(5))
         return start.count == 5 && start[4] == UInt8(ascii: "-")
             && start.prefix(4).allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// Whether the text is a number, a hash or a UUID.
+    /// True if the text may be a number, a hash or a UUID: hexadecimal digits and dashes, at least one of them 0 to 9.
     var isIdentifierLike: Bool {
         let isHex = utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20) || byte == UInt8(ascii: "-")

@@ -6,6 +6,7 @@ struct ShrinkResult {
     let events: [CandidateEvent]
     /// How many events the log has.
     let of: Int
+    /// How many different candidates were tested.
     let tests: Int
     let isMinimal: Bool
     /// What was replaced; `nil` if nothing should be.
@@ -19,6 +20,7 @@ struct ShrinkPrinter {
     let profile: Profile
     let isJSON: Bool
 
+    /// The most events listed as text.
     private static let eventsMax = 20
 
     func print(_ result: ShrinkResult) throws {
@@ -55,6 +57,7 @@ struct ShrinkPrinter {
         TextClass.allCases.filter(result.kept.contains).map(\.rawValue)
     }
 
+    /// The renamed expression; `nil` for commands and comparisons of readings.
     private static func when(_ result: Anonymizer.Result) -> JSONValue? {
         guard case .expression(let expression) = result.test.question else { return nil }
         return .string(expression.description)

@@ -5,14 +5,17 @@ import Projections
 ///
 /// Big cuts come first: the shortest prefix, what its last event depends on, whole sources, connections, channels and
 /// things, runs of events, single events, and last the insides of payloads; again until nothing helps. `EventLinks`
-/// decides only which cuts are tried first. The result is 1-minimal in events: the test said no without any single one
-/// of them.
+/// decides only which cuts are tried first.
+///
+/// The result is 1-minimal in events: the test said no without any single one of them. It need not be the smallest
+/// possible. The search depends on nothing but log and test, so a second one takes the same way.
 struct ShrinkSearch {
     let runner: CandidateRunner
     /// The smallest interesting candidate so far.
     private(set) var best: Candidate
-    /// Whether every single event of `best` is needed.
+    /// True if every single event of `best` is needed; false if the time was over before that was shown.
     private(set) var isMinimal = false
+    /// Dependencies among the events that are left after `cutAfterwards`, by `CandidateEvent.place`.
     private var links = EventLinks(of: [])
     /// Called with the number of events that are left.
     var report: ((Int) -> Void)?
@@ -25,18 +28,22 @@ struct ShrinkSearch {
     /// Searches until nothing helps, or the time is over.
     ///
     /// - Returns: Whether the whole log is interesting; if not, nothing was searched.
+    /// - Throws: `Failure` if the test says yes of a log without events, or does not answer the same twice.
     mutating func run() throws -> Bool {
         do {
             guard try runner.isInteresting(best) else { return false }
+            // Known answers of a command may be of an earlier run, under other conditions.
             if case .command = runner.test.question { try runner.confirm(best, is: true) }
             try refuseEmpty()
             try keepWhatHoldsTheTexts()
             try cutAfterwards()
             try runner.checkTime()
+            // Made only now: the log is often much shorter after the cuts that need no links.
             links = EventLinks(of: best.events.map(\.draft), rules: runner.test.profile.rules)
             try guess()
             for groups in [links.sources, links.connections, links.channels] { try removeGroups(by: { groups[$0] }) }
             let links = links
+            // An event that touches nothing is a group of its own.
             try removeGroups { links.things[$0].first ?? -1 - $0 }
             try removeEvents()
             try shrinkPayloads()
@@ -48,11 +55,13 @@ struct ShrinkSearch {
         return true
     }
 
+    /// A test that says yes of an empty log asks for what is absent; every log would shrink to nothing.
     private func refuseEmpty() throws {
         guard try runner.isInteresting(Candidate([])) else { return }
         throw Failure("shrink: the test says yes of a log without events; negate it, or ask for what went wrong")
     }
 
+    /// Makes a candidate the best one. The caller has seen that it is interesting.
     private mutating func take(_ candidate: Candidate) {
         best = candidate
         report?(candidate.events.count)
@@ -61,7 +70,9 @@ struct ShrinkSearch {
     // MARK: - Events
 
     /// Tries the events whose bytes contain the test's texts: a byte search is far cheaper than a replay of everything.
+    /// A command names no texts.
     private mutating func keepWhatHoldsTheTexts() throws {
+        // Parts of references count singly, because a payload has ids, not references.
         let texts = Set(runner.test.texts.flatMap { text in text.split { $0 == "/" || $0 == "#" }.map(String.init) })
         let sorted = texts.filter { $0.utf8.count >= Self.textBytesMin }.sorted {
             ($1.utf8.count, $0) < ($0.utf8.count, $1)
@@ -73,11 +84,13 @@ struct ShrinkSearch {
         // What went wrong may show without a name, for example as an empty list.
         let sources = Set(guesses[0].map(\.draft.source))
         guesses.append(events.filter { sources.contains($0.draft.source) })
+        // A guess that leaves more than a quarter saves too little to be worth a replay.
         let useful = guesses.filter { !$0.isEmpty && $0.count <= events.count / 4 }.map { Candidate($0) }
         guard let hit = try runner.first(useful.count, { useful[$0] }) else { return }
         take(
             Candidate(
                 useful[hit].events.enumerated().map { place, event in
+                    // Places are counted anew, because `EventLinks` is made of the events that are left.
                     CandidateEvent(place: place, origin: event.origin, draft: event.draft)
                 }
             )
@@ -87,8 +100,9 @@ struct ShrinkSearch {
     /// Shorter texts occur in too many events.
     private static let textBytesMin = 3
 
-    /// Bisects for the first event after which the test says yes, and drops all later ones. Each event is folded about
-    /// twice.
+    /// Bisects for the first event after which the test says yes, and drops all later ones.
+    ///
+    /// Each event is folded about twice: a tested prefix that says no is folded on from.
     private mutating func cutAfterwards() throws {
         let events = best.events
         var (low, high) = (0, events.count)
@@ -102,6 +116,7 @@ struct ShrinkSearch {
             if answer == nil {
                 let states = try runner.test.folded(events[base.count..<middle], onto: base.states)
                 answer = try runner.test.holds(in: states)
+                // Only a prefix that says no is part of every later candidate.
                 if answer == false { base = (middle, states) }
             }
             runner.note(answer == true, to: candidate)
@@ -133,6 +148,8 @@ struct ShrinkSearch {
         if let hit { take(Candidate(guesses[hit].map { events[$0] })) }
     }
 
+    /// Leaves out groups of events that `group` gives the same number, as long as the test says yes. `group` gets an
+    /// event's place.
     private mutating func removeGroups(by group: (Int) -> Int) throws {
         var units: [[CandidateEvent]] = []
         var numbers: [Int: Int] = [:]
@@ -143,13 +160,14 @@ struct ShrinkSearch {
             units[number].append(event)
         }
         guard units.count > 1 else { return }
-        // The groups that remain are then tried event by event.
+        // The search then goes on event by event, so groups are not halved down to one in large logs.
         let smallest = max(units.count / Self.groupWindowsMax, 1)
         _ = try reduce(units.count, downTo: smallest, repeats: false) { kept in
             Candidate(kept.flatMap { units[$0] }.sorted { $0.place < $1.place })
         }
     }
 
+    /// The most windows into which groups are divided.
     private static let groupWindowsMax = 256
 
     /// Removes runs of events, with their dependents or alone, then single ones until each is needed.
@@ -161,7 +179,10 @@ struct ShrinkSearch {
         }
     }
 
-    /// Tries to leave out each run of `size` events, from the last one on.
+    /// Tries to leave out each run of `size` events, from the last one on: later events depend on earlier ones, seldom
+    /// the reverse.
+    ///
+    /// - Returns: True if something was left out.
     private mutating func removeRuns(of size: Int) throws -> Bool {
         var isSmaller = false
         var end = best.events.count
@@ -170,6 +191,8 @@ struct ShrinkSearch {
             let (events, links) = (best.events, links)
             let places = events.map(\.place)
             let windows = (end + size - 1) / size
+            // Even indexes leave out a run with its dependents, odd ones the run alone. The first kind is skipped where
+            // both are the same.
             let hit = try runner.first(2 * windows) { index in
                 let window = Self.window(index / 2, size: size, end: end)
                 if index % 2 == 1 { return Self.candidate(events, without: Set(places[window])) }
@@ -186,6 +209,7 @@ struct ShrinkSearch {
         return isSmaller
     }
 
+    /// The units of a window; window 0 is the last one before `end`.
     private static func window(_ number: Int, size: Int, end: Int) -> Range<Int> {
         assert(number * size < end, "a window holds at least one unit")
         return max(end - (number + 1) * size, 0)..<(end - number * size)
@@ -199,6 +223,10 @@ struct ShrinkSearch {
 
     /// Leaves out runs of units, halving the run's size, while the candidate of the kept units stays interesting.
     ///
+    /// - Parameters:
+    ///   - smallest: the size of the last runs.
+    ///   - repeats: whether single units are tried until none of them can go.
+    ///   - make: makes the candidate of the kept units, ascending; `nil` to skip it.
     /// - Returns: The units kept.
     private mutating func reduce(
         _ count: Int,
@@ -232,11 +260,13 @@ struct ShrinkSearch {
 
     // MARK: - Payloads
 
-    /// Cuts within payloads, and begins again as long as that changes something.
+    /// Cuts within payloads, and begins again as long as that changes something, because an event that has lost a
+    /// member may no longer need another event.
     private mutating func shrinkPayloads() throws {
         while true {
             let before = best.events.map(\.draft.payload)
-            // A cut payload must stay decodable.
+            // A cut payload must stay decodable: otherwise every test for an issue would end with a payload of one
+            // byte.
             let allowed = try runner.test.issues(of: best)
             for index in best.events.indices { try shrinkPayload(of: index, issuesAllowed: allowed) }
             best.issuesAllowed = nil
@@ -245,6 +275,7 @@ struct ShrinkSearch {
         }
     }
 
+    /// Cuts within one event's payload. `take` keeps `best` up to date with every cut that helps.
     private mutating func shrinkPayload(of index: Int, issuesAllowed: Set<String>) throws {
         let candidate = best
         let with = { (payload: Payload) -> Candidate in

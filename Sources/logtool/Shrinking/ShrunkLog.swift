@@ -17,7 +17,8 @@ enum ShrunkLog {
     /// The most events appended at once.
     private static let batchMax = 10_000
 
-    /// Makes a log of these events. It appears at its path whole and verified, or not at all.
+    /// Makes a log of these events, with new sequences. It appears at its path whole and verified, or not at all,
+    /// because it is made in a scratch folder and copied by `backup`.
     static func write(_ events: [CandidateEvent], to path: String) throws {
         let scratch = try ScratchFolder()
         let store = try EventStore.openOrCreate(at: scratch.path + "/shrunk.eventlog")

@@ -7,6 +7,8 @@ enum TextClass: String, CaseIterable {
 
 /// The substitutes for all pieces of a log's texts. Equal pieces get equal substitutes, different ones different
 /// substitutes of the same length. Ids and times keep their order, times also their distances and days of the week.
+///
+/// Substitutes depend on the pieces alone, not on chance: the same log gives the same result.
 struct Substitutes {
     /// Shorter numbers are counts, codes and versions, which stay.
     private static let digitsMin = 5
@@ -15,15 +17,19 @@ struct Substitutes {
     /// The earliest day moves to the week that begins here, 2002-01-07. Times since 1970 keep their number of digits.
     private static let firstDay = 11_694
 
+    /// The classes that are replaced.
     private let classes: Set<TextClass>
+    /// Substitutes by word, both in lower case. A word without one stays.
     private var words: [String: String] = [:]
     private var ids: [String: String] = [:]
-    /// How many days times are moved; a whole number of weeks.
+    /// How many days times are moved; a whole number of weeks, so that days of the week stay. 0 if times stay.
     let dayShift: Int
 
+    /// Chooses substitutes for all pieces of some texts.
+    ///
     /// - Parameters:
     ///   - texts: All texts that will be replaced.
-    /// - earliest: The earliest recorded time.
+    ///   - earliest: The earliest recorded time.
     ///   - kept: Words that stay, in lower case.
     init(for texts: [String], earliest: Timestamp, classes: Set<TextClass>, kept: Set<String>) {
         self.classes = classes
@@ -40,6 +46,7 @@ struct Substitutes {
         for case .word(let word) in pieces where !kept.contains(word.lowercased()) {
             originals.append(word.lowercased())
         }
+        // A made-up word that occurs in the log would look like a word that was not replaced.
         let taken = Set(originals).union(kept)
         var counters: [Int: Int] = [:]
         for word in originals where words[word] == nil {
@@ -56,7 +63,8 @@ struct Substitutes {
         }
     }
 
-    /// The made-up word of a number and length; `nil` if there are no more.
+    /// The made-up word of a number and length, consonants and vowels in turn; `nil` if there are no more of that
+    /// length.
     private static func word(_ number: Int, length: Int) -> String? {
         var rest = number
         var letters: [Character] = []
@@ -68,6 +76,7 @@ struct Substitutes {
         return rest == 0 ? String(letters.reversed()) : nil
     }
 
+    /// Gives the ids of one shape ascending substitutes, in the order of their bytes.
     private mutating func chooseIDs(_ pieces: [TextPiece]) {
         var shapes: [String: Set<String>] = [:]
         for piece in pieces {
@@ -90,12 +99,14 @@ struct Substitutes {
         hex.utf8.count == 36 && hex.contains("-") ? "uuid" : "\(hex.utf8.count)"
     }
 
+    /// A number of the same length, with its rank at the end. It begins with 1, because a JSON number may not begin
+    /// with 0.
     private static func digits(_ rank: Int, count: Int) -> String {
         let text = String(rank + 1)
         return "1" + String(repeating: "0", count: max(count - 1 - text.utf8.count, 0)) + text.suffix(count - 1)
     }
 
-    /// An id of the same shape. It begins with `a`, so that it does not become a number.
+    /// An id of the same shape, with its rank at the end. It begins with `a`, so that it does not become a number.
     private static func hex(_ rank: Int, like text: String) -> String {
         let digits = Array(String(rank + 1, radix: 16).utf8)
         var result = Array(text.utf8)
@@ -110,7 +121,8 @@ struct Substitutes {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The units in a day, if a number can be a time since 1970 of this century: seconds or milliseconds.
+    /// The units in a day, if a number can be a time since 1970 of this century: seconds (10 digits) or milliseconds
+    /// (13).
     private static func unixDay(_ digits: String) -> UInt64? {
         guard let number = UInt64(digits) else { return nil }
         switch digits.utf8.count {
@@ -122,12 +134,12 @@ struct Substitutes {
 
     // MARK: - Replacing
 
-    /// A text with all pieces replaced.
+    /// A text with all pieces replaced. Pieces without a substitute stay.
     func replace(_ text: String) -> String {
         TextPiece.pieces(of: text).map(replace).joined()
     }
 
-    /// The replaced words of more than three letters, in lower case.
+    /// The replaced words of more than three letters, in lower case. Shorter ones occur within other words by chance.
     var replacedWords: [String] { words.keys.filter { $0.unicodeScalars.count > 3 }.sorted() }
 
     private func replace(_ piece: TextPiece) -> String {

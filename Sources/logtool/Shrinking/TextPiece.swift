@@ -2,12 +2,13 @@ import EventLog
 
 /// A piece of a text, for replacing texts piece by piece: equal pieces become equal pieces everywhere.
 enum TextPiece: Hashable {
+    /// A run of letters of any script.
     case word(String)
-    /// A run of digits.
+    /// A run of ASCII digits that is no date.
     case number(String)
-    /// A hash or UUID.
+    /// A UUID, or a hash: at least 16 hexadecimal digits, letters and digits among them.
     case hex(String)
-    /// A calendar date, `2026-01-19` or `20260119`, with the time that follows it.
+    /// A calendar date, `2026-01-19` or `20260119`, with the time that follows it. `day` is counted from 1970-01-01.
     case date(day: Int, isCompact: Bool, rest: String)
     case other(String)
 
@@ -25,6 +26,8 @@ enum TextPiece: Hashable {
         return pieces
     }
 
+    /// The first piece and where it ends. Dates and ids are looked for first, because they begin like numbers and
+    /// words.
     private static func next(in rest: ArraySlice<UnicodeScalar>) -> (TextPiece, Int) {
         if let date = date(in: rest) ?? hex(in: rest) { return date }
         guard let first = rest.first else { return (.other(""), rest.endIndex) }
@@ -40,6 +43,8 @@ enum TextPiece: Hashable {
         return (.other(text(run)), run.endIndex)
     }
 
+    /// The date at the beginning, if any. The compact form needs a `T` behind it, because eight digits alone are more
+    /// often a number.
     private static func date(in rest: ArraySlice<UnicodeScalar>) -> (TextPiece, Int)? {
         let long = Array(rest.prefix(10))
         var parts: [Int]?
@@ -57,6 +62,7 @@ enum TextPiece: Hashable {
         return (.date(day: day, isCompact: length == 8, rest: text(time)), time.endIndex)
     }
 
+    /// The UUID or hash at the beginning, if any. A letter behind it means that it is part of a word.
     private static func hex(in rest: ArraySlice<UnicodeScalar>) -> (TextPiece, Int)? {
         guard rest.first.map(\.isHexDigit) == true else { return nil }
         let groups = text(rest.prefix(36)).split(separator: "-", omittingEmptySubsequences: false).map(\.utf8.count)
@@ -83,7 +89,7 @@ extension UnicodeScalar {
     fileprivate var isHexDigit: Bool { isDigit || ("a"..."f").contains(self) || ("A"..."F").contains(self) }
 }
 
-/// Days of the proleptic Gregorian calendar, counted from 1970-01-01.
+/// Days of the proleptic Gregorian calendar, counted from 1970-01-01, for years of four digits.
 enum CalendarDay {
     /// The number of a day; `nil` if the calendar has no such day or the year has not four digits.
     static func number(_ year: Int, _ month: Int, _ day: Int) -> Int? {
@@ -106,6 +112,7 @@ enum CalendarDay {
         assert((0..<146_097).contains(dayOfEra), "an era has 146,097 days")
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        // Five months from March on have 153 days.
         let month = (5 * dayOfYear + 2) / 153
         let day = dayOfYear - (153 * month + 2) / 5 + 1
         return (yearOfEra + era * 400 + (month >= 10 ? 1 : 0), month < 10 ? month + 3 : month - 9, day)

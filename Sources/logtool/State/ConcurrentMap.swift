@@ -1,14 +1,17 @@
 import Dispatch
 import Synchronization
 
-/// Makes values in parallel, on as many threads as there are cores, and returns them in order. Blocks until all are
-/// made.
+/// Makes values in parallel, on as many threads as the machine has cores, and returns them in order. Blocks the calling
+/// thread until all are made, so it is not for tasks.
+///
+/// All values are made even if one fails.
 ///
 /// - Throws: The first error in order of the indexes.
 func concurrentMap<Value: Sendable>(
     _ indexes: Range<Int>,
     _ make: @Sendable (Int) throws -> Value
 ) throws -> [Value] {
+    // One value needs no thread.
     if indexes.count == 1 { return [try make(indexes.lowerBound)] }
     let results = Mutex([Result<Value, any Error>?](repeating: nil, count: indexes.count))
     DispatchQueue.concurrentPerform(iterations: indexes.count) { place in

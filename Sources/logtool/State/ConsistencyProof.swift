@@ -1,8 +1,10 @@
 import EventLog
 import Projections
 
-/// Proves that a log was a prefix of a later one (RFC 6962, section 2.1.2).
+/// Proves that a log was a prefix of a later one (RFC 6962, section 2.1.2): nothing in its first events was altered
+/// since.
 struct ConsistencyProof {
+    /// The sizes of the two trees.
     let first: UInt64
     let second: UInt64
     let firstRoot: Hash256

@@ -1,15 +1,17 @@
 import EventLog
 import Projections
 
-/// The events of a log that selectors choose.
+/// The events of a log that selectors choose. Made for one session: other events may have come in the next.
 struct EventSelection {
     private let selectors: SelectorOptions
     /// The events that changed the requested thing or channel; `nil` if none was requested.
     private let touching: Set<SequenceNumber>?
+    /// The requested sequences; `nil` if no event lies between `--from` and `--to`.
     private let range: ClosedRange<SequenceNumber>?
 
-    /// Prepares the selection. With a channel, or an entity that the index of channels does not find, the whole log is
-    /// replayed.
+    /// Prepares the selection.
+    ///
+    /// Cost: with a channel, or an entity that the index of channels does not find, a replay of the whole log.
     ///
     /// - Parameter namesMayCome: Whether the log may still lack the requested source or kind.
     /// - Throws: `Failure` with exit code 1 if the log has no such source or kind, or nothing that fits a reference.
@@ -26,7 +28,9 @@ struct EventSelection {
     }
 
     /// The sequences to look at: the requested range, or with `-n` its part from the first of the last matches on;
-    /// `nil` if there is none. With `-n` the log is read backwards in blocks of 4,096 events.
+    /// `nil` if it contains none.
+    ///
+    /// Cost: with `-n`, the log is read backwards in blocks of 4,096 events until enough have matched.
     ///
     /// - Parameter isWanted: Which of the selected events count for `-n`.
     func range(
@@ -52,7 +56,8 @@ struct EventSelection {
         return nil
     }
 
-    /// Lends the events of a range that the selectors can choose, in order. Of a thing's events no others are read.
+    /// Lends the events of a range that the selectors may choose, in order; the caller tests `includes`. Of a thing's
+    /// events no others are read.
     func forEachEvent(
         in range: ClosedRange<SequenceNumber>,
         of session: borrowing ReadSession,
@@ -64,14 +69,14 @@ struct EventSelection {
         }
     }
 
-    /// Whether the selectors choose an event of the range.
+    /// True if the selectors choose an event of the range. The range itself is not tested.
     func includes(_ envelope: Envelope) -> Bool {
         if let source = selectors.source, envelope.source != source { return false }
         if let kind = selectors.kind, !envelope.kind.isNamed(kind) { return false }
         return touching?.contains(envelope.sequence) ?? true
     }
 
-    /// The error for an empty selection; `nil` if no selector was given.
+    /// The error for an empty selection; `nil` if no selector was given, or none was wanted (`-n 0`).
     func nothingFits(_ command: String, in session: borrowing ReadSession) -> Failure? {
         guard !selectors.given.isEmpty, selectors.count != 0 else { return nil }
         let head = session.head
@@ -86,6 +91,7 @@ struct EventSelection {
         return Failure("\(command): no event fits \(names.isEmpty ? "-n" : names); \(has)", exitCode: Outcome.no)
     }
 
+    /// The events that changed the requested thing or channel; `nil` if none was requested.
     private static func touching(
         _ selectors: SelectorOptions,
         _ session: borrowing ReadSession,
@@ -119,7 +125,7 @@ struct EventSelection {
 }
 
 extension EventKind {
-    /// Whether a name is this kind, with or without its version.
+    /// True if a name is this kind, with or without its version: `git.commit` and `git.commit/1`.
     func isNamed(_ name: String) -> Bool {
         rawValue == name || rawValue.hasPrefix(name + "/")
     }

@@ -1,7 +1,8 @@
 import EventLog
 import Projections
 
-/// Finds the events that caused the differences between two states.
+/// Finds the events that caused the differences between two states. Opens the logs itself, so it is for `diff
+/// --explain` alone.
 struct Explanation {
     let first: StateReference
     let second: StateReference
@@ -12,6 +13,8 @@ struct Explanation {
     /// For two points of one log, these are the events between them that changed the thing; for two readings of one
     /// log, those that changed it in either. Otherwise they are all events of the second state's log that changed it,
     /// or of the first's if the second is no log.
+    ///
+    /// Cost: folds each log once, and compares states at each event.
     func responsible(for differences: [StateDifference]) throws -> [EntityReference: [SequenceNumber]] {
         let wanted = Set(differences.map(\.entity))
         var found: [EntityReference: Set<SequenceNumber>] = [:]
@@ -47,7 +50,7 @@ struct Explanation {
         if case .log(let left, _, _) = first, case .log(let right, _, _) = second { left == right } else { false }
     }
 
-    /// A log to search, with the point to end at and the point to begin after.
+    /// A log to search, with the point to end at and the point to begin after; `nil` is the head.
     private typealias Place = (path: String, query: StateQuery, from: Point?)
 
     private var places: [Place] {

@@ -1,9 +1,11 @@
 import EventLog
 import Projections
 
-/// An event as exported lines and proofs write it: everything that its leaf hash covers.
+/// An event as exported lines and proofs write it: everything that its leaf hash covers. Importing and checking of
+/// proofs read it back.
 enum ExportedEvent {
-    /// The members of one event.
+    /// The members of one event. A redacted event has its commitment in place of the salt, because its payload is a
+    /// substitute.
     static func object(for event: RecordedEvent) -> JSONObject {
         var object = EventJSON.object(for: event.envelope)
         object["redacted"] = nil
@@ -17,13 +19,15 @@ enum ExportedEvent {
         return object
     }
 
-    /// Why a JSON value is not a valid event.
+    /// Why a JSON value is not a valid event. The caller adds the file and the line.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
     /// Reads the members of one event. Commitment and leaf hash are computed from them, never taken on trust; only a
     /// redacted event's commitment is read.
+    ///
+    /// - Throws: `Fault`, or `EventLogError` for a name beyond its limits (I3).
     static func event(_ value: JSONValue) throws -> RecordedEvent {
         let payload = try payload(of: value)
         let isRedacted = value["redacted"]?.bool == true
@@ -35,6 +39,7 @@ enum ExportedEvent {
         } else {
             commitment = try hash(value, "commitment")
         }
+        // The leaf does not contain its own hash, so any value can stand for it until the leaf is known.
         let draft = RecordedEvent(
             envelope: try envelope(value, holding: isRedacted ? .redacted : .whole),
             payload: payload,
@@ -51,6 +56,7 @@ enum ExportedEvent {
         )
     }
 
+    /// The header fields. Repeated attribute names are refused by `Attributes`.
     static func envelope(_ value: JSONValue, holding: EventHolding) throws -> Envelope {
         let time = try text(value, "recordedAt")
         guard let recordedAt = Timestamp(rfc3339: time) else {
@@ -73,6 +79,7 @@ enum ExportedEvent {
         )
     }
 
+    /// The payload: text if it is UTF-8, else base64.
     static func payload(of value: JSONValue) throws -> [UInt8] {
         if let text = value["payload"]?.string { return Array(text.utf8) }
         return try bytes(value, "payloadBase64")
@@ -88,7 +95,7 @@ extension ExportedEvent {
         return text
     }
 
-    /// A member that is a whole number written as a string.
+    /// A member that is a whole number written as a string: JSON's own numbers lose digits beyond 2^53 in many readers.
     static func number(_ value: JSONValue, _ name: String) throws -> UInt64 {
         guard let number = UInt64(try text(value, name)) else { throw Fault(description: "\"\(name)\" is no number") }
         return number

@@ -4,7 +4,7 @@ import JSON
 import Projections
 
 /// Imports events as JSON lines without a log's header, as `events --jsonl --payload` prints them. They get new
-/// sequences and salts.
+/// sequences and salts, so no proof of the old log holds for them.
 struct ExportedEvents {
     /// The command and the file's name, for messages: `import "events.ndjson"`.
     let place: String
@@ -14,13 +14,13 @@ struct ExportedEvents {
     /// The most events in one transaction.
     private static let batchCount = 1_000
 
-    /// Whether a line is such an event, not the header of an export or a line of a capture.
+    /// True if a line is such an event, not the header of an export or a line of a capture.
     static func isEvent(_ line: [UInt8]) -> Bool {
         guard let value = try? JSONValue.parse(line) else { return false }
         return ["recordedAt", "source", "kind"].allSatisfy { value[$0]?.string != nil } && value["format"] == nil
     }
 
-    /// Whether a file's first line is such an event; false for standard input, which cannot be read twice.
+    /// True if a file's first line is such an event; false for standard input, which cannot be read twice.
     static func begin(file: String) -> Bool {
         guard file != "-", let first = try? LineReader(file).next() else { return false }
         return isEvent(first)
@@ -30,7 +30,13 @@ struct ExportedEvents {
     ///
     /// An event with a key that the log already holds counts as a duplicate (I4). Acts belong to their own log and are
     /// skipped.
-    /// - Parameter first: The first line, if it was read already.
+    ///
+    /// Cost: all events are in memory at once.
+    ///
+    /// - Parameters:
+    ///   - first: The first line, if it was read already.
+    ///   - open: Opens the log; called only once all lines are known to be right.
+    /// - Throws: `Failure` that names the line.
     func record(_ lines: LineReader, first: [UInt8]? = nil, into open: () throws -> EventStore) throws -> IngestSummary
     {
         var summary = IngestSummary()
@@ -52,6 +58,10 @@ struct ExportedEvents {
         return try append(drafts, to: open(), summary)
     }
 
+    /// Appends in transactions of `batchCount` events. Each source is locked, because only one recorder may append for
+    /// it (I6).
+    ///
+    /// - Throws: `EventLogError` with code `locked` if another process records one of the sources.
     private func append(_ drafts: [DraftEvent], to store: EventStore, _ before: IngestSummary) throws -> IngestSummary {
         var summary = before
         let locks = try Set(drafts.map(\.source)).sorted().map { try store.acquireSourceLock($0) }
@@ -86,7 +96,7 @@ struct ExportedEvents {
         }
     }
 
-    /// Events of several sources may have the same keys.
+    /// Refuses keys that occur twice if all events get one source: events of several sources may have the same keys.
     private func checkNames(of drafts: [DraftEvent]) throws {
         guard source != nil else { return }
         var keys: Set<EventKey> = []

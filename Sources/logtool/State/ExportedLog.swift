@@ -2,8 +2,9 @@ import EventLog
 import Projections
 
 /// The lines of an exported log: a header, then one line for each event, run of dropped or missing events, or block of
-/// keys.
+/// keys, in the order of sequences. Importing checks them; here only their form is checked.
 enum ExportedLog {
+    /// The format's name and version. Another version is refused.
     static let format = "eventlog.export/1"
 
     /// The first line.
@@ -24,7 +25,7 @@ enum ExportedLog {
         ])
     }
 
-    /// Any other line.
+    /// Any line but the first. The members tell which piece it is.
     static func line(_ piece: LogPiece) -> JSONValue {
         switch piece {
         case .event(let event): .object(ExportedEvent.object(for: event))
@@ -38,6 +39,7 @@ enum ExportedLog {
         }
     }
 
+    /// A run of dropped events: their leaf hashes, and the clock that they leave behind.
     private static func line(_ run: DroppedRun) -> JSONValue {
         let last = run.first.rawValue + UInt64(run.leafHashes.count) - 1
         return .object([
@@ -50,6 +52,7 @@ enum ExportedLog {
         ])
     }
 
+    /// Bytes by name, sorted by the names' bytes, so that two exports of one log are the same.
     private static func values(_ values: [String: [UInt8]]) -> JSONValue? {
         if values.isEmpty { return nil }
         var object = JSONObject()
@@ -64,6 +67,8 @@ enum ExportedLog {
 
 extension ExportedLog {
     /// Reads the first line.
+    ///
+    /// - Throws: `ExportedEvent.Fault` that says what is wrong with it.
     static func header(_ value: JSONValue) throws -> LogHeader {
         guard let name = value["format"]?.string, name.hasPrefix("eventlog.export/") else {
             throw ExportedEvent.Fault(description: "it is no exported log: its first line has no \"format\"")
@@ -94,7 +99,9 @@ extension ExportedLog {
         return header
     }
 
-    /// Reads any other line.
+    /// Reads any line but the first.
+    ///
+    /// - Throws: `ExportedEvent.Fault`, or `EventLogError` for a name beyond its limits.
     static func piece(_ value: JSONValue) throws -> LogPiece {
         if value["leafHashes"] != nil { return .dropped(try run(value)) }
         if value["level"] != nil { return .missing(try missing(value)) }
@@ -106,6 +113,7 @@ extension ExportedLog {
         let first = try ExportedEvent.number(value, "from")
         let hashes = try ExportedEvent.hashes(value, "leafHashes")
         let (end, overflow) = first.addingReportingOverflow(UInt64(hashes.count))
+        // The members say the same thing twice, so a cut line is noticed.
         guard first > 0, !overflow, try ExportedEvent.number(value, "to") == end - 1 else {
             throw ExportedEvent.Fault(description: "\"from\", \"to\" and \"leafHashes\" do not fit")
         }
@@ -121,6 +129,7 @@ extension ExportedLog {
         )
     }
 
+    /// A subtree of events that the part lacks, which stands at a multiple of its size.
     private static func missing(_ value: JSONValue) throws -> MissingRun {
         guard let level = value["level"]?.number?.uint64, level <= MissingRun.levelMax else {
             throw ExportedEvent.Fault(description: "\"level\" is no number from 0 to \(MissingRun.levelMax)")

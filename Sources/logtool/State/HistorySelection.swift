@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// The things, and the entries of their histories, that selectors choose.
+/// The things, and the entries of their histories, that selectors choose. `EventSelection` does the same for events.
 struct HistorySelection {
     private let selectors: SelectorOptions
     private let range: ClosedRange<SequenceNumber>?
@@ -13,7 +13,7 @@ struct HistorySelection {
         range = try selectors.range.range(in: session)
     }
 
-    /// Whether a thing is of the requested source, and is the requested entity or in the requested channel.
+    /// True if a thing is of the requested source, and is the requested entity or in the requested channel.
     func includes(_ thing: EntityReference) -> Bool {
         if let source = selectors.source, thing.parts.first != source.rawValue { return false }
         if let entity = selectors.entity { return entity.fits(thing.parts) }
@@ -21,12 +21,13 @@ struct HistorySelection {
         return thing.channel.map { channel.fits($0.parts) } ?? false
     }
 
-    /// Whether an event is in the requested range.
+    /// True if an event is in the requested range.
     func includes(_ sequence: SequenceNumber) -> Bool {
         range?.contains(sequence) == true
     }
 
-    /// The last `-n` of the entries that events of the requested range and kind made.
+    /// The last `-n` of the entries that events of the requested range and kind made. With a kind, each entry's event
+    /// is read.
     func chosen(_ entries: [HistoryEntry], in session: borrowing ReadSession) throws -> [HistoryEntry] {
         var fitting: [HistoryEntry] = []
         for entry in entries where includes(entry.sequence) {

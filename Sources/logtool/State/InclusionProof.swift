@@ -1,20 +1,27 @@
 import EventLog
 import Projections
 
-/// Proves that an event is in a log with a size and root, without the log (RFC 6962, section 2.1.1).
+/// Proves that an event is in a log with a size and root, without the log (RFC 6962, section 2.1.1). It says nothing
+/// about which root is to be trusted.
 struct InclusionProof {
     let sequence: SequenceNumber
+    /// The number of leaves of the tree.
     let size: UInt64
     let root: Hash256
     let leafHash: Hash256
+    /// The siblings from the leaf up to the root.
     let path: [Hash256]
     /// `nil` for a dropped event, of which only the leaf hash is known.
     let event: RecordedEvent?
-    /// The bytes that the leaf hash covers, if known.
+    /// The bytes that the leaf hash covers; `nil` for a dropped event.
     let leaf: [UInt8]?
-    /// For a redacted event, the act that names its substitute, if the tree has it.
+    /// For a redacted event, the act that names its substitute; `nil` if the tree is too small to contain it.
     let act: RedactionProof?
 
+    /// Makes a proof and checks it.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the tree of `size` lacks the event, with exit code 3 if the log is
+    ///   damaged; `EventLogError` if the log has fewer than `size` events.
     init(of sequence: SequenceNumber, size: UInt64, in session: borrowing ReadSession) throws {
         self.sequence = sequence
         self.size = size
@@ -36,7 +43,9 @@ struct InclusionProof {
         }
     }
 
-    /// Reads what `json` wrote.
+    /// Reads what `json` wrote. Nothing is proved before `fault` is `nil`.
+    ///
+    /// - Throws: `ExportedEvent.Fault` or `EventLogError` for a value that is no proof.
     init(_ value: JSONValue) throws {
         sequence = SequenceNumber(try ExportedEvent.number(value, "sequence"))
         size = try ExportedEvent.number(value, "treeSize")
@@ -46,6 +55,7 @@ struct InclusionProof {
         leaf = try value["leaf"] == nil ? nil : ExportedEvent.bytes(value, "leaf")
         event = try value["event"].map { try ExportedEvent.event($0) }
         act = try value["act"].map { try RedactionProof($0) }
+        // RFC 6962 counts leaves from 0, sequences begin with 1.
         guard sequence > .zero, try ExportedEvent.number(value, "leafIndex") == sequence.rawValue - 1 else {
             throw ExportedEvent.Fault(description: "the leaf index is not the sequence less one")
         }
@@ -69,7 +79,7 @@ struct InclusionProof {
         ])
     }
 
-    /// Why the proof is invalid; `nil` if it holds.
+    /// Why the proof is invalid; `nil` if it holds. Recomputes every hash, down from the event's members.
     var fault: String? {
         if let event, event.envelope.sequence != sequence { return "the event is another sequence" }
         if let event, leaf != event.leaf { return "the leaf is not that of the event, its salt and its payload" }
@@ -108,7 +118,8 @@ struct InclusionProof {
     }
 }
 
-/// The act that names the substitute of a redacted event, with the path to the same root.
+/// The act that names the substitute of a redacted event, with the path to the same root. Without it, anybody could put
+/// another text in the substitute's place: the leaf hash covers only the commitment to the original.
 struct RedactionProof {
     let event: RecordedEvent
     let path: [Hash256]
@@ -139,6 +150,7 @@ struct RedactionProof {
     /// Why the act does not prove the substitute in a tree; `nil` if it does.
     func fault(size: UInt64, root: Hash256, event redacted: RecordedEvent) -> String? {
         let envelope = event.envelope
+        // Only logtool writes under this source (I1).
         guard envelope.source == .logtool, envelope.holding == .whole, envelope.sequence > .zero else {
             return "its act is no act of the log"
         }

@@ -11,7 +11,9 @@ struct KeptRoot {
         self.root = root
     }
 
-    /// Reads a file that `root --json` wrote.
+    /// Reads a file that `root --json` wrote; - is standard input.
+    ///
+    /// - Throws: `Failure` if it has no size or root.
     init(file: String) throws {
         let document: JSONValue
         do {

@@ -5,7 +5,7 @@ import Darwin
 #endif
 
 /// Reads a file or standard input line by line, holding no more than one line and one piece of 256 KiB. Lines have a
-/// limit, so that input without line ends cannot fill the memory.
+/// limit, so that input without line ends cannot fill the memory. For one thread.
 final class LineReader {
     /// The longest lines that are read.
     struct Limits {
@@ -20,6 +20,7 @@ final class LineReader {
     private let path: String
     private let limits: Limits
     private let descriptor: Int32
+    /// Bytes that were read; those before `start` were returned.
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
@@ -37,7 +38,7 @@ final class LineReader {
         if descriptor > 0 { close(descriptor) }
     }
 
-    /// The next line without its LF; `nil` after the last.
+    /// The next line without its LF; `nil` after the last. A last line needs no LF.
     ///
     /// - Throws: `Failure` if the line is too long or cannot be read.
     func next() throws -> [UInt8]? {
@@ -49,6 +50,8 @@ final class LineReader {
                 number += 1
                 return Array(buffer[start..<end])
             }
+            // `fill` moves the rest to the buffer's beginning, so that the next search begins behind the bytes that had
+            // no LF.
             scanned = buffer.count - start
             try checkLength(scanned)
             if isAtEnd { return rest() }
@@ -62,6 +65,7 @@ final class LineReader {
         throw Failure("read \"\(path)\": line \(number + 1) is longer than \(limit >> 20) MiB")
     }
 
+    /// What follows the last LF; `nil` if nothing does.
     private func rest() -> [UInt8]? {
         guard start < buffer.count else { return nil }
         defer { start = buffer.count }
@@ -69,6 +73,8 @@ final class LineReader {
         return Array(buffer[start...])
     }
 
+    /// The index of the next LF. `memchr` reads from `place` to the buffer's end alone, and the pointer stays within
+    /// the closure.
     private func newline(from place: Int) -> Int? {
         buffer.withUnsafeBytes { bytes in
             guard place < bytes.count, let base = bytes.baseAddress,
@@ -78,6 +84,7 @@ final class LineReader {
         }
     }
 
+    /// Drops the returned lines and reads one piece.
     private func fill() throws {
         assert(start <= buffer.count, "the lines that were returned lie in the buffer")
         buffer.removeFirst(start)

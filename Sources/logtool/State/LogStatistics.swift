@@ -2,6 +2,8 @@ import EventLog
 import Projections
 
 /// Counts from one pass over a log, and the size of its state.
+///
+/// Cost: reads every event, and folds the state unless the derived data has its summary.
 struct LogStatistics {
     /// One source's events.
     struct Source {
@@ -40,6 +42,7 @@ struct LogStatistics {
                     progress.report("counted \(held) events", done: held, total: Int(clamping: store.held))
                 }
                 let number = event.laneNumber
+                // Lanes save a lookup of names for each event.
                 if lanes[number] == nil { lanes[number] = Lane(event) }
                 lanes[number]?.count(event)
                 return true

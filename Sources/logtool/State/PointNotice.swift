@@ -1,7 +1,8 @@
 import EventLog
 import Projections
 
-/// A notice for a time before the first event: git logs record years of a remote in one moment.
+/// A notice for a time before the first event: a git log records years of a remote in one moment, so a user may mean
+/// the remote's time.
 enum PointNotice {
     /// The notice; `nil` unless the point is a time before the first event.
     static func text(for point: Point?, resolvedTo sequence: SequenceNumber, in session: borrowing ReadSession) throws

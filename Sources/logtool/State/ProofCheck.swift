@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// The result of checking a proof.
+/// The result of checking a proof of either form: a proof of inclusion or of consistency. It needs no log.
 struct ProofCheck {
     /// What the proof shows of the event's bytes.
     enum Text: String {
@@ -20,7 +20,7 @@ struct ProofCheck {
     /// `nil` if the proof has no event's bytes.
     let text: Text?
 
-    /// Reads a proof of either form and checks it.
+    /// Reads a proof and checks it. An invalid proof is no error: `fault` says why.
     ///
     /// - Throws: `Failure` if the bytes are not a proof.
     init(_ bytes: [UInt8], name: String) throws {
@@ -33,7 +33,7 @@ struct ProofCheck {
         try self.init(value, name: name)
     }
 
-    /// Checks a proof of either form.
+    /// Checks a proof that was read already.
     ///
     /// - Throws: `Failure` if the value is not a proof.
     init(_ value: JSONValue, name: String) throws {
@@ -59,12 +59,12 @@ struct ProofCheck {
         (self.fault, self.claim, self.text) = (fault, claim, text)
     }
 
-    /// Whether the proof holds. With `forEnvelope`, an unproved text is accepted.
+    /// True if the proof holds. With `forEnvelope`, an unproved text is accepted.
     func holds(forEnvelope: Bool) -> Bool {
         fault == nil && (text != .unproved || forEnvelope)
     }
 
-    /// Why the answer is no.
+    /// Why `holds` is false, with and without `forEnvelope`.
     var reason: String {
         fault ?? "the envelope holds; the text is a substitute that nothing in the proof ties to the log"
     }
@@ -82,7 +82,8 @@ struct ProofCheck {
 }
 
 extension JSONValue {
-    /// Why a proof has more than what was read and checked; `nil` if it has not. Nothing unchecked may be in a proof.
+    /// Why a proof has more than what was read and checked; `nil` if it has not. A reader of the file must be able to
+    /// take every member for proved.
     fileprivate func fault(against read: JSONValue) -> String? {
         normalized == read ? nil : "it has members, or forms of them, that prove --json does not write"
     }

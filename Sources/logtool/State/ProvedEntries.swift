@@ -1,25 +1,28 @@
 import EventLog
 import Projections
 
-/// Checks the entries that `history --prove` and `audit --prove` print, without the log.
+/// Checks the entries that `history --prove` and `audit --prove` print, without the log. All of them must be proved
+/// under one root.
 struct ProvedEntries {
     /// An entry whose proof fails.
     struct Failed {
         /// The entry's number in the file, from 1.
         let number: Int
+        /// As the entry has it; `?` if it has none.
         let sequence: String
         let reason: String
     }
 
     private(set) var count = 0
     private(set) var failed: [Failed] = []
-    /// How many entries are about redacted events whose substitute is named by an act in the proof.
+    /// How many entries are about redacted events whose substitute an act in the proof names.
     private(set) var substitutes = 0
-    /// The size of the log that all entries must share; `nil` before the first proof.
+    /// The size of the log that all entries must share; `nil` before the first valid proof.
     private(set) var size: UInt64?
     private(set) var root: Hash256?
 
-    /// Reads a document, a list of documents, or one document a line; `nil` if there is no entry with a proof.
+    /// Reads a document, a list of documents, or one document a line; `nil` if no entry has a proof, as in a bare proof
+    /// of `prove`.
     init?(_ bytes: [UInt8], name: String, forEnvelope: Bool) {
         guard let values = Self.values(in: bytes) else { return nil }
         let entries = values.flatMap(Self.entries)
@@ -64,13 +67,16 @@ struct ProvedEntries {
         ]
     }
 
-    /// Checks one entry: its proof, and that its sequence and time are the event's.
+    /// Checks one entry and counts it.
     private mutating func check(_ entry: JSONValue, name: String, forEnvelope: Bool) {
         count += 1
         guard let reason = fault(of: entry, name: name, forEnvelope: forEnvelope) else { return }
         failed.append(Failed(number: count, sequence: entry["sequence"]?.string ?? "?", reason: reason))
     }
 
+    /// Why an entry is not proved: its proof fails, is of another event, or is of another log than the entries before.
+    /// Besides proofs, only sequence and time are compared with the event; the other members are `logtool`'s reading of
+    /// it.
     private mutating func fault(of entry: JSONValue, name: String, forEnvelope: Bool) -> String? {
         guard let proof = entry["proof"], proof["treeSize"] != nil else { return "it has no proof" }
         let check: ProofCheck
@@ -96,7 +102,8 @@ struct ProvedEntries {
         return size == inclusion.size && root == inclusion.root ? nil : "it is of another log than the entries before"
     }
 
-    /// The one document, or one document a line; `nil` if a line is not JSON.
+    /// The one document, or one document a line; `nil` if a line is not JSON. Repeated names are refused: two readers
+    /// could take different ones for the value.
     private static func values(in bytes: [UInt8]) -> [JSONValue]? {
         if let value = try? JSONValue.parse(bytes, allowsRepeatedNames: false) { return [value] }
         var values: [JSONValue] = []

@@ -1,10 +1,13 @@
 import EventLog
 
-/// One recorder's status, as its source's events in the log show it.
+/// One recorder's status, as its source's events in the log show it. Only `isRunning` comes from elsewhere: the
+/// source's lock.
 struct RecorderStatus {
     /// The last recorded state of a rate limit.
     struct Rate {
+        /// `normal` if the event has none.
         let level: String
+        /// Percent of the limit.
         let used: Int
         let reset: Timestamp?
     }
@@ -12,28 +15,30 @@ struct RecorderStatus {
     let source: SourceName
     /// Events that came from the remote.
     var events = 0
-    /// When the last of these events was received.
+    /// When the last of these events was received, by the recorder's clock.
     var lastEvent: Timestamp?
-    /// Whether some process records the source now.
+    /// True if some process records the source now.
     var isRunning = false
-    /// Whether the last recorded link was open; `nil` for sources without connections, such as captures and clones.
+    /// True if the last recorded link was open; `nil` for sources without connections, such as captures and clones.
     private(set) var saysConnected: Bool?
-    /// Whether the recorder is connected. A killed recorder could not record its end, so its process must be running,
+    /// True if the recorder is connected. A killed recorder could not record its end, so its process must be running,
     /// too.
     var isConnected: Bool? { saysConnected.map { $0 && isRunning } }
+    /// When the link was last opened or closed, or when a source without a link first failed.
     var linkChangedAt: Timestamp?
     /// The number of open gaps.
     var gaps: Int { openGaps.count }
     /// Ended connections and refused requests since the remote's last event.
     var retries = 0
     var rate: Rate?
+    /// The keys of gaps that have not been closed.
     private var openGaps: Set<String> = []
 
     init(source: SourceName) {
         self.source = source
     }
 
-    /// The time since the last event was received, in whole seconds.
+    /// The time since the last event was received, in whole seconds; 0 without events, or if the clock went back.
     func lagSeconds(_ now: Timestamp) -> Int {
         lastEvent.map { Int(max(0, now.seconds - $0.seconds)) } ?? 0
     }
@@ -60,6 +65,7 @@ struct RecorderStatus {
         return all.values.sorted { $0.source < $1.source }
     }
 
+    /// Takes the source's next event. Kinds that are not the recorder's own come from the remote.
     private mutating func take(_ envelope: Envelope) {
         switch envelope.kind.rawValue {
         case "recorder.link/1": takeLink(envelope)
@@ -85,12 +91,14 @@ struct RecorderStatus {
         if saysConnected == false { retries += 1 }
     }
 
-    /// Marks a source that uses connections as not connected, unless a link was recorded.
+    /// Marks a source as not connected if it uses connections (a failed request or a gap shows that) and no link was
+    /// recorded.
     private mutating func noteUnconnected(_ envelope: Envelope) {
         guard saysConnected == nil else { return }
         (saysConnected, linkChangedAt) = (false, envelope.recordedAt)
     }
 
+    /// Opens a gap, or closes the one whose key is this key without `/closed`.
     private mutating func takeGap(_ envelope: Envelope) {
         guard let key = envelope.key?.rawValue else { return }
         noteUnconnected(envelope)

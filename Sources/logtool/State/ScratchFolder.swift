@@ -7,10 +7,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A temporary folder for one run below `TMPDIR`, `logtool-scratch-N.partial-PID`. It is removed with this value.
+/// A temporary folder for one run below `TMPDIR`, `logtool-scratch-N.partial-PID`. It is removed with this value, which
+/// therefore cannot be copied.
 ///
-/// Folders of killed runs are removed when the next one is made.
+/// Folders of killed runs are removed when the next one is made: their locks are free.
 struct ScratchFolder: ~Copyable {
+    /// Tells the folders of one process apart; any thread may make one.
     private static let count = Atomic(0)
 
     let path: String

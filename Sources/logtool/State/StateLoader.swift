@@ -1,12 +1,12 @@
 import EventLog
 import Projections
 
-/// Replays a log to the state of a query.
+/// Replays a log to the state of a query. Each method reads in one session, so in one prefix of the log (I6).
 struct StateLoader {
     let store: EventStore
     /// Shows how far a replay is; `nil` for no progress.
     var progress: Progress?
-    /// Whether warnings are suppressed.
+    /// True suppresses the notice about times before the first event.
     var isQuiet = false
 
     /// The state document of a query.
@@ -30,7 +30,8 @@ struct StateLoader {
         }
     }
 
-    /// The differences between two points of the log; the queries must differ in their points alone.
+    /// The differences between two points of the log, which may be in either order; the queries must differ in their
+    /// points alone.
     ///
     /// - Throws: as `workspace`.
     func differences(from first: StateQuery, to second: StateQuery) throws -> [StateDifference] {
@@ -46,7 +47,8 @@ struct StateLoader {
         }
     }
 
-    /// The history of the one thing that a reference names, oldest first.
+    /// The history of the one thing that a reference names, oldest first. A message in the index of channels costs the
+    /// events of its channel, anything else a replay.
     ///
     /// - Throws: as `EntityArgument.only`.
     func history(
@@ -68,7 +70,7 @@ struct StateLoader {
         }
     }
 
-    /// The state of one channel.
+    /// The state of one channel, folded from its own events where the index allows that (I21).
     ///
     /// - Throws: `Failure` with exit code 1 if the state has no such channel; with exit code 2 and the matches if
     ///   several fit.
@@ -91,7 +93,7 @@ struct StateLoader {
         throw Failure("find \"\(name)\": several channels fit: \(shown)")
     }
 
-    /// The last event of the state; warns if a time lies before the first event.
+    /// The last event of the state; says so on standard error if a time lies before the first event.
     private func sequence(of query: StateQuery, in session: borrowing ReadSession) throws -> SequenceNumber {
         try query.checkNames(in: session)
         let sequence = try query.point?.resolve(in: session) ?? session.head
@@ -106,6 +108,7 @@ struct StateLoader {
     }
 
     /// Calls `body` with every event in order and the digest after it. Events that the query leaves out are skipped.
+    /// Cost: O(changed) for each digest (I12).
     func forEachDigest(for query: StateQuery, _ body: @escaping (Envelope, Hash256) throws -> Void) throws {
         try store.read { session in
             let last = try sequence(of: query, in: session)

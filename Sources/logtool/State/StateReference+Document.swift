@@ -8,7 +8,7 @@ import Darwin
 #endif
 
 extension StateReference {
-    /// The state document that the reference names.
+    /// The state document that the reference names, with the rows of one source if one is given.
     ///
     /// - Throws: `Failure` if a document cannot be read or is invalid; what opening and replaying a log throw.
     func document(source: SourceName?, progress: Progress? = nil, isQuiet: Bool = false) throws -> JSONValue {

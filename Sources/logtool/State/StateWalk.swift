@@ -17,7 +17,7 @@ struct StateWalk: Sendable {
         self.query = query
     }
 
-    /// The state at a point.
+    /// The state at a point. It does not become the base, because a search cannot yet know on which side it goes on.
     func state(at point: SequenceNumber) throws -> Workspace {
         let (base, options) = (base, query.replayOptions)
         return try store.read { session in
@@ -30,7 +30,7 @@ struct StateWalk: Sendable {
         base = state
     }
 
-    /// Calls `body` with one event and its changes. Acts and events of other sources change nothing and are skipped.
+    /// Calls `body` with one event and its changes. For an act or an event of another source it is not called.
     func step(at sequence: SequenceNumber, _ body: (Envelope, [StateDifference]) throws -> Void) throws {
         let before = try state(at: SequenceNumber(sequence.rawValue - 1))
         try store.read { session in
