@@ -9,9 +9,12 @@ import Darwin
 /// They are not options of the root command: the parser would accept them behind a command, too, where `-C` comes too
 /// late.
 enum GlobalOptions {
-    /// Removes these options from the front of an argument list and applies them.
+    /// Removes these options from the front of an argument list and applies them. Stops at the first word that is none
+    /// of them.
     ///
-    /// Each `-C` is relative to the directory of the one before.
+    /// Each `-C` is relative to the directory of the one before. The whole process changes its directory.
+    ///
+    /// - Throws: `Failure` if a directory is missing or cannot be entered.
     static func take(from arguments: inout [String]) throws {
         while let first = arguments.first {
             if first == "--no-pager" {
@@ -31,6 +34,7 @@ enum GlobalOptions {
     }
 
     private static func change(to directory: String) throws {
+        // As with git, an empty directory changes nothing.
         guard !directory.isEmpty, chdir(directory) != 0 else { return }
         throw Failure("change to directory \"\(directory)\": \(String(cString: strerror(errno)))")
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The help texts: examples first, then what the parser knows.
+/// The help texts: examples first, then what the parser knows, then the exit codes.
 enum Help {
     private static let rootExamples = [
         Example("logtool ingest chat.eventlog git ~/chat", "record every commit of a repository"),
@@ -12,6 +12,8 @@ enum Help {
     ]
 
     /// The help for `help [COMMAND]`; `nil` for any other arguments.
+    ///
+    /// - Throws: `Failure` for a command that does not exist.
     static func requested(by arguments: [String]) throws -> String? {
         guard arguments.first == "help" else { return nil }
         guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else { return text(for: LogTool.self) }
@@ -28,6 +30,7 @@ enum Help {
 
     /// Puts the examples before a help text that the parser made, and the exit codes behind it.
     static func withExamples(_ text: String) -> String {
+        // The parser's text names the command only in its usage line. Completion scripts and versions have none.
         guard let usage = text.split(separator: "\n").first(where: { $0.hasPrefix("USAGE: logtool") }) else {
             return text
         }
@@ -38,7 +41,7 @@ enum Help {
         return "EXAMPLES:\n\(rendered(examples))\n\n\(body)\n\n\(exitCodes)"
     }
 
-    /// The command that an argument list names, if it names one.
+    /// The command that an argument list names first, if it names one.
     static func commandName(in arguments: [String]) -> String? {
         arguments.first.flatMap { command(named: $0) == nil ? nil : $0 }
     }
@@ -48,7 +51,8 @@ enum Help {
         LogTool.configuration.subcommands.map { $0._commandName }
     }
 
-    /// The first argument, if it is where a command must be and names none.
+    /// The first argument, if it is where a command must be and names none. The parser would take it for a value and
+    /// give a less useful message.
     static func unknownCommand(in arguments: [String]) -> String? {
         arguments.first.flatMap { isCommandLike($0) && command(named: $0) == nil ? $0 : nil }
     }
@@ -59,7 +63,8 @@ enum Help {
         return Failure.usage("unknown command \"\(name)\"\(near)", command: nil)
     }
 
-    /// The failure of a command line that the parser refuses. For an unknown option it suggests a similar one.
+    /// The failure of a command line that the parser refuses. For an unknown option it suggests a similar one of the
+    /// same command.
     static func usageFailure(_ message: String, arguments: [String]) -> Failure {
         let name = commandName(in: arguments)
         guard let suggestion = message.firstRange(of: ". Did you mean '") else {
@@ -82,7 +87,7 @@ enum Help {
         !argument.hasPrefix("-") && argument != "help"
     }
 
-    /// The command of a name; `nil` if there is none.
+    /// The command of a name; `nil` if there is none. Names are compared exactly.
     static func command(named name: String) -> (any ParsableCommand.Type)? {
         LogTool.configuration.subcommands.first { $0._commandName == name }
     }

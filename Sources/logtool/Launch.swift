@@ -1,8 +1,9 @@
 import ArgumentParser
 
-/// Parses a command line, runs its command and turns the outcome into an exit code.
+/// Parses a command line, runs its command and turns the outcome into an exit code. Tests call it in their own process,
+/// so it never exits.
 enum Launch {
-    /// Whether an error came from reading the command line: the parser's own errors and those of `validate()`.
+    /// True if an error came from reading the command line: the parser's own errors and those of `validate()`.
     private static func isUsage(_ error: any Error) -> Bool {
         LogTool.exitCode(for: error) == .validationFailure
     }
@@ -31,8 +32,8 @@ enum Launch {
         }
     }
 
-    /// Parses a command line. A command that is named first is parsed alone, in half the time; only if that fails, or
-    /// gives help, is the whole tree of commands parsed, which finds the words.
+    /// Parses a command line. A command that is named first is parsed alone, in half the time. Only if that fails, or
+    /// gives help, is the whole tree of commands parsed, which makes the messages.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         if let named = arguments.first.flatMap({ Help.command(named: $0) }),
             let command = try? named.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named
@@ -49,7 +50,8 @@ enum Launch {
         return ExitCode.success.rawValue
     }
 
-    /// Help, version and completion scripts arrive as errors, too; they go to standard output.
+    /// Reports an error and returns its exit code. Help, version and completion scripts arrive as errors, too; they go
+    /// to standard output.
     private static func finish(_ error: any Error, arguments: [String]) -> Int32 {
         if Failure.isOwn(error) { return Failure.report(error) }
         if let code = error as? ExitCode { return code.rawValue }

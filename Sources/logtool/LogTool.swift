@@ -48,6 +48,7 @@ enum EntryPoint {
     static func main() async {
         Interrupts.install()
         let code = await Launch.run(Array(CommandLine.arguments.dropFirst()))
+        // The shell must not get the terminal back while the pager still has it.
         Pager.waitUntilItEnds()
         exit(code)
     }

@@ -4,12 +4,15 @@ import Projections
 /// One change as an audit lists it.
 struct AuditLine {
     let change: AuditEntry
-    /// Redacted events among those that the texts came from: a substitute is shown for their text.
+    /// Redacted events among those that the texts came from, in the order of the texts: a substitute is shown for their
+    /// text.
     let redacted: [SequenceNumber]
     /// The event's inclusion proof, if requested.
     let proof: JSONValue?
 
     /// Makes the line of a change. Its event is checked against the leaf hash (I7).
+    ///
+    /// - Throws: `EventLogError` with code `damaged` if the event is not as it was appended.
     init(_ change: AuditEntry, isProved: Bool, in session: borrowing ReadSession) throws {
         self.change = change
         let sequence = change.entry.sequence
@@ -41,7 +44,7 @@ struct AuditLine {
         ]
     }
 
-    /// Who wrote the thing.
+    /// Who wrote the thing: the name, else the id.
     var author: String? {
         let fields = change.before ?? change.after
         return fields?["authorName"]?.string ?? fields?["author"]?.string
@@ -61,7 +64,8 @@ struct AuditLine {
         return notes
     }
 
-    /// The members that differ, with their old and new values.
+    /// The members that differ, with their old and new values; `nil` for a side that lacks the member. The order is the
+    /// old thing's, then the new one's.
     var differences: [(name: String, before: JSONValue?, after: JSONValue?)] {
         let (before, after) = (change.before ?? JSONObject(), change.after ?? JSONObject())
         let names = before.members.map(\.name) + after.members.map(\.name).filter { before[$0] == nil }
@@ -69,7 +73,8 @@ struct AuditLine {
     }
 }
 
-/// Lists the changes of an audit, one after another.
+/// Lists the changes of an audit, one after another: `begin`, then `print` for each, then `end`. Only `end` writes the
+/// last bytes.
 protocol AuditPrinter {
     func begin() throws
     func print(_ line: AuditLine) throws
@@ -77,7 +82,7 @@ protocol AuditPrinter {
     func end(_ summary: AuditSummary) throws
 }
 
-/// A summary of an audit's lines.
+/// What an audit found and what it cannot show.
 struct AuditSummary {
     /// How many lines there are of each class.
     var counts: [AuditEntry.Class: Int] = [:]
@@ -85,7 +90,7 @@ struct AuditSummary {
     var droppedMessages = 0
     /// Redacted events that no line names: their substitutes show nothing, or something else.
     var unreadable: [SequenceNumber] = []
-    /// The log that was read.
+    /// Size and root of the log that was read.
     let size: UInt64
     let root: Hash256
 

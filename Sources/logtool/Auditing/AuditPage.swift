@@ -1,7 +1,8 @@
 import EventLog
 import Projections
 
-/// Lists changes as one self-contained HTML page: no script, no image, nothing loaded from elsewhere.
+/// Lists changes as one self-contained HTML page: no script, no image, nothing loaded from elsewhere. Rows are written
+/// one after another.
 ///
 /// The log's content may come from an attacker. Every text is escaped, control and bidirectional characters are written
 /// out, and a content security policy blocks whatever a mistake might let through.
@@ -13,12 +14,16 @@ final class AuditPage: AuditPrinter {
 
     /// - Parameters:
     ///   - title: The log's name.
-    /// - asked: The options that chose the changes.
+    ///   - asked: The options that chose the changes.
+    ///   - write: Takes the page in pieces.
+    ///   - finish: Called once, behind the last piece.
     init(title: String, asked: String, write: @escaping ([UInt8]) throws -> Void, finish: @escaping () throws -> Void) {
         (self.title, self.asked, self.write, self.finish) = (title, asked, write, finish)
     }
 
     func begin() throws {
+        // The policy admits this one style sheet by its hash (Content Security Policy Level 3, section 2.3.1), not
+        // inline styles in general.
         let hash = Base64.encode(Hasher256.hash(Array(Self.style.utf8)).bytes)
         try put(
             """
@@ -79,6 +84,7 @@ final class AuditPage: AuditPrinter {
         }.joined()
     }
 
+    /// A change by words, removed words in `del` and added ones in `ins`.
     private static func change(from old: JSONValue?, to new: JSONValue?) -> String {
         let (before, after) = (old.map(text), new.map(text))
         guard let before, let after else {
@@ -108,7 +114,8 @@ final class AuditPage: AuditPrinter {
 
 /// Text within a page.
 enum HTMLText {
-    /// The text with all markup escaped. Line breaks stay; other control characters are written out.
+    /// The text with all markup escaped, for element content and attribute values in quotes. Line breaks stay; other
+    /// control characters are written out.
     static func escaped(_ text: String) -> String {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         return lines.map { line in

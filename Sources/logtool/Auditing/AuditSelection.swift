@@ -1,7 +1,8 @@
 import EventLog
 import Projections
 
-/// The things and changes that the options of an audit choose.
+/// The things and changes that the options of an audit choose. All options must fit; within `--edits`, `--deletes` and
+/// `--change`, one is enough.
 struct AuditSelection {
     private let options: AuditOptions
     private let text: TextMatch?
@@ -14,12 +15,12 @@ struct AuditSelection {
         things = try HistorySelection(options.selectors, in: session)
     }
 
-    /// Whether a thing is of the requested source and channel, or is the requested entity.
+    /// True if a thing is of the requested source and channel, or is the requested entity.
     func includes(_ thing: EntityReference) -> Bool {
         things.includes(thing)
     }
 
-    /// Whether a change is of the requested kind, range, author and text.
+    /// True if a change is of the requested kind, range, author and text.
     func includes(_ change: AuditEntry) -> Bool {
         guard things.includes(change.entry.sequence), isOfKind(change) else { return false }
         if let by = options.by, change.entry.by.map({ isSame($0, by) }) != true { return false }
@@ -37,13 +38,15 @@ struct AuditSelection {
         return options.change.contains { asked in words.contains { isSame($0, asked) } }
     }
 
-    /// Whether somebody wrote the thing, before or after the change.
+    /// True if somebody wrote the thing, before or after the change.
     private func isWritten(by author: String, _ change: AuditEntry) -> Bool {
         [change.before, change.after].contains { fields in
             ["author", "authorName"].contains { fields?[$0]?.string.map { isSame($0, author) } == true }
         }
     }
 
+    /// Compares bytes: Swift's `==` takes composed and decomposed accents for equal, and two authors may differ in that
+    /// alone.
     private func isSame(_ left: String, _ right: String) -> Bool {
         left.utf8.elementsEqual(right.utf8)
     }

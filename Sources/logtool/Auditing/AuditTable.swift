@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// Lists changes as comma-separated values (RFC 4180).
+/// Lists changes as comma-separated values (RFC 4180), the columns' names first.
 final class AuditTable: AuditPrinter {
     private let output: StandardOutput
 
@@ -40,9 +40,10 @@ final class AuditTable: AuditPrinter {
         try output.write((cells.map(Self.cell).joined(separator: ",") + "\r\n").utf8)
     }
 
-    /// One cell. A spreadsheet takes a text that begins with one of these marks for a formula, so an apostrophe goes
-    /// before it. A text that begins with an apostrophe gets one, too: removing the first apostrophe always gives the
-    /// text back.
+    /// One cell.
+    ///
+    /// A spreadsheet takes a text that begins with one of these marks for a formula, so an apostrophe goes before it. A
+    /// text that begins with an apostrophe gets one, too: removing the first apostrophe always gives the text back.
     static func cell(_ text: String) -> String {
         let isGuarded = text.unicodeScalars.first.map { formulaMarks.contains($0) } ?? false
         let safe = isGuarded ? "'" + text : text
@@ -50,6 +51,7 @@ final class AuditTable: AuditPrinter {
         return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
+    /// The last four are the full-width forms of the first four.
     private static let formulaMarks: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\t", "\r", "\n", "'", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]

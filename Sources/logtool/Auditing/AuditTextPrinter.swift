@@ -59,6 +59,7 @@ final class AuditTextPrinter: AuditPrinter {
         try printDifferences(of: line)
     }
 
+    /// Prints the members that differ; all of a deleted thing's members do.
     private func printDifferences(of line: AuditLine) throws {
         let printer = FieldPrinter(output: output)
         for field in line.differences where !(line.change.class == .delete && Self.times.contains(field.name)) {

@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// The events after which an expression's answer differs from the answer before.
+/// The events after which an expression's answer differs from the answer before (`bisect --all`).
 struct AnswerChanges {
     struct Change {
         let event: Envelope
@@ -10,7 +10,8 @@ struct AnswerChanges {
 
     private let expression: StateExpression
     private var holds: Bool
-    /// The answer before the first event.
+    /// The answer before the first event; false if the expression has none there, for example because nothing that it
+    /// names exists yet.
     let start: Bool
     private(set) var changes: [Change] = []
 
@@ -21,6 +22,8 @@ struct AnswerChanges {
     }
 
     /// Takes the state after an event. The expression is evaluated only if the event touches what it reads.
+    ///
+    /// - Throws: `Failure` if the expression has no answer.
     mutating func add(_ event: Envelope, _ state: Workspace) throws {
         guard expression.dependsOnTime || state.touches(expression.sections, by: event) else { return }
         let answer: Bool

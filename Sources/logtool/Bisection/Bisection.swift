@@ -7,7 +7,8 @@ enum Verdict: String, Hashable, Sendable {
     case skip
 }
 
-/// Searches between a good and a bad point for the first event after which states are bad.
+/// Searches between a good and a bad point for the first event after which states are bad. It knows sequences only; the
+/// caller folds and tests.
 ///
 /// A search tests at most log2(events) + 2 states, both ends included, unless states are skipped. Like every bisection,
 /// it assumes that states stay bad once they are.
@@ -16,7 +17,7 @@ struct Bisection {
     enum Outcome: Hashable, Sendable {
         /// The first bad event.
         case first(SequenceNumber)
-        /// The first bad event is one of these: the test cannot decide the states between.
+        /// The first bad event is one of these, ascending: the test cannot decide the states between.
         case among([SequenceNumber])
         /// Both ends give the same answer.
         case same(Verdict)
@@ -26,10 +27,12 @@ struct Bisection {
         case unknownEnd(SequenceNumber)
     }
 
+    /// The nearest points known to be good and bad.
     private(set) var good: SequenceNumber
     private(set) var bad: SequenceNumber
     /// How many states were tested.
     private(set) var tested = 0
+    /// Points that the test could not decide.
     private var skipped: Set<SequenceNumber> = []
 
     init(good: SequenceNumber, bad: SequenceNumber) {
@@ -40,6 +43,7 @@ struct Bisection {
     /// Searches. `test` gets each point at most once, in no particular order.
     ///
     /// - Parameter narrowed: Called with the ends whenever one moves.
+    /// - Throws: what `test` throws.
     mutating func run(
         narrowed: (_ good: SequenceNumber, _ bad: SequenceNumber) -> Void = { _, _ in },
         _ test: (SequenceNumber) throws -> Verdict
@@ -69,7 +73,8 @@ struct Bisection {
         return left.count == 1 ? .first(bad) : .among(left)
     }
 
-    /// The point to test next: the middle, or the nearest one that was not skipped.
+    /// The point to test next: the middle, or the nearest one that was not skipped. `nil` if no point between the ends
+    /// is left.
     private func next() -> SequenceNumber? {
         let (low, high) = (good.rawValue, bad.rawValue)
         guard high - low > 1 else { return nil }

@@ -7,9 +7,10 @@ struct BisectionPrinter {
     let log: String
     let isJSON: Bool
 
-    /// Prints an outcome.
+    /// Prints an outcome and flushes.
     ///
-    /// - Parameter walk: The search's walk, which still holds the last good state.
+    /// - Parameter walk: The search's walk, which still holds the last good state, so that showing the changes folds
+    ///   little.
     func print(_ outcome: Bisection.Outcome, tested: Int, walk: StateWalk) throws {
         switch outcome {
         case .first(let sequence): try printFirst(sequence, tested: tested, walk: walk)
@@ -44,6 +45,7 @@ struct BisectionPrinter {
             printed = true
             try print(event, changes, tested: tested, store: walk.store)
         }
+        // An act, or an event of another source: it changes nothing by itself.
         if !printed { try say("first: event \(sequence)", tested: tested) }
     }
 
@@ -84,7 +86,8 @@ struct BisectionPrinter {
         return bytes
     }
 
-    /// A payload as lines: JSON with one member a line, anything else unchanged; at most `linesMax`, then a count.
+    /// A payload as lines: JSON with one member a line, anything else unchanged; at most `linesMax`, then a count. The
+    /// lines are not escaped.
     private static func decoded(_ payload: [UInt8]) -> [String] {
         let text = (try? JSONValue.parse(payload)).map(\.indented) ?? String(decoding: payload, as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -94,6 +97,7 @@ struct BisectionPrinter {
 
     private static let linesMax = 60
 
+    /// The commands that show more: what the event changed, the history of the thing, and the state without the event.
     private func next(_ sequence: SequenceNumber, _ changes: [StateDifference]) -> [String] {
         let before = sequence.rawValue - 1
         let log = ShellWord.quoted(self.log)

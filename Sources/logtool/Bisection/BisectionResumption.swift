@@ -1,6 +1,7 @@
 import EventLog
 
-/// The command line that continues an interrupted search: the original one, between nearer ends.
+/// The command line that continues an interrupted search: the original one, between nearer ends. Options may be written
+/// as `--good P` or `--good=P`.
 struct BisectionResumption {
     private let words: [String]
 

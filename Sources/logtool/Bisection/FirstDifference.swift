@@ -5,13 +5,16 @@ import Projections
 /// shows them.
 struct FirstDifference {
     let event: Envelope
+    /// The changes that the event made in each reading, in the order of the readings.
     let changes: [[StateDifference]]
 
-    /// Folds both readings side by side. Before the first difference all rows are the same, so comparing the rows that
-    /// each event touches is enough. Digests would not do: in a reading that lists messages as they arrive, they also
-    /// cover the order.
+    /// Folds both readings side by side, event by event.
+    ///
+    /// Before the first difference all rows are the same, so comparing the rows that each event touches is enough.
+    /// Digests would not do: in a reading that lists messages as they arrive, they also cover the order.
     ///
     /// - Returns: `nil` if both are the same after every event of the shorter one.
+    /// - Throws: `Failure` if they differ before the first event that both can fold.
     static func find(_ stores: [EventStore], _ queries: [StateQuery], progress: Progress) throws -> FirstDifference? {
         let ends = try zip(stores, queries).map { store, query in
             try store.read { session in
@@ -20,6 +23,7 @@ struct FirstDifference {
             }
         }
         guard let end = ends.min() else { return nil }
+        // States before the last compaction can no longer be folded.
         let decided = try stores.map { try $0.read { $0.decidedAt } }.max() ?? .zero
         var place = min(decided, end)
         var states = try zip(stores, queries).map { store, query in
@@ -45,7 +49,8 @@ struct FirstDifference {
         return nil
     }
 
-    /// Folds one event into a state. The caller gives up its reference, so the fold copies nothing.
+    /// Folds one event into a state. The caller gives up its reference, so the fold copies nothing. It does not decode
+    /// ahead, which costs more than one event.
     private static func advance(
         _ state: Workspace?,
         _ store: EventStore,
@@ -64,6 +69,7 @@ struct FirstDifference {
         }
     }
 
+    /// Compares the two states from which the walk begins.
     private static func checkThatAllIsTheSame(_ states: inout [Workspace?], at place: SequenceNumber) throws {
         guard place > .zero else { return }
         let documents = states.indices.compactMap { states[$0]?.document() }
@@ -74,11 +80,12 @@ struct FirstDifference {
         }
     }
 
-    /// The rows that a state shows of a thing.
+    /// The rows that a state shows of a thing; empty if it has none.
     private static func rows(_ thing: EntityReference, _ state: Workspace) -> [JSONValue] {
         state.document(of: thing).object?.members.compactMap { $0.value.array }.flatMap { $0 } ?? []
     }
 
+    /// Folds the event once more, with its changes. A reading that skips it has none.
     private static func firstDifference(
         at sequence: SequenceNumber,
         _ stores: [EventStore],

@@ -1,7 +1,8 @@
 import EventLog
 import Projections
 
-/// The test that `bisect` and `shrink` apply to a state.
+/// The test that `bisect` and `shrink` apply to a state. `shrink` takes its parts and has rules of its own for exit
+/// codes (`InterestTest`).
 enum StateTest {
     /// A command that gets the document, or a part of it.
     case command(TestCommand, part: StatePartQuery)
@@ -55,11 +56,12 @@ enum StateTest {
     }
 }
 
-/// The part of a state document that a command receives.
+/// The part of a state document that a command receives: at most one of the two is given.
 struct StatePartQuery {
     var entity: EntityReference?
     var channel: EntityReference?
 
+    /// The document with one member a line and a LF at the end, the same for the same state.
     func bytes(of state: Workspace, options: DocumentOptions) throws -> [UInt8] {
         var state = state
         let document: JSONValue
@@ -74,7 +76,7 @@ struct StatePartQuery {
     }
 }
 
-/// A bisection's test: of the state alone, or of a client that is served the log up to that state.
+/// A bisection's test: of the state alone, or of a client that is served the log up to that state (`--play`).
 struct BisectedTest {
     let test: StateTest
     #if Recorders

@@ -15,13 +15,14 @@ import Darwin
 /// A command line that judges a state document: the document comes on standard input, the answer is the exit code.
 ///
 /// The document is in an unnamed file, so the command may read it slowly, in part or not at all. The command runs in
-/// its own process group, which is killed at the time limit; its standard output goes to standard error.
+/// its own process group, which is killed at the time limit; its standard output goes to standard error, because ours
+/// is for the result. Several may run at once.
 struct TestCommand {
     /// The command that `sh -c` runs.
     let line: String
     /// How long one run may take.
     let timeout: Duration
-    /// Whether the command's own output is discarded.
+    /// True if the command's own output is discarded.
     let isQuiet: Bool
     /// Environment variables added to those of this process.
     var variables: [String: String] = [:]
@@ -33,13 +34,16 @@ struct TestCommand {
         case timedOut
     }
 
-    /// Runs the command once.
+    /// Runs the command once and waits for it. Blocks its thread. An interrupt of this process kills the command, too.
+    ///
+    /// - Throws: `Failure` if it cannot be started. How it ends is no error.
     func run(on document: [UInt8]) throws -> Ending {
         let input = try Self.unnamedFile(holding: document)
         defer { close(input) }
         return try Interrupts.ending(group: { try spawn(input: input) }, during: { try wait(for: $0) })
     }
 
+    /// Starts the command in a group of its own.
     private func spawn(input: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t.make()
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -52,6 +56,7 @@ struct TestCommand {
         }
         var attributes = posix_spawnattr_t.make()
         defer { posix_spawnattr_destroy(&attributes) }
+        // `Interrupts` blocks signals while the group starts; the command would inherit that.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
@@ -65,6 +70,7 @@ struct TestCommand {
         posix_spawnattr_setflags(&attributes, Int16(flags))
 
         var child: pid_t = 0
+        // The copies are freed after `posix_spawn`, which does not keep them.
         let words = ["sh", "-c", line].map { (word: String) in strdup(word) } + [nil]
         defer { words.forEach { free($0) } }
         let more = variables.map { strdup("\($0.key)=\($0.value)") }
@@ -74,12 +80,15 @@ struct TestCommand {
         return child
     }
 
+    /// The entries of this process's environment, not copied. It ends with a null pointer.
     private static func environment() -> [UnsafeMutablePointer<CChar>?] {
         var entries: [UnsafeMutablePointer<CChar>?] = []
         while let entry = environ[entries.count] { entries.append(entry) }
         return entries
     }
 
+    /// Waits until the command ends or its time is over. Polls, because no wait has a time limit; the pauses grow from
+    /// 0.2 to 20 ms, so that fast commands are not slowed down.
     private func wait(for child: pid_t) throws -> Ending {
         let clock = ContinuousClock()
         let end = clock.now + timeout
@@ -105,11 +114,15 @@ struct TestCommand {
         }
     }
 
+    /// The parts of a wait status: a signal in the low 7 bits, else an exit code above the low 8. Swift does not import
+    /// the macros for them.
     private static func ending(_ status: Int32) -> Ending {
         let signal = status & 0x7F
         return signal == 0 ? .code(status >> 8 & 0xFF) : .signal(signal)
     }
 
+    /// A file without a name that holds these bytes, read from its start. A pipe would fill up with a command that does
+    /// not read.
     private static func unnamedFile(holding bytes: [UInt8]) throws -> Int32 {
         let descriptor = UnnamedFile.make(in: FileManager.default.temporaryDirectory.path)
         let trouble = { Failure("keep a state for the test: \(String(cString: strerror(errno)))") }

@@ -45,7 +45,7 @@ struct TestOptions: ParsableArguments {
     )
     var timeout: Duration?
 
-    /// Whether a test is given at all.
+    /// True if a test is given at all.
     var isGiven: Bool { run != nil || when != nil }
 
     func validate() throws {
@@ -59,6 +59,8 @@ struct TestOptions: ParsableArguments {
     }
 
     /// The test; `nil` if none is given.
+    ///
+    /// - Parameter isQuiet: Whether a command's own output is discarded.
     func test(isQuiet: Bool) -> StateTest? {
         if let when { return .expression(when) }
         guard let run else { return nil }

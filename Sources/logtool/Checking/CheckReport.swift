@@ -2,12 +2,15 @@ import EventLog
 import EventLogTesting
 import Projections
 
-/// The results of a check, for people and for machines.
+/// The results of a check, for people and for machines. All forms are made in memory.
 struct CheckReport {
     let results: [CheckResult]
+    /// How long all fixtures took together, by the wall clock.
     let seconds: Duration
+    /// True if mismatching states were written as the expected ones.
     let updates: Bool
 
+    /// Fixtures with a mismatch, and those that cannot be used.
     private var failed: [CheckResult] { results.filter { $0.isUnusable || !$0.mismatches.isEmpty } }
 
     /// The failures with their reasons, then a line of counts.
@@ -23,7 +26,7 @@ struct CheckReport {
         return lines.joined(separator: "\n")
     }
 
-    /// TAP version 13 (https://testanything.org).
+    /// TAP version 13 (https://testanything.org): the plan first, reasons as diagnostics.
     var tap: String {
         var lines = ["TAP version 13", "1..\(results.count)"]
         for (index, result) in results.enumerated() {
@@ -53,7 +56,8 @@ struct CheckReport {
         ])
     }
 
-    /// A JUnit report: one suite, one case for each fixture.
+    /// A JUnit report: one suite, one case for each fixture. A fixture that cannot be used is an error, a mismatch a
+    /// failure.
     var junit: String {
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
@@ -91,14 +95,15 @@ struct CheckReport {
         result.trouble ?? result.mismatches.map(\.description).joined(separator: "\n")
     }
 
-    /// Seconds with two digits of fraction.
+    /// Seconds with two digits of fraction, the rest cut off.
     private static func seconds(_ duration: Duration) -> String {
         let hundredths = duration.wholeMilliseconds / 10
         let rest = hundredths % 100
         return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
     }
 
-    /// Text within XML 1.0. Characters that XML 1.0 forbids become U+FFFD.
+    /// Text within XML 1.0. Characters that XML 1.0 forbids (section 2.2) become U+FFFD. A line feed becomes a
+    /// reference, because parsers turn it into a space within attributes.
     private static func xml(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

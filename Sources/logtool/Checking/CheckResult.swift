@@ -18,12 +18,16 @@ struct CheckResult: Sendable {
     let name: String
     /// Why the fixture cannot be used; `nil` if it can.
     let trouble: String?
+    /// The states that differ from the expected ones; empty if all agree.
     let mismatches: [FixtureMismatch]
     let duration: Duration
 
+    /// True if the fixture cannot be read or recorded.
     var isUnusable: Bool { trouble != nil }
 
-    /// Checks fixtures, as many at a time as there are processors. Results are in the order of the folders.
+    /// Checks fixtures, as many at a time as the machine has processors. Results are in the order of the folders.
+    ///
+    /// - Parameter updates: Whether to write mismatching states as the expected ones.
     static func check(_ folders: [URL], updates: Bool) async -> [CheckResult] {
         await withTaskGroup(of: (Int, CheckResult).self) { group in
             var results = [CheckResult?](repeating: nil, count: folders.count)
@@ -55,6 +59,7 @@ struct CheckResult: Sendable {
         group.addTask { (index, check(folder, updates: updates)) }
     }
 
+    /// Checks one fixture. Errors become its `trouble`, so that the others are checked all the same.
     private static func check(_ folder: URL, updates: Bool) -> CheckResult {
         let begin = ContinuousClock.now
         let result = { (trouble: String?, mismatches: [FixtureMismatch]) in

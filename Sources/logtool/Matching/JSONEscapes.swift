@@ -1,6 +1,7 @@
 /// JSON escapes (RFC 8259, section 7) in bytes that need not be JSON as a whole.
 enum JSONEscapes {
-    /// Replaces each escape by the character that it encodes; other bytes stay.
+    /// Replaces each escape by the character that it encodes; other bytes stay. The result is for searching, not for
+    /// parsing: decoded quotes look like those of the syntax.
     static func undone(in payload: UnsafeRawBufferPointer) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(payload.count)
@@ -27,10 +28,12 @@ enum JSONEscapes {
             result.append(byte)
             return index + 2
         }
+        // A backslash that begins no escape stays.
         guard let unit = unit(at: index, in: payload) else {
             result.append(payload[index])
             return index + 1
         }
+        // Characters beyond U+FFFF are two escapes, a pair of surrogates.
         if UTF16.isLeadSurrogate(unit), let second = self.unit(at: index + 6, in: payload),
             UTF16.isTrailSurrogate(second)
         {

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A text to search for.
+/// A text to search for, in texts and in the bytes of payloads.
 struct TextMatch {
     let text: String
     let ignoresCase: Bool
@@ -19,12 +19,14 @@ struct TextMatch {
     }
 
     /// The first match in a text. Without `ignoresCase`, bytes are compared, so composed and decomposed accents differ.
+    /// With it, Swift's regular expressions compare scalars.
     func range(in other: String) -> Range<String.Index>? {
         guard ignoresCase else { return other.utf8.firstRange(of: text.utf8) }
         return other.firstRange(of: Regex<Substring>(verbatim: text).ignoresCase().matchingSemantics(.unicodeScalar))
     }
 
-    /// Whether bytes contain the text, as they are or with JSON escapes decoded.
+    /// True if bytes contain the text, as they are or with JSON escapes decoded. Payloads that are no JSON are searched
+    /// the same way, so a backslash in them may hide or make a match.
     func isFound(in payload: UnsafeRawBufferPointer) -> Bool {
         if isFoundAsItIs(in: payload) { return true }
         guard payload.contains(UInt8(ascii: "\\")) else { return false }
@@ -39,6 +41,7 @@ struct TextMatch {
         let end = payload.count - bytes.count
         var place = 0
         while place <= end, let hit = memchr(start + place, Int32(first), end - place + 1) {
+            // `memchr` looks no further than `end`, so the whole text fits behind each hit.
             if memcmp(hit, bytes, bytes.count) == 0 { return true }
             place = UnsafeRawPointer(hit) - start + 1
         }
@@ -46,7 +49,7 @@ struct TextMatch {
     }
 }
 
-/// The texts of a history's entry: not who wrote it, when, or what it answers.
+/// The texts of a history's entry: what it says, not who wrote it, when, or what it answers.
 enum EntryTexts {
     private static let others: Set<String> = [
         "author", "authorName", "createdAt", "editedAt", "replyTo", "cause", "from", "to", "by",

@@ -47,7 +47,7 @@ struct AuditOptions: ParsableArguments {
         return Self.auditable.filter(asked.contains)
     }
 
-    /// The names of the given options, as on a command line.
+    /// The names of the given options, as on a command line. Without any, an empty audit is no failure.
     var given: [String] { asked.map(\.name) }
 
     /// The given options with their values, for people.
@@ -55,6 +55,7 @@ struct AuditOptions: ParsableArguments {
         asked.map { $0.value.isEmpty ? $0.name : "\($0.name) \($0.value)" }.joined(separator: " ")
     }
 
+    /// The given options with their values; `-n` does not choose changes, it only cuts the list.
     private var asked: [(name: String, value: String)] {
         let all: [(name: String, value: String?)] = [
             ("--edits", edits ? "" : nil), ("--deletes", deletes ? "" : nil),

@@ -2,7 +2,8 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// Shell completions for arguments: names known to this build, and names in the log on the command line.
+/// Shell completions for arguments: names known to this build, and names in the log on the command line. Errors give no
+/// completions, because a shell shows no messages here.
 enum Completions {
     /// The profiles.
     static let profiles = CompletionKind.list(Profile.allCases.map(\.rawValue))

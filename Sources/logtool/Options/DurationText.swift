@@ -3,6 +3,8 @@ import ArgumentParser
 /// Durations as the command line writes them: `500ms`, `90s`, `30m`, `12h`, `7d`.
 enum DurationText {
     /// Reads a duration: digits without sign or fraction, and a unit.
+    ///
+    /// - Throws: `ValidationError`, also for more milliseconds than `Int64` holds.
     static func parse(_ text: String) throws -> Duration {
         let units: [(suffix: String, milliseconds: Int64)] = [
             ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),

@@ -4,7 +4,7 @@ import Projections
 
 /// Entities as arguments.
 enum EntityArgument {
-    /// Reads a reference.
+    /// Reads a reference, whose first parts may be missing. Whether anything fits is not tested.
     static func parse(_ text: String) throws -> EntityReference {
         if let reference = EntityReference(text) { return reference }
         let kinds = EntityReference.Kind.allCases.map(\.rawValue).joined(separator: ", ")

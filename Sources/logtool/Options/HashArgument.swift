@@ -11,7 +11,7 @@ enum HashArgument {
         return hash
     }
 
-    /// The hash that a text spells; `nil` for any other text.
+    /// The hash that a text spells, in hex of either case or in base64; `nil` for any other text.
     static func hash(_ text: String) -> Hash256? {
         (hexBytes(text) ?? Base64.decode(text)).flatMap { Hash256($0) }
     }

@@ -1,6 +1,6 @@
 import EventLog
 
-/// The sources and kinds of a log's events.
+/// The sources and kinds of a log's events. Reads no events. Names of events that were all dropped may be among them.
 struct KnownNames {
     let kindsBySource: [SourceName: Set<EventKind>]
 
@@ -11,13 +11,15 @@ struct KnownNames {
     /// The sources, by name.
     var sources: [String] { kindsBySource.keys.map(\.rawValue).sorted() }
 
-    /// The kinds, of one source or of all, by name.
+    /// The kinds, of one source or of all, by name. Each once.
     func kinds(of source: SourceName? = nil) -> [String] {
         let chosen = kindsBySource.filter { source == nil || $0.key == source }
         return Set(chosen.values.flatMap { $0 }).map(\.rawValue).sorted()
     }
 
-    /// - Throws: `Failure` with exit code 1 if there is no such source, or no such kind in it.
+    /// Refuses names that the log does not have, so that a misspelt one does not look like an empty list.
+    ///
+    /// - Throws: `Failure` with exit code 1 that suggests a similar name.
     func check(source: SourceName?, kind: String? = nil) throws {
         if let source, kindsBySource[source] == nil {
             throw Self.failure("source", source.rawValue, sources)

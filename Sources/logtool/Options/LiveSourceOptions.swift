@@ -23,9 +23,10 @@ struct LiveSourceOptions: ParsableArguments {
     )
     var caFile: String?
 
+    /// True if any of these options is given.
     var isGiven: Bool { follow || namesAccess }
 
-    /// Whether a token or certificates are named.
+    /// True if a token or certificates are named.
     var namesAccess: Bool { tokenEnv != nil || tokenFile != nil || caFile != nil }
 
     func validate() throws {

@@ -9,6 +9,7 @@ struct LogOptions: ParsableArguments {
     /// Opens the log for reading.
     ///
     /// - Parameter isQuiet: Whether to hide progress and notices.
+    /// - Throws: `EventLogError` with code `noLog` if there is none.
     func open(isQuiet: Bool = false) throws -> EventStore {
         try Self.open(path, isQuiet: isQuiet)
     }
@@ -21,7 +22,7 @@ struct LogOptions: ParsableArguments {
     }
 }
 
-/// The notice for a log that is a part.
+/// The notice for a log that is a part: a state made of it lacks what the missing events changed.
 enum PartNotice {
     /// `nil` if the log is whole, or so damaged that the command itself will fail on it.
     static func text(for store: EventStore, at path: String) -> String? {

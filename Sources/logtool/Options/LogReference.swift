@@ -14,7 +14,7 @@ struct LogReference: Hashable {
     var profile: Profile?
 
     /// Reads a reference. If the whole text names something that exists, that is the log, whatever marks its name
-    /// contains.
+    /// contains: a directory may be called `a@b`.
     static func parse(_ text: String) throws -> LogReference {
         guard text != "-", !text.hasSuffix(".json"), access(text, F_OK) != 0 else { return LogReference(path: text) }
         guard case .log(let path, let point, let profile) = try StateReference.parse(text) else {

@@ -15,7 +15,7 @@ struct MapOptions: ParsableArguments {
     )
     var values: [NamedValue] = []
 
-    /// The values by name.
+    /// The values by name; of a name given twice, the last value.
     var valuesByName: [String: String] {
         Dictionary(values.map { ($0.name, $0.text) }, uniquingKeysWith: { $1 })
     }

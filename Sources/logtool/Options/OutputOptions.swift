@@ -16,7 +16,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .customLong("no-pager"), help: "Do not show long output with a pager.")
     var noPager = false
 
-    /// A progress line for an activity; shown only on a terminal.
+    /// A progress line for an activity; shown only on a terminal. It begins at once, so make it right before the work.
     func progress(_ activity: String) -> Progress {
         Progress(activity, isQuiet: quiet)
     }
@@ -28,7 +28,7 @@ struct OutputOptions: ParsableArguments {
         return output
     }
 
-    /// Standard output, with the colour and width that options and terminal ask for.
+    /// Standard output, with the colour and width that options and terminal give it.
     var standardOutput: StandardOutput {
         StandardOutput(style: Style(hasColor: hasColor, width: Terminal.width(of: 1)))
     }

@@ -4,7 +4,7 @@ import Projections
 
 /// Points as options.
 enum PointArgument {
-    /// A point as people write it.
+    /// A point as people write it; `parse` reads it back.
     static func text(_ point: Point) -> String {
         switch point {
         case .sequence(let sequence): sequence.description

@@ -1,23 +1,23 @@
 import EventLog
 import Projections
 
-/// A run of sequences, both ends included.
+/// A run of sequences, both ends included, as `--from` and `--to` give it.
 struct PointRange {
     let from: Point?
     let to: Point?
 
-    /// Whether one of the two is given.
+    /// True if one of the two is given.
     var isGiven: Bool { from != nil || to != nil }
 
-    /// The requested sequences in a session; `nil` if there are none.
+    /// The requested sequences in a session; `nil` if the log has none between the two.
     func range(in session: borrowing ReadSession) throws -> ClosedRange<SequenceNumber>? {
         let first = try max(firstSequence(in: session), SequenceNumber(1))
         let last = try to?.resolve(in: session) ?? session.head
         return first <= last ? first...last : nil
     }
 
-    /// The first sequence. For a time, it is the first event that the state just before that time lacks; the log's
-    /// times have microseconds, the remote's nanoseconds.
+    /// The first sequence. For a time, it is the first event that the state just before that time lacks, so that
+    /// `--from TIME` includes events of that very time. The log's times have microseconds, the remote's nanoseconds.
     private func firstSequence(in session: borrowing ReadSession) throws -> SequenceNumber {
         switch from {
         case .time(let time):

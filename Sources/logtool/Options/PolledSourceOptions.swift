@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// Options of git, github, status and cloudkit sources. Tokens are given by place, never by value (I14).
+/// Options of git, github, status and cloudkit sources. Tokens are given by place, never by value (I14): values on a
+/// command line are seen by every user of the machine.
 struct PolledSourceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("github, cloudkit: the base of the API.", valueName: "url"))
     var api: String?

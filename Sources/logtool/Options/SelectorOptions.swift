@@ -2,7 +2,8 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// Selects the part of a log that a list shows; the same options in every command that lists.
+/// Selects the part of a log that a list shows; the same options in every command that lists. A command refuses those
+/// that mean nothing for what it lists.
 struct SelectorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Only what this recorder received.", valueName: "name"),
@@ -57,7 +58,7 @@ struct SelectorOptions: ParsableArguments {
         if channel != nil && entity != nil { throw ValidationError("--channel and --entity exclude each other") }
     }
 
-    /// The run of sequences.
+    /// The run of sequences, both ends included.
     var range: PointRange { PointRange(from: from, to: to) }
 
     /// The names of the given options, as on a command line.
@@ -75,6 +76,8 @@ struct SelectorOptions: ParsableArguments {
     }
 
     /// Refuses options that mean nothing for what a command lists.
+    ///
+    /// - Throws: `ValidationError` that names the option and the reason.
     func refuse(_ names: Set<String>, because reason: String) throws {
         guard let name = given.first(where: names.contains) else { return }
         throw ValidationError("\(name) has no meaning here: \(reason)")

@@ -1,4 +1,5 @@
-/// The default name of a source in the log.
+/// The default name of a source in the log. It depends on kind and address alone, because a later run must find the
+/// same source.
 enum SourceNaming {
     /// The kind and the last part of the address, such as `git-chat`, without characters that mark an entity, a point
     /// or a profile.
@@ -20,6 +21,7 @@ enum SourceNaming {
         return String(name[..<dot])
     }
 
+    /// At most 200 bytes, so that name and kind stay within the limit of 255 (I3). Cut between characters.
     private static func shortened(_ name: String) -> String {
         var text = name[...]
         while text.utf8.count > 200 { text.removeLast() }

@@ -87,13 +87,14 @@ enum ProfileArgument {
     }
 }
 
-/// Reading rules as an option, separated by commas.
+/// Reading rules as an option, separated by commas. Their order and repeats mean nothing.
 enum RulesArgument {
     /// The rules by name.
     static let names: [String: ReadingRule] = Dictionary(
         uniqueKeysWithValues: ReadingRule.allCases.map { ("\($0)", $0) }
     )
 
+    /// The rules in the order of their declaration, each once.
     static func parse(_ text: String) throws -> [ReadingRule] {
         var rules: [ReadingRule] = []
         for name in text.split(separator: ",").map(String.init) {
@@ -146,7 +147,7 @@ enum SectionArgument {
     }
 }
 
-/// Sequences as an option, separated by commas.
+/// Sequences as an option, separated by commas. Only digits are read: `UInt64` would take a sign, too.
 enum SequenceListArgument {
     static func parse(_ text: String) throws -> Set<SequenceNumber> {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { part in

@@ -1,24 +1,30 @@
 import EventLog
 import Projections
 
-/// A command's query for a state: up to which point, in whose reading, which part.
+/// A command's query for a state: up to which point, in whose reading, which part. It opens nothing and resolves
+/// nothing; names are checked against a session by `checkNames`.
 struct StateQuery: Sendable {
+    /// The last event of the state; `nil` for the head.
     var point: Point?
     var profile = Profile.canonical
     /// The rules to read by, instead of the profile's.
     var rules: [ReadingRule]?
+    /// When things that pass with time are judged; `nil` for the log's clock.
     var asOf: Timestamp?
+    /// The sections of the document; `nil` for all. The fold is always whole.
     var sections: Set<Section>?
+    /// The source whose events are folded; `nil` for all.
     var source: SourceName?
+    /// Events that are left out, as if they had never arrived.
     var without: Set<SequenceNumber> = []
-    /// Whether a point before the last compaction is answered from the events that are left.
+    /// True answers a point before the last compaction from the events that are left; false refuses it.
     var retained = false
-    /// Whether to use and keep states beside the log.
+    /// False neither uses nor keeps states beside the log.
     var usesSnapshots = true
-    /// Whether each event is checked before it is folded.
+    /// True checks each event against its leaf hash before it is folded.
     var checks = false
 
-    /// Which events are folded.
+    /// Which events are folded, and how.
     var replayOptions: ReplayOptions {
         var options = ReplayOptions()
         options.profile = profile

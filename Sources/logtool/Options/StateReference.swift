@@ -9,6 +9,8 @@ enum StateReference: Hashable {
 
     /// Reads a reference. The last `#` after the last `/` counts, and the last `@` outside a profile's name, so
     /// directories may have either in their names.
+    ///
+    /// - Throws: `ValidationError` for a point or profile that does not exist, or an empty path. Nothing is opened.
     static func parse(_ text: String) throws -> StateReference {
         if text == "-" { return .standardInput }
         if text.hasSuffix(".json") { return .document(path: text) }
@@ -35,7 +37,7 @@ enum StateReference: Hashable {
 }
 
 extension StateReference {
-    /// Whether an `@` belongs to the name of the profile behind a `#`.
+    /// True if an `@` belongs to the name of the profile behind a `#`, as in `#vibestatus-mac@1.4`.
     private static func isWithinProfile(_ at: String.Index, of text: String, behind hash: String.Index?) -> Bool {
         guard let hash, hash < at else { return false }
         let behind = text[text.index(after: hash)...]
@@ -48,7 +50,7 @@ extension StateReference {
         }
     }
 
-    /// The file that the reference names without point and profile; `nil` otherwise.
+    /// The path of a reference without point and profile; `nil` for others and for standard input.
     var plainPath: String? {
         switch self {
         case .log(let path, nil, .canonical), .document(let path): path

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How much of a state is shown to people. Documents always contain all of it.
+/// How much of a state is shown to people. Documents always contain all of it, so these options go with text alone.
 struct ViewOptions: ParsableArguments {
     @Flag(help: "Show the ids of channels, messages and items.")
     var ids = false

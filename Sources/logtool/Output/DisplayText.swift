@@ -1,7 +1,9 @@
-/// Makes text from outside safe for a terminal and cuts it to fit.
+/// Makes text from outside safe for a terminal and cuts it to fit. Everything that a log or a remote wrote goes through
+/// `escaped` or `revealed` before it is printed as text; JSON output has escapes of its own.
 enum DisplayText {
-    /// Leaves out the middle of a line of more than 8,192 characters. An error begins with its cause and ends with its
-    /// advice; a name from the command line, in the middle, can have any length.
+    /// Leaves out the middle of a line of more than 8,192 characters. The beginning and end stay, because an error
+    /// begins with its cause and ends with its advice; a name from the command line, in the middle, can have any
+    /// length.
     static func shortened(_ line: String) -> String {
         let count = line.unicodeScalars.count
         guard count > 8_192 else { return line }
@@ -10,8 +12,8 @@ enum DisplayText {
     }
 
     /// The text with every control character written out: C0, DEL, C1, the bidirectional controls and the invisible
-    /// line and paragraph separators become `\u{1b}` and the like, so that no message can move the cursor, recolour
-    /// the screen or turn a line round.
+    /// line and paragraph separators become `\u{1b}` and the like. So no message can move the cursor, recolour the
+    /// screen or turn a line round.
     static func escaped(_ text: String) -> String {
         // The first bytes of all unsafe characters; most texts have none of them.
         let mayBeUnsafe = text.utf8.contains { byte in
@@ -30,11 +32,11 @@ enum DisplayText {
     }
 
     /// Like `escaped`, and also writes out what is invisible: spaces other than U+0020, spaces at the end, characters
-    /// of zero width.
+    /// of zero width. For changes, where an invisible character can be the whole difference.
     ///
     /// - Parameters:
-    /// - keepsEmoji: Whether the invisible joiners within emoji stay.
-    /// - isLineEnd: Whether the text ends its line.
+    ///   - keepsEmoji: Whether the invisible joiners within emoji stay.
+    ///   - isLineEnd: Whether the text ends its line.
     static func revealed(_ text: String, keepsEmoji: Bool = true, isLineEnd: Bool = true) -> String {
         if text.utf8.last != UInt8(ascii: " "), text.unicodeScalars.allSatisfy(isVisible) { return text }
         let last = text.lastIndex { $0 != " " }.map { text.index(after: $0) } ?? text.startIndex
@@ -54,7 +56,7 @@ enum DisplayText {
         return result + text[end...].map { _ in written(" ") }.joined()
     }
 
-    /// The text with everything beyond ASCII written out.
+    /// The text with everything beyond ASCII written out, for two texts that look the same.
     static func spelledOut(_ text: String) -> String {
         text.unicodeScalars.map { $0.isASCII && !isUnsafe($0) ? String($0) : written($0) }.joined()
     }
@@ -67,7 +69,7 @@ enum DisplayText {
         character.unicodeScalars.contains { !$0.isASCII && $0.properties.isEmoji }
     }
 
-    /// Whether a character is in a block that has visible characters alone. Unicode's tables, which decide about the
+    /// True if a character is in a block that has visible characters alone. Unicode's tables, which decide about the
     /// others, take ten times as long.
     static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
@@ -83,7 +85,7 @@ enum DisplayText {
             || scalar.properties.generalCategory == .spaceSeparator
     }
 
-    /// The first line that is not blank, and whether there is another one.
+    /// The first line that is not blank, and whether another one follows.
     static func firstLine(of text: String) -> (line: String, isCut: Bool) {
         // The first bytes of all line ends; a text of one line need not be taken apart.
         let mayHaveLines = text.utf8.contains { (0x0A...0x0D).contains($0) || $0 == 0xC2 || $0 == 0xE2 }
@@ -92,10 +94,12 @@ enum DisplayText {
         return (lines.first.map(String.init) ?? "", lines.count > 1)
     }
 
-    /// The text cut to a number of columns, ending in `…` where something was cut.
+    /// The text cut to a number of columns, ending in `…` where something was cut. Cuts between characters as people
+    /// see them, never within one.
     static func cut(_ text: String, to columns: Int) -> String {
         guard width(of: text) > columns else { return text }
         var result = ""
+        // For the `…`.
         var used = 1
         for character in text {
             used += width(of: character)
@@ -110,7 +114,7 @@ enum DisplayText {
         text + String(repeating: " ", count: max(0, columns - width(of: text)))
     }
 
-    /// How many columns a text takes.
+    /// How many columns a text takes. Approximate: terminals differ about emoji and ambiguous characters.
     static func width(of text: String) -> Int {
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text.utf8.count }
         return text.reduce(0) { $0 + width(of: $1) }
@@ -132,7 +136,7 @@ enum DisplayText {
         }
     }
 
-    /// Whether the character is in a block that Unicode's EastAsianWidth.txt calls wide or full-width.
+    /// True if the character is in a block that Unicode's EastAsianWidth.txt calls wide or full-width.
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF: true

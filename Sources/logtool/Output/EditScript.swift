@@ -1,4 +1,5 @@
-/// The shortest edit script from one sequence to another (Myers, "An O(ND) difference algorithm", 1986).
+/// The shortest edit script from one sequence to another (Myers, "An O(ND) difference algorithm", 1986), over tokens
+/// compared as bytes.
 enum EditScript {
     typealias Token = WordTokens.Token
 
@@ -9,7 +10,8 @@ enum EditScript {
         var kept: ArraySlice<Token>
     }
 
-    /// Texts with more edits count as replaced whole, because the search takes time and space quadratic in them.
+    /// Texts with more edits count as replaced whole, because the search takes time and space quadratic in their
+    /// number.
     private static let editsMax = 1_000
 
     /// The blocks in order. Only the first may remove and add nothing.
@@ -29,12 +31,14 @@ enum EditScript {
         return blocks
     }
 
+    /// The blocks between the common prefix and suffix.
     private static func middle(_ old: ArraySlice<Token>, _ new: ArraySlice<Token>) -> [Block] {
         guard let matches = matches(Array(old), Array(new)) else {
             return [Block(removed: old, added: new, kept: old[old.endIndex...])]
         }
         var blocks: [Block] = []
         var (x, y) = (old.startIndex, new.startIndex)
+        // A run of length 0 at both ends closes the last block.
         for run in matches + [(old.count, new.count, 0)] {
             let (left, right) = (old.startIndex + run.0, new.startIndex + run.1)
             assert(x <= left && y <= right, "common runs ascend in both sequences")
@@ -47,10 +51,13 @@ enum EditScript {
 
     /// The common runs as (index in `old`, index in `new`, length), ascending; `nil` beyond `editsMax` edits.
     private static func matches(_ old: [Token], _ new: [Token]) -> [(Int, Int, Int)]? {
+        // For each diagonal (index in `old` less index in `new`, offset by `middle`), the farthest index in `old` that
+        // is reached.
         var reached = [Int](repeating: 0, count: 2 * editsMax + 3)
         let middle = editsMax + 1
         var history: [ArraySlice<Int>] = []
         for edits in 0...editsMax {
+            // The state before this round, to walk back. Only the diagonals that the round can read.
             history.append(reached[(middle - edits - 1)...(middle + edits + 1)])
             for diagonal in stride(from: -edits, through: edits, by: 2) {
                 let goesDown =
@@ -67,6 +74,8 @@ enum EditScript {
         return nil
     }
 
+    /// Walks from the end back to the start through the rounds, and collects the common runs. The slices of `history`
+    /// keep the indices of `reached`.
     private static func walk(back history: [ArraySlice<Int>], from end: (Int, Int), _ middle: Int) -> [(Int, Int, Int)]
     {
         var runs: [(Int, Int, Int)] = []

@@ -1,9 +1,9 @@
 import EventLog
 import Projections
 
-/// The members that an event has in every JSON output.
+/// The members that an event has in every JSON output (`docs/cli-json.md`).
 enum EventJSON {
-    /// Everything but the payload.
+    /// Everything but the payload. Sequences are texts, because many readers round large numbers.
     static func object(for envelope: Envelope) -> JSONObject {
         var attributes = JSONObject()
         for pair in envelope.attributes.pairs { attributes[pair.name] = .string(pair.value) }

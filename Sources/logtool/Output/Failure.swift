@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// The exit codes that scripts rely on.
+/// The exit codes that scripts rely on. A signal adds 128 + its number.
 enum Outcome {
     /// The answer is no: states differ, a check failed, or a thing does not exist.
     static let no = ExitCode(1)
@@ -18,7 +18,8 @@ enum Outcome {
     static let locked = ExitCode(11)
 }
 
-/// An error with its exit code: one line on standard error.
+/// An error with its exit code: one line on standard error. For what a user can understand and mend; mistakes of the
+/// program are assertions.
 struct Failure: Error, CustomStringConvertible {
     let description: String
     let exitCode: ExitCode
@@ -35,7 +36,8 @@ struct Failure: Error, CustomStringConvertible {
         return Failure("\(sentenceFragment(reason)); see: \(help)")
     }
 
-    /// Writes one line to standard error and returns the exit code. Broken pipes and bare exit codes print nothing.
+    /// Writes one line to standard error and returns the exit code. Broken pipes and bare exit codes print nothing:
+    /// nobody reads on, or the command has said it all.
     static func report(_ error: any Error) -> Int32 {
         if error is BrokenPipe { return ExitCode.success.rawValue }
         if let code = error as? ExitCode { return code.rawValue }
@@ -44,11 +46,12 @@ struct Failure: Error, CustomStringConvertible {
         return exitCode(for: error).rawValue
     }
 
-    /// Whether an error is ours, so that the argument parser is not needed to describe it.
+    /// True if an error is ours, so that the argument parser is not needed to describe it.
     static func isOwn(_ error: any Error) -> Bool {
         error is Failure || error is BrokenPipe || error is EventLogError || error is ProjectionError
     }
 
+    /// The exit code that an error stands for.
     static func exitCode(for error: any Error) -> ExitCode {
         switch error {
         case let failure as Failure: failure.exitCode
@@ -80,6 +83,7 @@ struct Failure: Error, CustomStringConvertible {
         error is CancellationError ? "interrupted" : String(describing: error)
     }
 
+    /// The text without line ends, so that scripts read one line for each failure.
     private static func oneLine(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }

@@ -8,6 +8,9 @@ import Darwin
 #endif
 
 /// Handles SIGINT, SIGTERM, SIGPIPE and SIGBUS.
+///
+/// A handler may run on any thread at any instant, so it takes no lock and allocates nothing: everything that it reads
+/// is atomic and never freed.
 enum Interrupts {
     /// SIGINT and SIGTERM end the process at once, with 130 and 143. Nothing needs to be unwound: acknowledged batches
     /// are in the log, and a batch under way is not (I5). SIGPIPE is ignored, so that a closed pipe shows as a failed
@@ -23,7 +26,8 @@ enum Interrupts {
         signal(SIGTERM) { Interrupts.end(by: $0) }
     }
 
-    /// Sets the line that an interrupted process writes to standard error, replacing the last one.
+    /// Sets the line that an interrupted process writes to standard error, replacing the last one. Any thread may call
+    /// it.
     static func leave(_ line: String) {
         // The last line is never freed, because a handler may be writing it.
         farewell.store(strdup(line + "\n"), ordering: .releasing)
@@ -75,7 +79,8 @@ enum Interrupts {
         }
     }
 
-    /// Returns only if no handler is ending the process.
+    /// Returns only if no handler is ending the process. `pause` sleeps until a signal; `_exit` then ends this thread,
+    /// too.
     private static func waitIfEnding() {
         while isEnding.load(ordering: .sequentiallyConsistent) { pause() }
     }
@@ -86,6 +91,8 @@ enum Interrupts {
         isEnding.store(true, ordering: .sequentiallyConsistent)
         for slot in 0..<groupsMax {
             var group = groups[slot].load(ordering: .sequentiallyConsistent)
+            // The thread that is starting the group has blocked the signals, so it goes on and soon stores the group's
+            // id.
             for _ in 0..<startTriesMax where group == starting {
                 usleep(1_000)
                 group = groups[slot].load(ordering: .sequentiallyConsistent)
@@ -113,7 +120,8 @@ enum Interrupts {
     }()
 
     private static let starting: pid_t = -1
-    /// How often the handler looks again for a group that is starting, a millisecond apart.
+    /// How often the handler looks again for a group that is starting, a millisecond apart: two seconds, far longer
+    /// than a fork takes.
     private static let startTriesMax = 2_000
     /// More than the commands that run at once, one for each core.
     private static let groupsMax = 1_024

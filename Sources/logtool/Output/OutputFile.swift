@@ -8,15 +8,18 @@ import Darwin
 
 /// Writes a command's output to a path. A file appears there when it is complete; devices, FIFOs, terminals and names
 /// such as `/dev/stdout` are written to directly.
+///
+/// It must be ended by `finish`. Without that, an incomplete file is removed with this object. For one thread.
 final class OutputFile {
     private let path: String
     private let target: Target
     private var buffer: [UInt8] = []
     private static let bufferBytesMax = 1 << 18
 
-    /// Begins to write.
+    /// Begins to write. The path is examined now, so a refusal comes before any work.
     ///
-    /// - Throws: `Failure` with exit code 4 if something exists there that may not be overwritten.
+    /// - Throws: `Failure` with exit code 4 if something exists there that may not be overwritten, with 2 if it cannot
+    ///   be written.
     init(_ path: String, overwrites: Bool) throws {
         self.path = path
         target = try Self.target(path, overwrites: overwrites)
@@ -25,6 +28,7 @@ final class OutputFile {
     deinit {
         switch target {
         case .stream(let descriptor): close(descriptor)
+        // After `finish` nothing has this name any more.
         case .draft(_, let folder, let draft, _): try? folder.removeFile(draft)
         }
     }
@@ -35,9 +39,12 @@ final class OutputFile {
         if buffer.count >= Self.bufferBytesMax { try flush() }
     }
 
-    /// Syncs the file and moves it to its path.
+    /// Writes the rest, syncs the file and moves it to its path.
+    ///
+    /// - Throws: `BrokenPipe` if a reader is gone, `Failure` for other trouble.
     func finish() throws {
         try flush()
+        // Pipes and terminals cannot be synced.
         guard fsync(target.descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw Self.trouble(path) }
         guard case .draft(_, let folder, let draft, let name) = target else { return }
         try folder.move(draft, to: name)
@@ -60,6 +67,7 @@ final class OutputFile {
         }
     }
 
+    /// An error with the reason in `errno`; to be called before anything else changes that.
     private static func trouble(_ path: String) -> Failure {
         Failure("write \"\(path)\": \(String(cString: strerror(errno)))")
     }
@@ -82,13 +90,16 @@ extension OutputFile {
         }
     }
 
+    /// What a path stands for.
     private static func target(_ path: String, overwrites: Bool) throws -> Target {
         if let standard = openDescriptor(named: path) {
+            // A copy, because `deinit` closes it.
             let copy = dup(standard)
             guard copy >= 0 else { throw trouble(path) }
             return .stream(copy)
         }
         var information = stat()
+        // Nothing exists there, or a link leads to nothing, which `draft` refuses.
         guard stat(path, &information) == 0 else { return try draft(path) }
         switch information.st_mode & S_IFMT {
         case S_IFREG:
@@ -132,6 +143,7 @@ extension OutputFile {
         return .draft(file, folder: folder, draft: draft, name: place.name)
     }
 
+    /// The path itself if nothing has its name. A link to nothing is refused: what it was meant to name is unknown.
     private static func unlinked(_ path: String) throws -> String {
         var information = stat()
         guard lstat(path, &information) != 0 else {

@@ -12,7 +12,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The program that shows long output page by page; chosen and started as git does it.
+/// The program that shows long output page by page; chosen and started as git does it. A process has at most one.
 struct Pager {
     /// The command line that the shell runs.
     let command: String
@@ -24,7 +24,7 @@ struct Pager {
     }
 
     private static let allowed = Atomic(true)
-    /// The running pager's process id; 0 for none. A signal handler reads it.
+    /// The running pager's process id; 0 for none. Atomic, because a signal handler reads it.
     private static let process = Atomic<Int32>(0)
 
     /// The pager that the environment chooses: `LOGTOOL_PAGER`, else `PAGER`, else `less`. `nil` if standard output is
@@ -37,10 +37,11 @@ struct Pager {
     }
 
     /// Starts the pager and redirects standard output into it, and standard error if it is a terminal. If the pager
-    /// cannot be started, the output goes to the terminal.
+    /// cannot be started, the output goes to the terminal. Called once, before anything is written.
     func start() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return }
+        // The pager must not inherit the writing end, or it would wait for its own input to end.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         if let child = spawn(reading: ends[0]) {
             dup2(ends[1], 1)
@@ -51,7 +52,8 @@ struct Pager {
         close(ends[1])
     }
 
-    /// Ends the pager's input and waits until the pager exits. Safe to call in a signal handler.
+    /// Ends the pager's input and waits until the pager exits. Safe to call in a signal handler, and more than once:
+    /// only the first call waits.
     static func waitUntilItEnds() {
         let child = process.exchange(0, ordering: .sequentiallyConsistent)
         guard child > 0 else { return }
@@ -64,6 +66,7 @@ struct Pager {
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
     }
 
+    /// Runs the command by the shell; `nil` if it cannot be started.
     private func spawn(reading input: Int32) -> pid_t? {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
@@ -86,6 +89,7 @@ struct Pager {
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var child: pid_t = 0
+        // The arrays of pointers live until `posix_spawn` has returned.
         let status = Self.withPointers(["sh", "-c", command]) { arguments in
             Self.withPointers(Self.environment) { environment in
                 posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environment)
@@ -103,6 +107,7 @@ struct Pager {
         return environment.map { "\($0.key)=\($0.value)" }
     }
 
+    /// Lends copies of texts as C strings, with a null pointer at the end as `posix_spawn` wants it.
     private static func withPointers<Result>(
         _ texts: [String],
         _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
@@ -112,7 +117,7 @@ struct Pager {
         return body(pointers + [nil])
     }
 
-    /// Whether the shell would find the command. Commands with shell syntax are left to the shell.
+    /// True if the shell would find the command. Commands with shell syntax are left to the shell.
     private static func isInstalled(_ command: String) -> Bool {
         guard !command.contains(where: { "|&;<>()$`\\\"'*?[#~=%\n".contains($0) }) else { return true }
         guard let program = command.split(separator: " ").first.map(String.init) else { return false }

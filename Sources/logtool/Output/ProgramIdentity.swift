@@ -15,7 +15,7 @@ enum ProgramIdentity {
     static let version = "logtool 0.1.0"
 
     /// The version, and the size and modification time of the program's file. States that one build kept are useless to
-    /// another, even if its version was not raised (I19).
+    /// another, even if its version was not raised (I19). The version alone if the file cannot be examined.
     static let build: String = {
         var information = stat()
         guard stat(path, &information) == 0 else { return version }

@@ -20,7 +20,8 @@ extension Progress {
 }
 
 extension EventStore.Options {
-    /// The default options, with a progress line of their own while the log's pages are checked.
+    /// The default options, with a progress line of their own while the log's pages are checked (I24). The line is gone
+    /// before the command's own begins.
     static func withProgress(isQuiet: Bool) -> EventStore.Options {
         let progress = Progress("checking the log's pages", isQuiet: isQuiet)
         return reporting(to: progress, endsWithPages: true)

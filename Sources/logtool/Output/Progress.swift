@@ -5,14 +5,15 @@ import Synchronization
 /// all if standard error is no terminal.
 ///
 /// It is one line, drawn ten times a second by its own thread, so that time passes visibly even if a step reports
-/// nothing. The line is removed before output goes to the same terminal. The mutex guards line and drawing.
+/// nothing. The line is removed before output goes to the same terminal. The mutex guards line and drawing; any thread
+/// may report. Once ended, it shows nothing more.
 final class Progress: Sendable {
     /// Whether the line is shown at all.
     let isShown: Bool
     private let line: Mutex<ProgressLine>
     private let start = ContinuousClock.now
 
-    /// The progress that draws on the terminal; at most one does.
+    /// The progress that draws on the terminal: the one made last.
     private static let current = Mutex<Progress?>(nil)
 
     /// - Parameter activity: The activity until something is reported, such as `verifying`.
@@ -35,25 +36,25 @@ final class Progress: Sendable {
         return seconds.isFinite ? min(max(seconds, 0), 3600) : 1
     }
 
-    /// Reports how far the step is.
+    /// Reports how far the step is. Cheap, but not for every byte: it takes the lock.
     ///
     /// - Parameters:
-    /// - text: The work so far, such as `copied 3 of 7 events`.
-    /// - done: How many things are done, for the rate.
-    /// - total: How many there are; `nil` if unknown.
+    ///   - text: The work so far, such as `copied 3 of 7 events`.
+    ///   - done: How many things are done, for the rate.
+    ///   - total: How many there are; `nil` if unknown.
     func report(_ text: String, done: Int, total: Int? = nil) {
         guard isShown else { return }
         let now = ContinuousClock.now
         line.withLock { $0.report(text, done: done, total: total, at: now) }
     }
 
-    /// Begins another step.
+    /// Begins another step, whose rate is measured anew.
     func begin(_ activity: String) {
         guard isShown else { return }
         line.withLock { $0.begin(activity) }
     }
 
-    /// A reporter for a replay; `nil` if nothing is shown.
+    /// A reporter for a replay; `nil` if nothing is shown, so that the replay need not call it.
     func replayReporter(until last: SequenceNumber) -> ((SequenceNumber) -> Void)? {
         guard isShown else { return nil }
         return { sequence in
@@ -79,7 +80,7 @@ final class Progress: Sendable {
         current.withLock { $0 }?.end()
     }
 
-    /// Draws the line; false after `end`.
+    /// Draws the line over the last one; false after `end`.
     private func draw() -> Bool {
         let now = ContinuousClock.now
         return line.withLock { line in
@@ -92,13 +93,14 @@ final class Progress: Sendable {
     }
 }
 
-/// The content of a progress line.
+/// The content of a progress line. It has no clock.
 struct ProgressLine {
     private(set) var text: String
     private var done: Int?
     private var total: Int?
     /// The step's first report, from which the rate is measured: work before it may have cost nothing.
     private var first: (done: Int, time: ContinuousClock.Instant)?
+    /// True while a line is on the terminal.
     var isDrawn = false
     var isEnded = false
 
@@ -107,6 +109,7 @@ struct ProgressLine {
     }
 
     mutating func report(_ text: String, done: Int, total: Int?, at now: ContinuousClock.Instant) {
+        // Fewer things done, or another total, means that another step has begun.
         if first == nil || total != self.total || done < self.done ?? 0 { first = (done, now) }
         (self.text, self.done, self.total) = (text, done, total)
     }

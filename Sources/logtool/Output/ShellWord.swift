@@ -1,6 +1,7 @@
 /// Words of a command line that people copy into a shell.
 enum ShellWord {
-    /// A word as a POSIX shell reads it back: itself, or in single quotes.
+    /// A word as a POSIX shell reads it back: itself, or in single quotes. A single quote within is written as `'\''`,
+    /// because nothing escapes it inside quotes.
     static func quoted(_ word: String) -> String {
         guard word.isEmpty || word.utf8.contains(where: { !isPlain($0) }) else { return word }
         return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"

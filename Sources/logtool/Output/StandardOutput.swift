@@ -7,11 +7,11 @@ import Darwin
 /// The reader of our output has closed the pipe. This is no failure: nobody wants the rest.
 struct BrokenPipe: Error {}
 
-/// Standard output, buffered. Every command must end with `flush`, or the rest is lost.
+/// Standard output, buffered. Every command must end with `flush`, or the rest is lost. For one thread.
 final class StandardOutput {
     /// Colours and width of the output.
     let style: Style
-    /// The pager, if any. It starts with the first piece, so that a command that fails before shows none.
+    /// The pager, if any. It starts with the first piece, so that a command that fails before that shows none.
     var pager: Pager?
     private var hasBegun = false
     private var buffer: [UInt8] = []
@@ -33,7 +33,8 @@ final class StandardOutput {
         if buffer.count >= Self.bufferBytesMax { try flush() }
     }
 
-    /// Writes bytes as they are, many at once without a copy.
+    /// Writes bytes as they are, many at once without a copy. The pointer is not kept: what is not written is copied
+    /// into the buffer.
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         if bytes.count < Self.bufferBytesMax {
             buffer.append(contentsOf: bytes)
@@ -53,6 +54,7 @@ final class StandardOutput {
         try buffer.withUnsafeBytes(hand)
     }
 
+    /// Gives bytes to the system.
     private func hand(_ bytes: UnsafeRawBufferPointer) throws {
         guard !bytes.isEmpty else { return }
         if !hasBegun { begin() }

@@ -1,6 +1,6 @@
 /// How output for people looks: with or without colour, and how wide.
 struct Style {
-    /// The few roles that text has.
+    /// The few roles that text has; the raw values are SGR parameters of ECMA-48.
     enum Role: String {
         case heading = "1"
         case author = "36"

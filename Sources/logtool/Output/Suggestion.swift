@@ -1,6 +1,7 @@
 /// Suggests a known word for an unknown one.
 enum Suggestion {
-    /// The nearest known word within one slip for words of up to five letters, two slips for longer ones.
+    /// The nearest known word within one slip for words of up to five letters, two slips for longer ones; of equally
+    /// near ones the first by the alphabet. `nil` if none is near.
     static func nearest(to word: String, among known: [String]) -> String? {
         let slipsMax = word.count > 5 ? 2 : 1
         // A word of one or two letters is one slip away from too many others.
@@ -15,7 +16,7 @@ enum Suggestion {
     }
 
     /// The distance of two words: letters left out, added, replaced or swapped with a neighbour (optimal string
-    /// alignment).
+    /// alignment). Cost: the product of their lengths.
     static func slips(from left: String, to right: String) -> Int {
         let (left, right) = (Array(left), Array(right))
         var beforeLast: [Int] = []

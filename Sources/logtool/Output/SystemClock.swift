@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The machine's clock: the only place where the program asks what time it is.
+/// The machine's clock: the only place where the program asks for the time of day. States never do (I10).
 enum SystemClock {
     /// Now, to the microsecond.
     static var now: Timestamp {

@@ -19,7 +19,7 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// The value of an environment variable.
+    /// The value of an environment variable; `nil` if it is not set. Empty values count as set.
     static func environment(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }

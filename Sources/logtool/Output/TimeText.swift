@@ -2,7 +2,7 @@ import EventLog
 
 /// Times for people: UTC, without `T` and `Z`.
 enum TimeText {
-    /// `2026-01-19 08:30:00.250`.
+    /// `2026-01-19 08:30:00.250`: to the millisecond, the rest cut off.
     static func full(_ time: Timestamp) -> String {
         let parts = time.description.split(separator: ".")
         guard parts.count == 2 else { return time.description }
@@ -15,7 +15,7 @@ enum TimeText {
         return text.hasSuffix(".000000Z") ? text.dropLast(8) + "Z" : text
     }
 
-    /// `2026-01-19 08:30` for an RFC 3339 text; any other text unchanged.
+    /// `2026-01-19 08:30` for an RFC 3339 text; any other text unchanged. The result is not escaped.
     static func minute(_ text: String) -> String {
         guard let time = Timestamp(rfc3339: text) else { return text }
         let full = time.description
@@ -36,7 +36,8 @@ enum TimeText {
         return parts.isEmpty ? "0s" : sign + parts.prefix(2).joined(separator: " ")
     }
 
-    /// `1 second ago`, `89 minutes ago`, `10 months ago`: one unit, chosen as git does so that the number is telling.
+    /// `1 second ago`, `89 minutes ago`, `10 months ago`: one rounded unit, chosen as git does so that the number is
+    /// telling.
     static func ago(seconds: Int) -> String {
         let units: [(seconds: Int, upTo: Int, noun: String)] = [
             (1, 90, "second"), (60, 90, "minute"), (3600, 36, "hour"), (86_400, 14, "day"), (604_800, 10, "week"),
@@ -49,7 +50,7 @@ enum TimeText {
 
 /// Sizes for people, in powers of 1024.
 enum ByteCountText {
-    /// `812 B`, `3.4 KiB`, `20.0 MiB`.
+    /// `812 B`, `3.4 KiB`, `20.0 MiB`; the rest is cut off.
     static func text(_ count: some BinaryInteger) -> String {
         let units = ["KiB", "MiB", "GiB", "TiB"]
         var tenths = UInt64(clamping: count).multipliedReportingOverflow(by: 10).partialValue

@@ -1,4 +1,5 @@
-/// The changes between two texts, word by word.
+/// The changes between two texts, word by word. Joined, the kept and removed pieces are the old text, the kept and
+/// added ones the new text.
 enum WordDiff {
     /// A run of words, and whether it was kept, removed or added.
     enum Piece: Equatable {
@@ -7,7 +8,8 @@ enum WordDiff {
         case added(String)
     }
 
-    /// A word longer than this is compared letter by letter: base64, or a text without spaces.
+    /// A replacement with a side longer than this is compared letter by letter at its ends: base64, or a text without
+    /// spaces.
     private static let wordMax = 40
 
     /// Both texts in pieces, in order. In each change the removed text comes first. Neighbouring kept pieces are
@@ -35,7 +37,8 @@ enum WordDiff {
         case changed(removed: String, added: String)
     }
 
-    /// The blocks as texts. Spaces between two changes belong to one joined change.
+    /// The blocks as texts. Spaces between two changes belong to one joined change, which reads better than many small
+    /// ones.
     private static func joined(_ blocks: [EditScript.Block]) -> [Block] {
         var result: [Block] = []
         for (index, block) in blocks.enumerated() {
@@ -44,6 +47,7 @@ enum WordDiff {
             let kept = block.kept.map(\.text).joined()
             if !removed.isEmpty || !added.isEmpty { append(.changed(removed: removed, added: added), to: &result) }
             guard !kept.isEmpty else { continue }
+            // Spaces before the first change or after the last one are kept.
             let isBetween = index + 1 < blocks.count && !(removed.isEmpty && added.isEmpty)
             let isBlank = isBetween && kept.allSatisfy { $0 == " " }
             append(isBlank ? .changed(removed: kept, added: kept) : .kept(kept), to: &result)
@@ -51,6 +55,7 @@ enum WordDiff {
         return result
     }
 
+    /// Appends a block, joined with the last one if both are changes.
     private static func append(_ block: Block, to blocks: inout [Block]) {
         guard case .changed(let removed, let added) = block, case .changed(let earlier, let later)? = blocks.last else {
             return blocks.append(block)
@@ -58,7 +63,8 @@ enum WordDiff {
         blocks[blocks.count - 1] = .changed(removed: earlier + removed, added: later + added)
     }
 
-    /// Splits a replacement. Common start and end of long runs become kept pieces.
+    /// Splits a replacement. The common start and end of long runs become kept pieces; the middle is not compared
+    /// further.
     private static func refined(_ removed: String, _ added: String) -> [Piece] {
         var (left, right) = (Array(removed.unicodeScalars)[...], Array(added.unicodeScalars)[...])
         var (start, end) = ("", "")
@@ -89,11 +95,11 @@ extension WordDiff.Piece {
         }
     }
 
-    /// Whether both texts have it.
+    /// True if both texts have the piece.
     var isKept: Bool { if case .kept = self { true } else { false } }
 }
 
-/// Splits a text into words, runs of spaces and single marks.
+/// Splits a text into words, runs of spaces and single marks. Joined, the tokens are the text.
 enum WordTokens {
     /// One token. Tokens are compared as bytes, because `String` takes a composed and a decomposed accent for equal.
     struct Token: Hashable {

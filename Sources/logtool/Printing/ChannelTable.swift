@@ -7,7 +7,7 @@ struct ChannelTable {
     let log: String
     private let rows: [Row]
 
-    /// With this many channels, nobody finds one by scrolling.
+    /// From this many channels on, nobody finds one by scrolling.
     private static let channelCountMin = 8
 
     private struct Row {
@@ -16,7 +16,8 @@ struct ChannelTable {
         let name: String?
         let messages: Int
         let deleted: Int
-        /// When the last message was written; empty if no message says.
+        /// When the last message was written, in RFC 3339; empty if no message says. Texts in UTC sort like their
+        /// times.
         let last: String
 
         init(_ contents: ShownChannels.Contents) {
@@ -27,7 +28,7 @@ struct ChannelTable {
         }
     }
 
-    /// The table of a state's channels; `nil` if it has few.
+    /// The table of a state's channels; `nil` if it has few. Reads all messages, one channel after another.
     init?(output: StandardOutput, log: String, channels: ShownChannels) {
         guard channels.count >= Self.channelCountMin else { return nil }
         self.output = output

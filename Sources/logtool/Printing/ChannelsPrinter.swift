@@ -1,12 +1,14 @@
 import Projections
 
-/// Prints the channels of a state: messages as reply trees, then what was deleted.
+/// Prints the channels of a state: messages as reply trees, then what was deleted. One channel is in memory at a time.
 struct ChannelsPrinter {
     let output: StandardOutput
     let view: ViewOptions
     let channels: ShownChannels
 
-    /// Prints each channel that has a name or a message. Returns whether one has messages.
+    /// Prints each channel.
+    ///
+    /// - Returns: Whether one has messages or deleted messages.
     @discardableResult
     func print() throws -> Bool {
         var hasMessages = false
@@ -37,6 +39,7 @@ struct ChannelsPrinter {
         try output.line("\(heading)  \(quiet(id))\(quiet(notes.joined(separator: ", ")))")
     }
 
+    /// Prints the last `--tail` messages as trees. Earlier ones are known as parents only.
     private func printThreads(of contents: ShownChannels.Contents) throws {
         let shown = Array(contents.messages.suffix(view.tail ?? contents.messages.count))
         let earlier = contents.messages.dropLast(shown.count)
@@ -48,6 +51,7 @@ struct ChannelsPrinter {
                 parentState: $0["replyTo"]?["state"]?.string
             )
         }
+        // What a missing parent said, if the state still knows it.
         let lastWords = Dictionary(
             (contents.deleted + earlier).map { ($0.text("id"), $0) },
             uniquingKeysWith: { first, _ in first }
@@ -57,6 +61,7 @@ struct ChannelsPrinter {
             case .message(let index):
                 try printMessage(shown[index], prefix: line.prefix, opensCircle: line.opensCircle)
             case .lostParent(let id, let state):
+                // A live parent is missing only because `--tail` leaves it out.
                 let word = state == "live" ? "earlier" : state
                 try printLostParent(id: id, state: word, lastWords: lastWords[id])
             }
@@ -72,6 +77,7 @@ struct ChannelsPrinter {
         try printLine(of: message, prefix: prefix, text: message.text("content"), marks: marks)
     }
 
+    /// Prints a line in a missing parent's place.
     private func printLostParent(id: String, state: String, lastWords: JSONValue?) throws {
         let said = lastWords.flatMap { $0["content"]?.string }.map { DisplayText.firstLine(of: $0).line }
         let name = view.ids || said == nil ? " \(id)" : ""
@@ -82,6 +88,7 @@ struct ChannelsPrinter {
         )
     }
 
+    /// Prints the last `--tail` deleted messages with who deleted them, as far as the remote tells.
     private func printDeleted(of contents: ShownChannels.Contents) throws {
         let shown = newest(contents.deleted)
         let earlier = contents.deleted.count - shown.count
@@ -103,6 +110,8 @@ struct ChannelsPrinter {
         return places.sorted().map { deleted[$0] }
     }
 
+    /// Prints a message: time, branches, id, author and text. Further lines of the text are indented below the
+    /// branches.
     private func printLine(of message: JSONValue, prefix: String, text: String, marks: [String]) throws {
         let time = message["createdAt"]?.string.map(TimeText.minute) ?? ""
         let clock = DisplayText.padded(DisplayText.escaped(time), to: 16)
@@ -110,6 +119,7 @@ struct ChannelsPrinter {
         let author = Self.author(of: message)
         let speaker = author.isEmpty ? "" : DisplayText.escaped(author) + ": "
         let end = marks.isEmpty ? "" : "  (" + DisplayText.escaped(marks.joined(separator: ", ")) + ")"
+        // The time and the spaces around it take 20 columns.
         let used = 20 + [prefix, id, speaker, end].reduce(0) { $0 + DisplayText.width(of: $1) }
         let lines = view.lines(of: text, style: style, used: used)
         let role: Style.Role? = prefix == "× " ? .quiet : nil

@@ -52,7 +52,7 @@ struct DifferencePrinter {
     /// The members that the note beside the name shows.
     private static let endMembers: Set<String> = ["cause", "deletedAt", "deletedBy"]
 
-    /// Whether the second state lists a message as deleted that the first does not know.
+    /// True if the second state lists a message as deleted that the first does not know.
     private static func isDeleteOfTheUnseen(_ difference: JSONValue) -> Bool {
         difference.text("change") == "added" && difference.text("entity").hasPrefix("message:")
             && difference["fields"]?["cause"]?["b"] != nil
@@ -64,6 +64,7 @@ struct DifferencePrinter {
         return DeletionText.text(cause: value("cause") ?? "deleted", time: value("deletedAt"), by: value("deletedBy"))
     }
 
+    /// The events responsible, eight at most; `nil` without `--explain`.
     private func events(of difference: JSONValue) -> String? {
         let events = (difference["sequences"]?.array ?? []).compactMap(\.string)
         if events.isEmpty { return nil }

@@ -1,14 +1,15 @@
 import EventLog
 import Projections
 
-/// Prints events one by one: as lines for people, as one JSON array, or as one JSON object a line.
+/// Prints events one by one: as lines for people, as one JSON array, or as one JSON object a line. `begin` and `end`
+/// must surround all events.
 final class EventPrinter {
     let output: StandardOutput
     private let form: ListForm
     private let showsPayload: Bool
     private var isFirst = true
 
-    /// Whether no event was printed yet.
+    /// True if no event was printed yet.
     var isEmpty: Bool { isFirst }
 
     init(output: StandardOutput, form: ListForm, showsPayload: Bool) {

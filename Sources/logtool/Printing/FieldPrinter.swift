@@ -1,13 +1,15 @@
 import Projections
 
-/// Prints how the fields of a thing changed.
+/// Prints how the fields of a thing changed. All values are escaped, and what is invisible in a changed text is written
+/// out.
 struct FieldPrinter {
     let output: StandardOutput
 
     /// Values longer than this, in UTF-8 bytes, are compared by words even if they are no sentences.
     private static let longValue = 60
 
-    /// Prints one field's change; a side that is `nil` does not have the field.
+    /// Prints one field's change; a side that is `nil` does not have the field. Objects are compared member by member,
+    /// texts by words where that is shorter to read.
     func printChange(of name: String, from old: JSONValue?, to new: JSONValue?) throws {
         if let old = old?.object, let new = new?.object { return try printMembers(of: name, from: old, to: new) }
         if let pieces = Self.pieces(from: old, to: new) {
@@ -25,7 +27,7 @@ struct FieldPrinter {
         try output.line("  \(DisplayText.escaped(name)): \(mark)\(sides.compactMap { $0 }.joined(separator: arrow))")
     }
 
-    /// Prints only the changed members, by their path.
+    /// Prints only the changed members, by their path, in the old object's order.
     private func printMembers(of name: String, from old: JSONObject, to new: JSONObject) throws {
         let names = old.members.map(\.name) + new.members.map(\.name).filter { old[$0] == nil }
         for member in names where old[member] != new[member] {
@@ -108,6 +110,9 @@ struct WordDiffText {
         }
     }
 
+    /// One side of a change, by lines. A line end within it is shown as `
+    /// `.
+    ///
     /// - Parameter isLookalike: Whether the two halves differ only in how their letters are encoded.
     private func changed(
         _ text: String,
@@ -128,7 +133,8 @@ struct WordDiffText {
         }
     }
 
-    /// The other half of a change.
+    /// The other half of a change; `nil` if nothing takes its place. `==` compares characters, so composed and
+    /// decomposed accents are equal.
     private static func twin(of index: Int, in pieces: [WordDiff.Piece]) -> String? {
         switch pieces[index] {
         case .kept: nil

@@ -1,12 +1,12 @@
 import EventLog
 import Projections
 
-/// Prints what happened to one entity.
+/// Prints what happened to one entity, oldest first.
 struct HistoryPrinter {
     let output: StandardOutput
     let entity: String
     let entries: [HistoryEntry]
-    /// For each entry of a session, how long the status that it ended had lasted.
+    /// For each entry of a session, how long the status that it ended had lasted; `nil` for all other entries.
     private let dwellTimes: [Duration?]
 
     /// The proof of each entry's event; empty if none were requested.
@@ -31,6 +31,7 @@ struct HistoryPrinter {
             if index > 0 { try output.line() }
             try output.line(headline(of: entry, after: dwell))
             try printChanges(from: known, to: entry.fields)
+            // An entry without fields says nothing about them, so the next one is compared with the last known ones.
             if !entry.fields.members.isEmpty { known = entry.fields }
         }
     }
@@ -43,7 +44,7 @@ struct HistoryPrinter {
         try output.line(JSONValue.object(document).lines)
     }
 
-    /// Prints an object a line.
+    /// Prints an object a line, each with the entity, so that lines can be read alone.
     func printLines() throws {
         for object in objects {
             var line: JSONObject = ["entity": .string(entity)]
@@ -76,6 +77,7 @@ struct HistoryPrinter {
         return words.joined(separator: "  ")
     }
 
+    /// Prints the fields that are new, changed or gone. An entry without fields has changed none.
     private func printChanges(from old: JSONObject, to new: JSONObject) throws {
         let printer = FieldPrinter(output: output)
         for field in new.members where old[field.name] != field.value {

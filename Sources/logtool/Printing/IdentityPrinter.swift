@@ -1,7 +1,7 @@
 import EventLog
 import Projections
 
-/// Prints what one of two logs never received.
+/// Prints what one of two logs never received (`diff --match identity`).
 struct IdentityPrinter {
     let output: StandardOutput
     let differences: [IdentityDifference]

@@ -1,12 +1,12 @@
 import EventLog
 import Projections
 
-/// Prints the things that hold or held a text.
+/// Prints the things that hold or held a text (`history --match`).
 struct MatchPrinter {
     /// One thing, and those of its entries that hold the text.
     struct Found {
         let entity: EntityReference
-        /// Whether the thing exists and contains the text now.
+        /// True if the thing exists and contains the text now.
         let holds: Bool
         var entries: [HistoryEntry]
         /// The proof of each entry's event, if requested.
@@ -23,6 +23,7 @@ struct MatchPrinter {
     func found(_ entity: EntityReference, _ history: [HistoryEntry]) -> Found? {
         let holding = history.filter { excerpt(of: $0) != nil }
         guard !holding.isEmpty else { return nil }
+        // An entry without fields leaves the text as it was.
         let last = history.last { !$0.fields.members.isEmpty }
         let isGone = ["deleted", "removed", "ended"].contains(history.last?.change)
         return Found(entity: entity, holds: !isGone && last.map { excerpt(of: $0) != nil } == true, entries: holding)
@@ -53,6 +54,8 @@ struct MatchPrinter {
         ])
     }
 
+    /// The text around the first match in an entry; `nil` if it has none. Only the match itself is shown with its
+    /// invisible characters.
     private func excerpt(of entry: HistoryEntry) -> String? {
         for (name, text) in EntryTexts.texts(of: entry) {
             guard let range = match.range(in: text) else { continue }

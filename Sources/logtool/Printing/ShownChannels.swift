@@ -1,11 +1,13 @@
 import Projections
 
-/// The channels of a state with their rows, which are made one channel at a time.
+/// The channels of a state with their rows, which are made one channel at a time: the messages of a whole log need not
+/// be in memory together.
 struct ShownChannels {
     /// One channel and its rows.
     struct Contents {
         let source: String
         let id: String
+        /// The channel's row; `nil` if only its messages are known.
         var channel: JSONValue?
         var messages: [JSONValue] = []
         var deleted: [JSONValue] = []
@@ -15,6 +17,7 @@ struct ShownChannels {
     let tellsOfChannels: Bool
     /// How many channels there are.
     let count: Int
+    /// Makes the channel at an index.
     private let contents: (Int) -> Contents
 
     /// The channels of a state, without a document of it.
@@ -34,7 +37,7 @@ struct ShownChannels {
         }
     }
 
-    /// The channels of a document.
+    /// The channels of a document, which has all rows already.
     init(document: JSONValue) {
         var channels: [Contents] = []
         var places: [[String]: Int] = [:]
@@ -58,7 +61,8 @@ struct ShownChannels {
         contents = { [channels] in channels[$0] }
     }
 
-    /// Lends the channels one after another: those with a row first, in the document's order.
+    /// Lends the channels one after another: those with a row first, in the document's order. Each call makes them
+    /// anew.
     func forEach(_ body: (Contents) throws -> Void) rethrows {
         for place in 0..<count { try body(contents(place)) }
     }

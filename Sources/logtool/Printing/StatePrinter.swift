@@ -1,9 +1,10 @@
 import Projections
 
-/// Prints a state for people: channels with their threads as trees, then items, sessions, rows and issues.
+/// Prints a state for people: channels with their threads as trees, then items, sessions, rows and issues. Scripts get
+/// JSON; the layout may change.
 struct StatePrinter {
     let output: StandardOutput
-    /// The state document; it need not have the messages.
+    /// The state document. Its messages are not read, so it may lack them.
     let document: JSONValue
     /// The channels with their messages.
     let channels: ShownChannels
@@ -110,6 +111,7 @@ struct StatePrinter {
     private func printIssues() throws {
         let issues = rows("issues")
         guard !issues.isEmpty else { return }
+        // `&+`, because an imported state may contain any numbers.
         let total = issues.reduce(Int64(0)) { $0 &+ ($1["count"]?.number?.int64 ?? 1) }
         try heading("issues", counted(Int(clamping: total), "event") + " that could not be made sense of")
         for issue in issues {
@@ -135,11 +137,13 @@ struct StatePrinter {
         try output.line(quiet("sequence \(sequence)\(time)\(reading)\(digest)"))
     }
 
+    /// A blank line, a title and what is known about it.
     private func heading(_ title: String, _ notes: String) throws {
         try output.line()
         try output.line("\(style.text(DisplayText.escaped(title), .heading))  \(quiet(notes))")
     }
 
+    /// Text in the background. It is escaped here, unlike `style.text`.
     private func quiet(_ text: String) -> String {
         style.text(DisplayText.escaped(text), .quiet)
     }
@@ -150,7 +154,7 @@ struct StatePrinter {
 }
 
 extension ViewOptions {
-    /// The escaped lines of a text to show: the first, cut to fit, or all of them. Never empty.
+    /// The escaped lines of a text to show: the first, cut to fit behind `used` columns, or all of them. Never empty.
     func lines(of text: String, style: Style, used: Int) -> [String] {
         guard full else {
             let (line, isCut) = DisplayText.firstLine(of: text)
@@ -167,14 +171,14 @@ func counted(_ count: Int, _ noun: String) -> String {
 }
 
 extension JSONValue {
-    /// The text of a member; empty if there is none.
+    /// The text of a member; empty if there is none or it is no text.
     func text(_ name: String) -> String {
         self[name]?.string ?? ""
     }
 }
 
 extension [JSONValue] {
-    /// Groups of rows that agree in some members, in order of first appearance.
+    /// Groups of rows that agree in some members, in order of first appearance. Linear time.
     func grouped(by members: [String]) -> [[JSONValue]] {
         var groups: [[JSONValue]] = []
         var places: [[String]: Int] = [:]

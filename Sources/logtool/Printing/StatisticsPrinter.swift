@@ -30,7 +30,7 @@ struct StatisticsPrinter {
     /// The size of the data file and the caches beside it.
     private var bytesOnDisk: UInt64 { statistics.store.bytesOnDisk + statistics.store.bytesOfCaches }
 
-    /// A reader this many commits behind begins to cost disk space.
+    /// A reader this many commits behind begins to cost disk space: LMDB reuses no page that some reader may still see.
     private static let readerLagTolerated: UInt64 = 1000
 
     /// A warning that names the process whose old snapshot keeps replaced pages in use; `nil` if none is far behind.

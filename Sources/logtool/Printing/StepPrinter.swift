@@ -1,13 +1,14 @@
 import EventLog
 import Projections
 
-/// Prints events one by one with what each of them changed.
+/// Prints events one by one with what each of them changed. `begin` and `end` must surround all events; the caller
+/// flushes.
 final class StepPrinter {
     private let output: StandardOutput
     private let form: ListForm
     private var isFirst = true
 
-    /// Whether no event was printed yet.
+    /// True if no event was printed yet.
     var isEmpty: Bool { isFirst }
 
     init(output: StandardOutput, form: ListForm) {

@@ -2,8 +2,8 @@ import Projections
 
 /// The messages of one channel as reply trees, drawn as lines from top to bottom.
 ///
-/// Roots and replies are in the remote's order. Replies with a missing parent hang below a line that says why. Uses its
-/// own stack instead of recursion, because chains may be long.
+/// Roots and replies are in the remote's order. Replies with a missing parent hang below a line that says why. Linear
+/// time; a stack of its own takes the place of recursion, because chains may be long.
 struct ThreadTree {
     /// A message as far as threads care.
     struct Node {
@@ -26,11 +26,12 @@ struct ThreadTree {
         /// The lines of the tree to the left of it.
         let prefix: String
         let content: Content
-        /// Whether the message was made a root although it replies to one of its own replies.
+        /// True if the message was made a root although it replies to one of its own replies.
         var opensCircle = false
     }
 
-    /// Deeper replies are drawn at this depth, with their real depth as a number.
+    /// Deeper replies are drawn at this depth, with their real depth as a number: prefixes of a long chain would take
+    /// quadratic space.
     private static let drawnDepthMax = 16
 
     private let forest: ReplyForest
@@ -56,6 +57,7 @@ struct ThreadTree {
         self.forest = forest
     }
 
+    /// Draws all trees. Orphans of one parent are drawn together, at the place of the first of them.
     private mutating func draw(_ nodes: [Node], isLost: (Int) -> Bool) {
         let roots = forest.roots
         var orphans = Dictionary(grouping: roots.filter(isLost)) { nodes[$0].replyTo ?? "" }
@@ -91,6 +93,7 @@ struct ThreadTree {
         let depth: Int
     }
 
+    /// Pushes replies in reverse, so that the first is popped first.
     private static func push(_ replies: [Int], below stem: String, depth: Int, onto pending: inout [Step]) {
         for (offset, index) in replies.enumerated().reversed() {
             if depth > drawnDepthMax {

@@ -11,7 +11,9 @@ extension LiveSourceOptions {
 }
 
 extension GatewaySourceOptions {
-    /// The source.
+    /// The source that the options describe.
+    ///
+    /// - Throws: `ValidationError` without any token; `IngestError` for an unusable URL.
     func source(_ url: String, _ live: LiveSourceOptions, name: SourceName) throws -> any LiveSource {
         let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
         guard live.token != nil || refresh != nil else {
@@ -44,7 +46,7 @@ extension RealtimeSourceOptions {
 }
 
 extension PolledSourceOptions {
-    /// Copies the given options into settings.
+    /// Copies the given options into settings. `--poll` both turns polling on and sets its interval.
     func apply(to settings: inout SourceSettings) {
         settings.api = api
         settings.patterns = patterns

@@ -5,10 +5,12 @@ import Synchronization
 /// Collects the metrics reported to swift-metrics and writes them in Prometheus's text format (version 0.0.4).
 ///
 /// Counters add up, recorders and gauges keep the last value, timers give a count and a sum in seconds. The mutex
-/// guards all values, so any thread may report.
+/// guards all values, so any thread may report. Values live as long as the process.
 final class MetricsRegistry: MetricsFactory {
+    /// One metric with one set of dimensions.
     private struct Series {
         var value = 0.0
+        /// How many values a timer got; 0 for other kinds.
         var count: Int64 = 0
     }
 
@@ -16,6 +18,7 @@ final class MetricsRegistry: MetricsFactory {
         case counter, gauge, summary
     }
 
+    /// A metric's name and its dimensions as `name="value"`, in the order in which they were reported.
     private struct Name: Hashable {
         let label: String
         let dimensions: [String]
@@ -31,7 +34,7 @@ final class MetricsRegistry: MetricsFactory {
     /// The most series that are kept, so that a mistake cannot fill the memory.
     private static let seriesMax = 10_000
 
-    /// Everything as text, sorted by name.
+    /// Everything as text, sorted by name. Reading it resets nothing.
     var text: String {
         let contents = contents.withLock { $0 }
         var lines: [String] = []
@@ -51,6 +54,7 @@ final class MetricsRegistry: MetricsFactory {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Changes one series, and makes it if it is new. Beyond `seriesMax`, new series are ignored.
     private func change(
         _ label: String,
         _ dimensions: [(String, String)],
@@ -69,10 +73,12 @@ final class MetricsRegistry: MetricsFactory {
         }
     }
 
+    /// A name in Prometheus's alphabet; other characters become underscores.
     private static func legal(_ text: String) -> String {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") ? $0 : "_" })
     }
 
+    /// A label's value with the three escapes of the text format.
     private static func escaped(_ text: String) -> String {
         text.reduce(into: "") { result, character in
             switch character {

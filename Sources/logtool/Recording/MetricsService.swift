@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Serves the metrics over HTTP: `GET /metrics`.
+/// Serves the metrics over HTTP: `GET /metrics`. It checks no token, so its default address is this machine's.
 final class MetricsService: Sendable {
     private let host: String
     private let port: Int
@@ -26,7 +26,7 @@ final class MetricsService: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// - Throws: where the address cannot be bound.
+    /// - Throws: NIO's error if the address cannot be bound.
     func run() async throws {
         let registry = registry
         let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -47,7 +47,7 @@ final class MetricsService: Sendable {
     }
 }
 
-/// Answers one request and closes.
+/// Answers the head of one request and closes. It runs on its channel's event loop alone.
 private final class MetricsHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

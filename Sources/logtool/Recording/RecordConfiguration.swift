@@ -10,21 +10,23 @@ import Foundation
 #endif
 
 /// The configuration file of `logtool record` (docs/recording.md): logs, the sources of each, and where metrics are
-/// served. It names the places of tokens, never tokens (I14).
+/// served. It names the places of tokens, never tokens (I14). Paths in it are absolute once it is read.
 struct RecordConfiguration: Equatable, Sendable {
-    /// One source and the log that it is recorded in.
+    /// One source and the log that it is recorded in. Equal entries are one recorder: `Supervisor` leaves it running
+    /// when the file is read again.
     struct Entry: Hashable, Sendable {
         let log: String
         let settings: SourceSettings
 
-        /// The source's name in the log.
+        /// The source's name in the log; its address if the settings make no source.
         var name: String { (try? settings.makeSource(follows: true).name.rawValue) ?? settings.address }
     }
 
+    /// In the order of the file; each source of a log once.
     var entries: [Entry] = []
     /// The address that serves metrics, `HOST:PORT`; `nil` for none.
     var metrics: String?
-    /// Certificates to check servers against.
+    /// Certificates to check servers against, in place of the system's; `nil` for the system's.
     var trustFile: String?
 
     /// Reads a file.
@@ -42,6 +44,9 @@ struct RecordConfiguration: Equatable, Sendable {
     }
 
     /// Reads a text; paths in it are relative to a folder.
+    ///
+    /// - Parameter path: The file's path, for messages.
+    /// - Throws: `Failure` that names the file and its mistake.
     init(text: String, path: String, folder: URL) throws {
         let reader = ConfigurationReader(path: path, folder: folder)
         try read(try reader.root(text), reader)
@@ -65,6 +70,8 @@ struct RecordConfiguration: Equatable, Sendable {
         try checkNames(reader)
     }
 
+    /// Refuses a file without sources, and two sources of one log with the same name: a source has one recorder (I6).
+    /// Making each source here also finds mistakes in addresses.
     private func checkNames(_ reader: ConfigurationReader) throws {
         guard !entries.isEmpty else { throw reader.failure("it names no source") }
         var seen: Set<[String]> = []
@@ -78,11 +85,13 @@ struct RecordConfiguration: Equatable, Sendable {
     }
 }
 
-/// Reads the parts of the file. Unknown members are refused.
+/// Reads the parts of the file. Unknown members are refused, so that a misspelt one does not pass as absent. `place`
+/// says in messages which part is read.
 struct ConfigurationReader {
     let path: String
     let folder: URL
 
+    /// The members of a source. Which of them a kind uses is not checked.
     private static let known: Set<String> = [
         "kind", "address", "as", "branch", "api", "token-env", "token-file", "api-key-env", "api-key-file", "rest",
         "refresh-url", "refresh-file", "intents",
@@ -101,6 +110,8 @@ struct ConfigurationReader {
         }
     }
 
+    /// Refuses unknown members. A member that looks like a secret gets advice of its own, and its value is never
+    /// printed.
     func check(_ mapping: JSONObject, knows names: Set<String>, place: String) throws {
         for name in mapping.members.map(\.name) {
             if name.hasPrefix("token") && !names.contains(name) || name == "password" {
@@ -110,13 +121,14 @@ struct ConfigurationReader {
         }
     }
 
+    /// A text; `nil` if it is missing or null.
     func text(_ mapping: JSONObject, _ name: String, place: String) throws -> String? {
         guard let value = mapping[name], !value.isNull else { return nil }
         guard let text = value.string else { throw failure("\(place): \(name) is no text") }
         return text
     }
 
-    /// A path, relative to the file's folder; a leading `~` is the home.
+    /// A path, relative to the file's folder; a leading `~` is the home. `nil` if it is missing.
     func path(_ mapping: JSONObject, _ name: String, place: String) throws -> String? {
         guard let text = try text(mapping, name, place: place) else { return nil }
         if text == "~" || text.hasPrefix("~/") {
@@ -125,6 +137,7 @@ struct ConfigurationReader {
         return text.hasPrefix("/") ? text : folder.appendingPathComponent(text).path
     }
 
+    /// A list of mappings, which must exist.
     func mappings(_ mapping: JSONObject, _ name: String, place: String) throws -> [JSONObject] {
         guard let value = mapping[name], !value.isNull else { throw failure("\(place) has no \(name)") }
         guard let sequence = value.array else { throw failure("\(place): \(name) is no list") }
@@ -134,6 +147,7 @@ struct ConfigurationReader {
         }
     }
 
+    /// A list of texts, or one text alone; empty if it is missing.
     private func texts(_ mapping: JSONObject, _ name: String, place: String) throws -> [String] {
         guard let value = mapping[name], !value.isNull else { return [] }
         if let text = value.string { return [text] }
@@ -144,6 +158,7 @@ struct ConfigurationReader {
         }
     }
 
+    /// Reads one source. Addresses of directories and repositories are paths; all others are taken as they are.
     func settings(_ mapping: JSONObject, place: String) throws -> SourceSettings {
         try check(mapping, knows: Self.known, place: place)
         guard let kind = try text(mapping, "kind", place: place).flatMap({ SourceSettings.Kind(rawValue: $0) }) else {
@@ -172,6 +187,7 @@ struct ConfigurationReader {
         return settings
     }
 
+    /// YAML scalars arrive as texts here, so only `true` and `false` count.
     private func truth(_ mapping: JSONObject, _ name: String, place: String) throws -> Bool? {
         guard let text = try text(mapping, name, place: place) else { return nil }
         guard text == "true" || text == "false" else { throw failure("\(place): \(name) is neither true nor false") }

@@ -3,7 +3,8 @@ import Logging
 import Synchronization
 import UnixSignals
 
-/// Handles the process's signals: SIGINT and SIGTERM shut it down in order, SIGHUP reads the configuration again.
+/// Handles the process's signals: SIGINT and SIGTERM shut it down in order, SIGHUP reads the configuration again. The
+/// sequence must trap these three. Any thread may read `code`.
 final class SignalService: Sendable {
     private let signals: UnixSignalsSequence
     private let onHangup: @Sendable () -> Void
@@ -14,7 +15,7 @@ final class SignalService: Sendable {
         self.onHangup = onHangup
     }
 
-    /// The exit code of the signal that ended the process.
+    /// The exit code of the signal that ended the process, 128 + its number; `nil` before.
     var code: Int32? { stopCode.withLock { $0 } }
 
     /// Returns at the first SIGINT or SIGTERM, or when the task is cancelled.

@@ -3,25 +3,30 @@ import EventLog
 import Ingest
 
 /// The settings of a live source, from the command line or a file. They name the places of tokens, never tokens (I14).
+/// Each kind uses some of them and ignores the others.
 struct SourceSettings: Hashable, Sendable {
-    /// The kinds of sources that can be followed.
+    /// The kinds of sources that can be followed; the raw value is their word on command line and in files.
     enum Kind: String, CaseIterable, Sendable {
         case git, github, gateway, sse, status, cloudkit, realtime
     }
 
     var kind: Kind
+    /// The repository, URL, directory or container.
     var address: String
-    /// The source's name in the log.
+    /// The source's name in the log; `nil` for the one that `SourceNaming` makes.
     var name: String?
     var branch: String?
     /// Whether a git repository may keep objects and branches outside its folder.
     var allowsAlternates = false
+    /// The base of the API (github, cloudkit); `nil` for the service's own.
     var api: String?
+    /// The variable or file that holds the token; the file wins if both are given.
     var tokenEnvironment: String?
     var tokenFile: String?
-    /// The second secret: Supabase's key, CloudKit's API token.
+    /// The place of the second secret: Supabase's key, CloudKit's API token.
     var keyEnvironment: String?
     var keyFile: String?
+    /// The base of the REST routes (gateway, realtime); `nil` for the same server's.
     var rest: String?
     var refreshURL: String?
     var refreshFile: String?
@@ -30,10 +35,14 @@ struct SourceSettings: Hashable, Sendable {
     var patterns: [String] = []
     /// Whether status files are polled instead of watched.
     var polls = false
+    /// The pause between two looks; `nil` for the kind's default.
     var interval: Duration?
     var environment: String?
 
-    /// Makes the source.
+    /// Makes the source. Reads no token and reaches no network.
+    ///
+    /// - Parameter follows: False records once what the source has now.
+    /// - Throws: `Failure`, `EventLogError` or `IngestError` for settings that no source can have.
     func makeSource(follows: Bool) throws -> any LiveSource {
         let name = try SourceName(self.name ?? SourceNaming.name(kind: kind.rawValue, address: address))
         switch kind {
@@ -68,6 +77,7 @@ struct SourceSettings: Hashable, Sendable {
         }
     }
 
+    /// Status files: watched, polled or read once.
     private func status(_ name: SourceName, follows: Bool) throws -> StatusSource {
         let milliseconds = interval.map { Int32(clamping: $0.wholeMilliseconds) }
         let mode: StatusSource.Mode = polls ? .polling(milliseconds: milliseconds ?? 1_000) : .watching
@@ -81,6 +91,7 @@ struct SourceSettings: Hashable, Sendable {
 
     private func gateway(_ name: SourceName, follows: Bool) throws -> GatewaySource {
         let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
+        // A refresh token is enough, because access tokens are made of it.
         guard token != nil || refresh != nil else {
             throw Failure("record gateway: a token is needed; name where it is with --token-env or --token-file")
         }

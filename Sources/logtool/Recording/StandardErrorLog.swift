@@ -3,6 +3,7 @@ import EventLog
 import Logging
 
 /// Writes swift-log's messages to standard error, one line each: time, level, message, then `name=value` by name.
+/// Everything is escaped, because errors quote what remotes sent.
 struct StandardErrorLog: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level
@@ -18,6 +19,7 @@ struct StandardErrorLog: LogHandler {
         StandardError.line(DisplayText.escaped("\(SystemClock.now) \(event.level) \(event.message)\(pairs)"))
     }
 
+    /// A value in quotes where it would be read as several words. Quotes within become apostrophes.
     private static func quoted(_ text: String) -> String {
         text.isEmpty || text.contains { $0 == " " || $0 == "=" || $0 == "\"" }
             ? "\"\(text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "'"))\"" : text

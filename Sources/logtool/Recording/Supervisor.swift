@@ -4,7 +4,8 @@ import Ingest
 import Logging
 import Metrics
 
-/// Keeps the recorders of a configuration running: one that fails is started again without disturbing the others.
+/// Keeps the recorders of a configuration running: one that fails is started again without disturbing the others. It
+/// reads no file; configurations come to it.
 final class Supervisor: Sendable {
     private let options: EventStore.Options
     private let tools: LiveTools
@@ -12,10 +13,11 @@ final class Supervisor: Sendable {
 
     /// The longest wait before a failed recorder is started again.
     private static let waitMax: Duration = .seconds(60)
-    /// After this running time, a failure starts again with the shortest wait.
+    /// A recorder that has run this long has recovered: its next failure starts again with the shortest wait.
     private static let settled: Duration = .seconds(120)
 
-    /// - Parameter configurations: each replaces the one before. Recorders that both name go on running.
+    /// - Parameter configurations: Each replaces the one before. Recorders that both name go on running. The stream's
+    ///   end stops everything.
     init(options: EventStore.Options, tools: LiveTools, configurations: AsyncStream<RecordConfiguration>) {
         self.options = options
         self.tools = tools
@@ -29,6 +31,8 @@ final class Supervisor: Sendable {
         for await configuration in configurations {
             let wanted = Set(configuration.entries)
             for (entry, task) in running where !wanted.contains(entry) {
+                // The old recorder must have ended before a new one of the same source starts: the source's lock admits
+                // one (I6).
                 task.cancel()
                 await task.value
                 running[entry] = nil
@@ -44,6 +48,8 @@ final class Supervisor: Sendable {
         tools.log.notice("stopped")
     }
 
+    /// Runs one recorder until its task is cancelled. The waits after failures double from 1 s to `waitMax`; up to a
+    /// tenth more by chance keeps recorders that failed together from returning together.
     private func keep(_ entry: RecordConfiguration.Entry) async {
         var log = tools.log
         log[metadataKey: "source"] = "\(entry.name)"
