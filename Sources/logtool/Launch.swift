@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// Parses a command line, runs its command and turns the outcome into an exit code. Tests call it in their own process,
-/// so it never exits.
+/// Parses a command line, runs its command and turns the outcome into an exit code. It never exits: `EntryPoint` does,
+/// after the pager has ended.
 enum Launch {
     /// True if an error came from reading the command line: the parser's own errors and those of `validate()`.
     private static func isUsage(_ error: any Error) -> Bool {

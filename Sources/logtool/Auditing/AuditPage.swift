@@ -44,6 +44,7 @@ final class AuditPage: AuditPrinter {
         )
     }
 
+    /// The class of the row is one of four words of this program; everything else is escaped.
     func print(_ line: AuditLine) throws {
         let entry = line.change.entry
         let notes = line.notes.map { "<br><span class=\"quiet\">\(HTMLText.escaped($0))</span>" }.joined()

@@ -40,6 +40,7 @@ final class AuditTextPrinter: AuditPrinter {
 
     private static let columns = "event   remote time (UTC)        recorded (UTC)           what"
 
+    /// Prints the headline of a change and the members that differ. The columns' names precede the first.
     private func printText(_ line: AuditLine) throws {
         let style = output.style
         if isFirst { try output.line(style.text(Self.columns, .quiet)) } else { try output.line() }

@@ -37,6 +37,7 @@ struct AnswerChanges {
         changes.append(Change(event: event, holds: answer))
     }
 
+    /// Prints the changes in the order of the log. The caller flushes.
     func print(to output: StandardOutput, asJSON: Bool) throws {
         if asJSON {
             let document: JSONValue = .object([

@@ -49,6 +49,7 @@ struct BisectionPrinter {
         if !printed { try say("first: event \(sequence)", tested: tested) }
     }
 
+    /// Prints the first bad event: payload, changes and the next commands.
     private func print(_ event: Envelope, _ changes: [StateDifference], tested: Int, store: EventStore) throws {
         let payload = try payload(of: event.sequence, in: store)
         let differences = StateDiff.document(changes)["differences"]?.array ?? []

@@ -119,6 +119,7 @@ private final class TableWalk {
     private var logRow: [SQLiteValue]?
     private var cacheRow: [SQLiteValue]?
 
+    /// Begins both queries. The database sorts, in memory or in temporary files.
     init(_ table: CacheMap.Table, key: [String], log: SQLiteConnection, cache: SQLiteConnection) throws {
         self.table = table
         self.key = key.compactMap { name in table.columns.firstIndex { $0.name == name } }

@@ -116,6 +116,7 @@ private struct Deletion {
     /// The members of the list, to read keys as rows.
     private let members: [String]
 
+    /// - Throws: `Failure` if no column is made of a member of the key, so that nothing finds a thing's rows again.
     init(_ table: CacheMap.Table, of map: CacheMap, in connection: SQLiteConnection, sourceCount: Int) throws {
         let keyMembers = table.list.keyMembers
         members = table.list.members

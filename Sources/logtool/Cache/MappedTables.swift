@@ -71,6 +71,7 @@ final class MappedTables {
         }
     }
 
+    /// Inserts one row. An error of the schema's rules or of its guard names the row; other errors of SQLite pass.
     private func insert(_ row: MadeRow) throws {
         let target = all[row.target]
         assert(row.values.count == target.table.columns.count, "a row has a value for each column of its table")

@@ -58,6 +58,9 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         if yes && html == nil { throw ValidationError("--yes goes with --html") }
     }
 
+    /// Folds the log, then lists the changes in one session.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the options choose no change; the list is complete even then.
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let progress = output.progress("replaying")

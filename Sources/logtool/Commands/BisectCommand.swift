@@ -88,6 +88,8 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         if all && test.when == nil { throw ValidationError("--all goes with --when") }
     }
 
+    /// - Throws: `Outcome.no` unless one event was found; the printed reason is then on standard output. `Failure` with
+    ///   exit code 2 for points in the wrong order and for a test that gives no answer.
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let range = try store.read { try ends(in: $0) }
@@ -131,7 +133,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         defer { progress.end() }
         let steps = Self.steps(from: bisection.good, to: bisection.bad)
         var count = 0
-        // Skipped states can make the search longer than `steps` says.
+        // Skipped states can make the search longer than `steps`.
         let tell = { (point: SequenceNumber) in
             count += 1
             progress.report("testing the state at \(point)", done: count, total: max(count, steps))

@@ -53,6 +53,8 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
         if tap && document.json { throw ValidationError("--tap and --json exclude each other") }
     }
 
+    /// Checks all fixtures, then prints and writes the reports. The exit code is thrown last: 2 if a fixture cannot be
+    /// used, else 1 if a state differs.
     func run() async throws {
         if update, !(Terminal.environment("CI") ?? "").isEmpty {
             throw Failure("check --update: CI is set, and a CI run must not change what it checks")

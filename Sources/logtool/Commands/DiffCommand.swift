@@ -76,6 +76,8 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// - Throws: `Outcome.no` if the states differ, after printing how; `Failure` with exit code 1 if a name fits
+    ///   nothing in either state.
     func run() throws {
         if match == .identity { return try compareByIdentity() }
         if first { return try findFirstDifference() }

@@ -38,6 +38,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         if follow { try selectors.refuse(["--entity", "--channel", "--to"], because: "--follow lists what arrives") }
     }
 
+    /// Lists the selected events, and with `--follow` those that come later, until interrupted.
     func run() async throws {
         let store = try log.open(isQuiet: output.quiet)
         let progress = output.progress("looking for events")

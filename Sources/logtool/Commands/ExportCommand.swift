@@ -135,7 +135,8 @@ struct PartSelection {
         return range?.contains(sequence) == true && !without.contains(sequence) && selection.includes(event.envelope)
     }
 
-    /// How the events were chosen, as options; `nil` if all that the log holds were. The header of the part tells it.
+    /// How the events were chosen, as options; `nil` if the part has all that the log holds. It goes into the part's
+    /// header.
     var text: String? {
         var words = selectors.given
         if !without.isEmpty { words.append("--without \(without.sorted().map(\.description).joined(separator: ","))") }

@@ -69,6 +69,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// - Throws: `Failure` with exit code 4 if the folder exists already: a fixture may have been corrected by hand.
     func run() throws {
         var folder = URL(filePath: directory)
         if let name { folder = folder.appending(path: name) }

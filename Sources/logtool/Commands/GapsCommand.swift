@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool gaps`: when changes may be missing.
+/// `logtool gaps`: lists the times in which changes may be missing. No gaps is no failure.
 struct GapsCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "gaps",

@@ -53,6 +53,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         try selectors.refuse(["--entity"], because: "the entity is named without it")
     }
 
+    /// - Throws: `Failure` with exit code 1 if nothing or no entry fits, with 2 if several things fit.
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))

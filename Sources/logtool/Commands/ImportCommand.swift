@@ -40,6 +40,8 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// Reads the file line by line. An export takes effect as a whole, after everything was checked against the
+    /// header's root (I9). Events without a header are appended once all lines are read.
     func run() throws {
         let lines = try LineReader(file)
         let progress = output.progress("importing")

@@ -88,6 +88,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
         if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
     }
 
+    /// Records the source. Live sources, and git with `--follow`, run until they end or a signal comes.
     func run() async throws {
         if live.follow || ![.git, .capture, .har].contains(kind) { return try await recordLive() }
         let progress = output.progress("reading")

@@ -43,6 +43,7 @@ struct LiveIngest {
         return try result.get()
     }
 
+    /// Runs the recorder and the wait for signals side by side, until the recorder has ended.
     private func record(
         _ source: any LiveSource,
         _ store: EventStore,

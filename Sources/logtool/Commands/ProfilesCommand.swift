@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool profiles`: whose readings there are, and where they depart from the canonical one.
+/// `logtool profiles`: lists the profiles, and where they depart from the canonical reading.
 struct ProfilesCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",

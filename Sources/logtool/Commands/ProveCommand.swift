@@ -99,7 +99,9 @@ struct ProveCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
     }
 
-    /// Reads a proof of either form, of one event or log or of many entries, and says whether it holds. Needs no log.
+    /// Reads a proof of either form, of one event or log or of many entries, and checks it. Opens no log.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the proof does not hold, with 2 if the file is no proof.
     private func report(_ file: String) throws {
         let bytes = try InputFile.bytes(at: file)
         if let entries = ProvedEntries(bytes, name: file, forEnvelope: envelope) { return try report(entries, file) }

@@ -147,8 +147,8 @@ struct Rebuild {
 // MARK: - By need
 
 extension Rebuild {
-    /// Decides which tables are copied from the previous cache and which are made from the log. Each reason to copy
-    /// nothing is said by `--plan`.
+    /// Decides which tables of the new cache come from the previous cache and which from the log. `--plan` prints the
+    /// reason.
     private func plan(_ store: EventStore) throws -> RebuildPlan {
         func whole(_ reason: String) -> RebuildPlan { RebuildPlan(whole: schema.map, because: reason) }
         guard try file.occupant().isOurs, try file.occupant() != .nothing,
@@ -231,7 +231,7 @@ extension Rebuild {
 // MARK: - Comparing and going back
 
 extension Rebuild {
-    /// Swaps the previous cache in again, and says of which sequence it is.
+    /// Swaps the previous cache in again, and prints its sequence.
     func goBack() throws {
         try SQLiteConnection.telling("rebuild", file.path) { try file.goBack() }
         let connection = try SQLiteConnection(file.target, .reading, .reading)

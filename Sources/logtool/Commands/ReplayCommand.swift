@@ -79,6 +79,8 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if digest && (lists.json || lists.jsonl) { throw ValidationError("--digest prints hex, no JSON") }
     }
 
+    /// Prints state, digests or steps. With `--checked`, the note of what was checked comes last, because it covers all
+    /// of the output.
     func run() throws {
         let loader = StateLoader(
             store: try EventStore.open(at: log.path, options: .withProgress(isQuiet: output.quiet)),

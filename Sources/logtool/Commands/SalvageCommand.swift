@@ -31,6 +31,7 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var document: JSONOption
     @OptionGroup var output: OutputOptions
 
+    /// - Throws: `Outcome.damaged` if anything is lost; the new log is complete even then.
     func run() throws {
         let progress = output.progress("reading what is left")
         let report = try EventStore.salvage(log.path, to: target, now: SystemClock.now) {

@@ -92,6 +92,9 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         }
     }
 
+    /// Searches, writes the result as a new log and prints it.
+    ///
+    /// - Throws: `Failure` with exit code 1 if the test fails for the whole log, with 2 if the target exists.
     func run() throws {
         let begin = ContinuousClock.now
         let store = try log.open(isQuiet: output.quiet)
@@ -155,7 +158,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
 
     /// Runs the search and reports its progress.
     ///
-    /// - Throws: `Failure` with exit code 1 if the test says no of the whole log.
+    /// - Throws: `Failure` with exit code 1 if the test fails for the whole log.
     private func search(_ whole: Candidate, _ runner: CandidateRunner) throws -> ShrinkSearch {
         let progress = output.progress("asking of the whole log")
         defer { progress.end() }
@@ -185,6 +188,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         )
     }
 
+    /// Prints the result. Notes about runs that counted as no, and how to go on, go to standard error.
     private func tell(_ result: ShrinkResult, _ runner: CandidateRunner) throws {
         let troubles = runner.test.troubles.noted
         if let reason = troubles.first, !output.quiet {

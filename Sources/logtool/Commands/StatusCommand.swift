@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// `logtool status`: how the recorders of a log are doing, as the log itself tells.
+/// `logtool status`: shows how the recorders of a log are doing, from the log and from the locks of its sources.
 struct StatusCommand: ParsableCommand, ExplainedCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",

@@ -50,6 +50,10 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         if root != nil && against != nil { throw ValidationError("--root and --against exclude each other") }
     }
 
+    /// Verifies the log and prints what was found; then failures follow.
+    ///
+    /// - Throws: `Failure` with exit code 3 if the log is damaged, with 1 if it is whole but does not continue the kept
+    ///   root.
     func run() throws {
         let kept = try keptRoot()
         let progress = output.progress("verifying")

@@ -14,7 +14,7 @@ struct LogOptions: ParsableArguments {
         try Self.open(path, isQuiet: isQuiet)
     }
 
-    /// Opens a log for reading. Unless `isQuiet`, a notice on standard error tells if it is a part.
+    /// Opens a log for reading. Unless `isQuiet`, a notice on standard error names a log that is a part.
     static func open(_ path: String, isQuiet: Bool) throws -> EventStore {
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: isQuiet))
         if !isQuiet, let notice = PartNotice.text(for: store, at: path) { StandardError.line("logtool: \(notice)") }

@@ -16,7 +16,7 @@ enum PointArgument {
 
     /// Reads a point.
     ///
-    /// - Throws: `ValidationError` that says which forms there are.
+    /// - Throws: `ValidationError` that lists the forms of points.
     static func parse(_ text: String) throws -> Point {
         if let point = Point(text) { return point }
         throw ValidationError(

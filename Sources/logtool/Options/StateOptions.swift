@@ -133,6 +133,7 @@ enum SourceArgument {
 
 /// Parts of the state document as an option, separated by commas.
 enum SectionArgument {
+    /// At least one part; unknown names are refused with the list of known ones.
     static func parse(_ text: String) throws -> Set<Section> {
         var sections: Set<Section> = []
         for name in text.split(separator: ",") {

@@ -50,6 +50,7 @@ final class OutputFile {
         try folder.move(draft, to: name)
     }
 
+    /// Writes the buffer. After an error its bytes are dropped, because the caller gives up.
     private func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         try buffer.withUnsafeBytes { bytes in

@@ -69,6 +69,7 @@ final class StandardOutput {
         pager?.start()
     }
 
+    /// Writes all bytes: a pipe or terminal may take them in pieces.
     private static func writeAll(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -67,6 +67,7 @@ struct FilesPlay {
         return isName && name != Array(".".utf8) && name != Array("..".utf8) ? name : nil
     }
 
+    /// Writes one file whole. A failure may leave the temporary name behind; the next file reuses it.
     private func put(_ bytes: [UInt8], as name: [UInt8]) throws {
         // The content is written under another name and renamed, so that readers see whole contents only. O_NOFOLLOW: a
         // planted link must not lead the write out of the directory.

@@ -58,7 +58,7 @@ struct GatewayDialect: PlayDialect {
     private var isReadyGiven = false
     /// True if the last frame of the recorder was RESUME.
     private var wasResume = false
-    /// True once a note says that the first handshakes differ.
+    /// True once a note has recorded that the first handshakes differ.
     private var isCompared = false
     /// The recorder's other frames by `op`; -1 for frames without one.
     private var sentCounts: [Int: Int] = [:]

@@ -103,8 +103,8 @@ struct GitPlay {
         tip = id
     }
 
-    /// Writes a commit's changes. A file whose text the log lacks (a binary file, or one too large) gets a text that
-    /// says so.
+    /// Writes a commit's changes. A file whose text the log lacks (a binary file, or one too large) gets a note in
+    /// place of its text.
     private func write(_ changes: [JSONValue], files: [JSONValue]) {
         let texts = Dictionary(files.compactMap { file in file["path"]?.string.map { ($0, file) } }) { first, _ in first
         }

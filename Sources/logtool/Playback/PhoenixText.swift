@@ -37,7 +37,7 @@ struct PhoenixText {
         payload = .object(["status": .string("ok"), "response": response])
     }
 
-    /// The `system` frame with which Realtime says that the channel's subscription to tables is in place.
+    /// The `system` frame with which Realtime confirms a channel's subscription to tables.
     init(system topic: String, joinReference: String?, isArray: Bool) {
         (self.joinReference, reference, self.topic, self.isArray) = (joinReference, nil, topic, isArray)
         event = "system"

@@ -59,8 +59,8 @@ final class PlayServer: Sendable {
     /// Binds the port and begins to accept clients.
     ///
     /// - Parameters:
-    /// - origins: origins beyond this machine's that may send requests.
-    /// - takesSockets: whether WebSocket upgrades are accepted.
+    ///   - origins: origins beyond this machine's that may send requests.
+    ///   - takesSockets: whether WebSocket upgrades are accepted.
     /// - Throws: `Failure` with the system's reason if the address cannot be bound.
     static func start(
         at address: PlayAddress,
@@ -237,7 +237,8 @@ final class PlayHTTPHandler: ChannelInboundHandler {
         // A browser's preflight request. The CORS headers are the whole answer.
         if request.method == "OPTIONS" { return Self.write(.body(status: 204, []), headers, to: context.channel) }
         let (channel, routes) = (context.channel, routes)
-        // Reading goes on while a route works; NIO's pipelining handler keeps answers in the order of requests.
+        // The route runs in a task of its own. NIO's pipelining handler withholds the next request until this answer has
+        // ended, so answers keep the order of requests.
         context.eventLoop.makeFutureWithTask { await routes(request) }.assumeIsolated().whenSuccess { answer in
             guard case .stream = answer else { return Self.write(answer, headers, to: channel) }
             self.openStream(request, headers, channel)

@@ -2,8 +2,8 @@
 import EventLog
 import Ingest
 
-/// One step of a script: what an event of the log says, or an opening or closing that the log lacks. A step that was
-/// added has the sequence and time of the event that shows it.
+/// One step of a script: an event of the log, or an opening or closing that the log lacks. A step that was added has
+/// the sequence and time of the event that shows it.
 struct PlayStep: Sendable {
     /// What happens.
     enum Act: Sendable {

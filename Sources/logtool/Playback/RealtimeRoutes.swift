@@ -34,8 +34,8 @@ struct RealtimeRoutes: RemoteRoutes {
 
     private static func id(_ record: JSONValue) -> String { PostgRESTFilter.text(record["id"]) ?? "" }
 
-    /// Answers of Supabase's auth server for one fixed user, whoever signs in. The token is valid until 2100, so that
-    /// no client refreshes it during a playback.
+    /// Answers of Supabase's auth server for one fixed user, whatever the name and password. The token is valid until
+    /// 2100, so that no client refreshes it during a playback.
     private func signIn(_ name: String, _ request: PlayRequest) -> PlayAnswer? {
         let user: JSONValue = .object([
             "id": .string("00000000-0000-0000-0000-000000000000"), "aud": .string("authenticated"),

@@ -214,7 +214,7 @@ final class SocketPlay<Dialect: PlayDialect> {
     private func finishSending() async {
         guard let sending else { return }
         self.sending = nil
-        // If the write fails, a `closed` event in the inbox says so.
+        // If the write fails, the inbox gets a `closed` event.
         try? await sending.future.get()
         tell(sending.given, sending.reached)
     }
@@ -430,7 +430,7 @@ extension SocketPlay {
     /// Sends everything pending, returns when the system has taken it, and reports the position.
     private func flush() async {
         await finishSending()
-        // If the write fails, a `closed` event in the inbox says so.
+        // If the write fails, the inbox gets a `closed` event.
         if let wire, pending.readableBytes > 0 { try? await wire.write(pending).get() }
         // A single huge frame must not keep its buffer for the rest of the playback.
         pending.clear(minimumCapacity: pending.capacity <= 2 * Self.pendingBytesMax ? pending.capacity : 0)

@@ -21,6 +21,8 @@ struct ChannelsPrinter {
         return hasMessages
     }
 
+    /// Prints a channel's name, counts, kind and topic. A channel without a row is gone from its source, if the state
+    /// has channels at all.
     private func printHeading(of contents: ShownChannels.Contents) throws {
         let name = contents.channel?["name"]?.string ?? contents.id
         var notes = [counted(contents.messages.count, "message")]

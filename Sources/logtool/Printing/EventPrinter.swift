@@ -49,6 +49,8 @@ final class EventPrinter {
         try output.line(output.style.text(columns, .quiet))
     }
 
+    /// Prints an event in columns, with its bytes below if they are requested. Bytes that are not UTF-8 show as U+FFFD
+    /// here; JSON has them in base64.
     private func printText(_ envelope: Envelope, payload: UnsafeRawBufferPointer) throws {
         if isFirst { try printColumns() }
         let style = output.style
@@ -68,6 +70,7 @@ final class EventPrinter {
         }
     }
 
+    /// What a reader looks for first: the frame's own name, then attributes and key.
     private static func details(of envelope: Envelope, title: String?) -> String {
         var details = title.map { [DisplayText.firstLine(of: $0).line] } ?? []
         details += envelope.attributes.pairs.map { "\($0.name)=\($0.value)" }

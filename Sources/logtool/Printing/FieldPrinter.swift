@@ -95,6 +95,7 @@ struct WordDiffText {
         return lines
     }
 
+    /// A piece as the parts of lines: each but the first begins a new line.
     private func parts(of piece: WordDiff.Piece, at index: Int, in pieces: [WordDiff.Piece]) -> [String] {
         let isLast = index == pieces.count - 1
         switch piece {

@@ -64,6 +64,7 @@ struct HistoryPrinter {
 
     private static let columns = "event   remote time (UTC)        recorded (UTC)           what"
 
+    /// Both times, the change, who made it, and the finer kinds in parentheses.
     private func headline(of entry: HistoryEntry, after dwell: Duration?) -> String {
         var words = [DisplayText.padded(entry.sequence.description, to: 6)]
         let remote = entry.remoteTime.map(TimeText.full) ?? "not told"

@@ -47,6 +47,7 @@ struct IdentityPrinter {
         ])
     }
 
+    /// Prints a thing with the changes that one log never received, and the first line of each.
     private func print(_ difference: IdentityDifference) throws {
         let isRemoved = difference.lacking == .second
         let style = output.style

@@ -25,6 +25,7 @@ struct StatePrinter {
         try printFooter(hasRemoteTimes: hasMessages || !rows("sessions").isEmpty)
     }
 
+    /// Items by list: a box, the text and the status.
     private func printItems() throws {
         for list in rows("items").grouped(by: ["source", "list"]) {
             try heading(list[0].text("list"), "\(counted(list.count, "item")) in \(list[0].text("source"))")
@@ -41,6 +42,7 @@ struct StatePrinter {
         }
     }
 
+    /// Sessions by source, with the source's aggregate. The shortest form of what the sessions' app shows.
     private func printSessions() throws {
         for sessions in rows("sessions").grouped(by: ["source"]) {
             let source = sessions[0].text("source")
@@ -58,6 +60,7 @@ struct StatePrinter {
         }
     }
 
+    /// Prompts by source: state, text and answer.
     private func printPrompts() throws {
         for prompts in rows("prompts").grouped(by: ["source"]) {
             try heading("prompts", prompts[0].text("source"))
@@ -73,6 +76,7 @@ struct StatePrinter {
         }
     }
 
+    /// Rows by table, each as its record in JSON. `×` marks a softly deleted row.
     private func printRows() throws {
         for table in rows("rows").grouped(by: ["source", "table"]) {
             try heading(table[0].text("table"), "\(counted(table.count, "row")) in \(table[0].text("source"))")
@@ -86,6 +90,8 @@ struct StatePrinter {
         }
     }
 
+    /// Guilds with counts of their members and roles, then one line that counts the sections without a listing of their
+    /// own.
     private func printGuilds() throws {
         let guilds = rows("guilds")
         if !guilds.isEmpty { try heading("guilds", counted(guilds.count, "guild")) }
@@ -108,6 +114,7 @@ struct StatePrinter {
         try output.line(quiet("also " + others.map { "\($0.name) \($0.count)" }.joined(separator: ", ")))
     }
 
+    /// What could not be decoded (I11). Equal issues are one line with a count.
     private func printIssues() throws {
         let issues = rows("issues")
         guard !issues.isEmpty else { return }

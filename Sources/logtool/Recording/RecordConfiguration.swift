@@ -52,6 +52,7 @@ struct RecordConfiguration: Equatable, Sendable {
         try read(try reader.root(text), reader)
     }
 
+    /// Reads the whole file. Order matters only for messages: the first mistake is reported.
     private mutating func read(_ root: JSONObject, _ reader: ConfigurationReader) throws {
         try reader.check(root, knows: ["metrics", "ca-file", "logs"], place: "the file")
         metrics = try reader.text(root, "metrics", place: "the file")
@@ -86,7 +87,7 @@ struct RecordConfiguration: Equatable, Sendable {
 }
 
 /// Reads the parts of the file. Unknown members are refused, so that a misspelt one does not pass as absent. `place`
-/// says in messages which part is read.
+/// names the part in messages.
 struct ConfigurationReader {
     let path: String
     let folder: URL
@@ -194,6 +195,7 @@ struct ConfigurationReader {
         return text == "true"
     }
 
+    /// The members that are numbers, durations or truth values.
     private func readNumbers(_ mapping: JSONObject, _ settings: inout SourceSettings, place: String) throws {
         if let text = try text(mapping, "intents", place: place) {
             guard let number = UInt64(text) else { throw failure("\(place): intents is no number") }

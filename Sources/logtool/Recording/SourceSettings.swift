@@ -89,6 +89,7 @@ struct SourceSettings: Hashable, Sendable {
         )
     }
 
+    /// A gateway; it needs a token or a refresh token.
     private func gateway(_ name: SourceName, follows: Bool) throws -> GatewaySource {
         let refresh = refreshURL.flatMap { url in refreshFile.map { GatewaySource.Refresh(url: url, tokenFile: $0) } }
         // A refresh token is enough, because access tokens are made of it.
@@ -106,6 +107,7 @@ struct SourceSettings: Hashable, Sendable {
         )
     }
 
+    /// A CloudKit container; it needs the user's token and the API token.
     private func cloudKit(_ name: SourceName, follows: Bool) throws -> CloudKitSource {
         guard let token, let key else {
             throw Failure(

@@ -17,8 +17,8 @@ enum Anonymizer {
         let keptWords: [String]
     }
 
-    /// Replaces as many classes of texts as the test allows. The test must still say yes of all events; if they are
-    /// minimal, it must also say no without any one of them.
+    /// Replaces as many classes of texts as the test allows. The test must still hold for all events; if they are
+    /// minimal, it must also fail without any one of them.
     ///
     /// - Returns: `nil` if nothing can be replaced.
     /// - Throws: what the test throws; `EventLogError` if a replaced key or attribute breaks a limit.
@@ -56,7 +56,7 @@ enum Anonymizer {
         return nil
     }
 
-    /// True if the test says no without any one event.
+    /// True if the test fails without any one event.
     private static func isEachNeeded(_ events: [CandidateEvent], _ test: InterestTest) throws -> Bool {
         guard events.count > 1 else { return true }
         return try events.indices.allSatisfy { index in

@@ -36,7 +36,7 @@ final class AnswerBook {
         (descriptor, path, foundCount) = (-1, nil, 0)
     }
 
-    /// Opens or makes a file. Nothing is synced: answers that a power cut loses are asked for again.
+    /// Opens or makes a file. Nothing is synced: the next search finds answers again that a power cut has lost.
     ///
     /// - Parameter question: What the answers are about.
     /// - Throws: `Failure` with exit code 11 if another search has it locked; with exit code 2 if the path is not a

@@ -2,13 +2,13 @@ import EventLog
 import Projections
 import Synchronization
 
-/// The question that a search asks of each candidate. Candidates are folded in memory; no log is written.
+/// The test that a search applies to each candidate. Candidates are folded in memory; no log is written.
 struct InterestTest: Sendable {
     /// What must be so for the answer to be yes.
     enum Question: Sendable {
         /// The command exits with 0.
         case command(TestCommand, part: StatePartQuery)
-        /// The expression holds. If there is a second reading, it must hold under the first and not under the second.
+        /// The expression holds. With a second reading, it must hold under the first and not under the second.
         case expression(StateExpression)
         /// The two readings give different states.
         case readings

@@ -45,6 +45,7 @@ struct Payload {
         case commit, frame, other
     }
 
+    /// Takes a payload apart by its kind. Bytes that are no JSON become one segment without a value.
     init(of draft: DraftEvent) {
         switch draft.kind.rawValue {
         case "git.commit/1", "git.rewrite/1": family = .commit
@@ -96,6 +97,7 @@ struct Payload {
         return cuts
     }
 
+    /// The cuts of one value: lines and length of a text, or the parts of a container.
     private func cuts(of value: JSONValue, at path: [Int], in segment: Int) -> [Cut] {
         if case .string(let text) = value {
             let isOpen = family != .commit || isText(path, in: segment)

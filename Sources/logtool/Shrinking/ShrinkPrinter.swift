@@ -23,6 +23,8 @@ struct ShrinkPrinter {
     /// The most events listed as text.
     private static let eventsMax = 20
 
+    /// Prints the result and flushes. Events come with their sequence in the log that was shrunk, so that they can be
+    /// found there.
     func print(_ result: ShrinkResult) throws {
         if isJSON {
             try output.line(Self.document(result).text)

@@ -1,13 +1,13 @@
 import EventLog
 import Projections
 
-/// Finds a small part of a log for which a test still says yes.
+/// Finds a small part of a log for which a test still holds.
 ///
 /// Big cuts come first: the shortest prefix, what its last event depends on, whole sources, connections, channels and
 /// things, runs of events, single events, and last the insides of payloads; again until nothing helps. `EventLinks`
 /// decides only which cuts are tried first.
 ///
-/// The result is 1-minimal in events: the test said no without any single one of them. It need not be the smallest
+/// The result is 1-minimal in events: the test fails without any single one of them. It need not be the smallest
 /// possible. The search depends on nothing but log and test, so a second one takes the same way.
 struct ShrinkSearch {
     let runner: CandidateRunner
@@ -27,8 +27,8 @@ struct ShrinkSearch {
 
     /// Searches until nothing helps, or the time is over.
     ///
-    /// - Returns: Whether the whole log is interesting; if not, nothing was searched.
-    /// - Throws: `Failure` if the test says yes of a log without events, or does not answer the same twice.
+    /// - Returns: True if the test holds for the whole log; if not, nothing was searched.
+    /// - Throws: `Failure` if the test holds for a log without events, or gives two answers for the same events.
     mutating func run() throws -> Bool {
         do {
             guard try runner.isInteresting(best) else { return false }
@@ -55,7 +55,8 @@ struct ShrinkSearch {
         return true
     }
 
-    /// A test that says yes of an empty log asks for what is absent; every log would shrink to nothing.
+    /// Refuses a test that holds for an empty log: it looks for something absent, and every log would shrink to
+    /// nothing.
     private func refuseEmpty() throws {
         guard try runner.isInteresting(Candidate([])) else { return }
         throw Failure("shrink: the test says yes of a log without events; negate it, or ask for what went wrong")
@@ -100,9 +101,9 @@ struct ShrinkSearch {
     /// Shorter texts occur in too many events.
     private static let textBytesMin = 3
 
-    /// Bisects for the first event after which the test says yes, and drops all later ones.
+    /// Bisects for the first event after which the test holds, and drops all later ones.
     ///
-    /// Each event is folded about twice: a tested prefix that says no is folded on from.
+    /// Each event is folded about twice: the search folds on from a tested prefix for which the test fails.
     private mutating func cutAfterwards() throws {
         let events = best.events
         var (low, high) = (0, events.count)
@@ -116,7 +117,7 @@ struct ShrinkSearch {
             if answer == nil {
                 let states = try runner.test.folded(events[base.count..<middle], onto: base.states)
                 answer = try runner.test.holds(in: states)
-                // Only a prefix that says no is part of every later candidate.
+                // Only a prefix for which the test fails is part of every later candidate.
                 if answer == false { base = (middle, states) }
             }
             runner.note(answer == true, to: candidate)
@@ -148,7 +149,7 @@ struct ShrinkSearch {
         if let hit { take(Candidate(guesses[hit].map { events[$0] })) }
     }
 
-    /// Leaves out groups of events that `group` gives the same number, as long as the test says yes. `group` gets an
+    /// Leaves out groups of events that `group` gives the same number, as long as the test holds. `group` gets an
     /// event's place.
     private mutating func removeGroups(by group: (Int) -> Int) throws {
         var units: [[CandidateEvent]] = []

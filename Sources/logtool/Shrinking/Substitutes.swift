@@ -41,6 +41,8 @@ struct Substitutes {
         assert(dayShift % 7 == 0, "times move by whole weeks")
     }
 
+    /// Gives each word of two letters and more a made-up one, in the order of first appearance. Words stay once no more
+    /// are left of their length.
     private mutating func chooseWords(_ pieces: [TextPiece], _ kept: Set<String>) {
         var originals: [String] = []
         for case .word(let word) in pieces where !kept.contains(word.lowercased()) {
@@ -142,6 +144,7 @@ struct Substitutes {
     /// The replaced words of more than three letters, in lower case. Shorter ones occur within other words by chance.
     var replacedWords: [String] { words.keys.filter { $0.unicodeScalars.count > 3 }.sorted() }
 
+    /// The substitute of one piece. Times since 1970 are moved like dates, so they keep their distance to them.
     private func replace(_ piece: TextPiece) -> String {
         switch piece {
         case .word(let word): return Self.cased(words[word.lowercased()] ?? word, like: word)

@@ -53,6 +53,7 @@ struct Explanation {
     /// A log to search, with the point to end at and the point to begin after; `nil` is the head.
     private typealias Place = (path: String, query: StateQuery, from: Point?)
 
+    /// The logs to search. Two points of one log need one search, two readings of one log two.
     private var places: [Place] {
         switch (first, second) {
         case (.log(_, _, let one), .log(_, _, let other)) where isOneLog && one != other:

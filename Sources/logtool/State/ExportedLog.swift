@@ -109,11 +109,12 @@ extension ExportedLog {
         return .event(try ExportedEvent.event(value))
     }
 
+    /// A run of dropped events.
     private static func run(_ value: JSONValue) throws -> DroppedRun {
         let first = try ExportedEvent.number(value, "from")
         let hashes = try ExportedEvent.hashes(value, "leafHashes")
         let (end, overflow) = first.addingReportingOverflow(UInt64(hashes.count))
-        // The members say the same thing twice, so a cut line is noticed.
+        // `to` follows from the other two members, so a cut line is noticed.
         guard first > 0, !overflow, try ExportedEvent.number(value, "to") == end - 1 else {
             throw ExportedEvent.Fault(description: "\"from\", \"to\" and \"leafHashes\" do not fit")
         }
@@ -129,7 +130,7 @@ extension ExportedLog {
         )
     }
 
-    /// A subtree of events that the part lacks, which stands at a multiple of its size.
+    /// A subtree of events that the part lacks: its level, and the hash that takes its place in the tree.
     private static func missing(_ value: JSONValue) throws -> MissingRun {
         guard let level = value["level"]?.number?.uint64, level <= MissingRun.levelMax else {
             throw ExportedEvent.Fault(description: "\"level\" is no number from 0 to \(MissingRun.levelMax)")

@@ -29,6 +29,7 @@ struct LogStatistics {
     /// The number of rows in each section of the state, and its digest.
     let state: StateSummary
 
+    /// Counts the events of the session's prefix, then takes the state's summary.
     init(session: borrowing ReadSession, store: StoreStatistics, progress: Progress) throws {
         self.store = store
         head = session.head

@@ -93,7 +93,8 @@ struct StateLoader {
         throw Failure("find \"\(name)\": several channels fit: \(shown)")
     }
 
-    /// The last event of the state; says so on standard error if a time lies before the first event.
+    /// The last event of the state. Unless `isQuiet`, a notice on standard error points out a time before the first
+    /// event.
     private func sequence(of query: StateQuery, in session: borrowing ReadSession) throws -> SequenceNumber {
         try query.checkNames(in: session)
         let sequence = try query.point?.resolve(in: session) ?? session.head

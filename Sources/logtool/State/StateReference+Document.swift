@@ -24,6 +24,7 @@ extension StateReference {
         }
     }
 
+    /// Reads a state document. Only its format is checked; a section that it lacks counts as empty.
     private static func parse(_ bytes: [UInt8], name: String) throws -> JSONValue {
         let document: JSONValue
         do {

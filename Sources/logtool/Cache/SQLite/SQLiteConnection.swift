@@ -181,7 +181,7 @@ extension SQLiteConnection {
     }
 
     /// The last error of this connection. Call it before the next call to SQLite. A refusal of the guard comes first,
-    /// because SQLite's own message only says "not authorized" or "interrupted".
+    /// because SQLite's own message is only "not authorized" or "interrupted".
     func trouble() -> SQLiteTrouble {
         SQLiteTrouble(
             code: sqlite3_errcode(handle),

@@ -51,6 +51,8 @@ final class SQLiteStatement {
         (0..<sqlite3_column_count(handle)).map { value(at: $0) }
     }
 
+    /// Binds one value; `index` counts from 1. Clamping a count cuts no value: SQLite refuses anything longer than its
+    /// limit of length, which is below 2 GiB.
     private func bind(_ value: SQLiteValue, at index: Int32) throws {
         let result =
             switch value {
