@@ -114,6 +114,7 @@ struct FirstDifferencePrinter {
     let form: ListForm
 
     func print(_ difference: FirstDifference?) throws {
+        // One document has one line here, so `--json` and `--jsonl` are the same.
         guard form == .text else { return try output.line(Self.json(difference).text) }
         guard let difference else { return try output.line("the two are the same after every event") }
         let event = difference.event

@@ -91,6 +91,7 @@ struct BisectedTest {
     init(_ test: StateTest, playing store: EventStore, as form: PlayForm?) throws {
         self.test = test
         #if Recorders
+        // The source is not an option: the log must have exactly one that fits.
         trial = try PlayTrial(store: store, form: form, source: nil)
         #else
         throw Failure.noRecorders("bisect --play")
@@ -102,6 +103,7 @@ struct BisectedTest {
         #if Recorders
         if let trial, case .command(var command, let part) = test {
             return try trial.serving(through: state.sequence) { address in
+                // The address changes with each point, because each server has its own port.
                 command.variables = ["EVENTLOG_PLAY_URL": "http://\(address)"]
                 return try StateTest.command(command, part: part).verdict(state, options: options)
             }

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLog
 import Projections
 
-/// How `bisect` and `shrink` judge a state: by a command or an expression.
+/// How `bisect` and `shrink` judge a state: by a command or an expression. The other options say what the command gets.
 struct TestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

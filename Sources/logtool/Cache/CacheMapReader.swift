@@ -128,6 +128,7 @@ extension CacheMapReader {
         }
         let members = try known(entry.value, Self.columnMembers, in: place)
         let origins = ["from", "text", "value"].filter { members[$0] != nil }
+        // `from`, `text` and `value` exclude each other.
         guard origins.count == 1, let kind = origins.first, let node = members[kind] else {
             throw failure("\(place) needs one of from, text and value", entry.line)
         }
@@ -152,6 +153,7 @@ extension CacheMapReader {
     /// Splits a template at its braces. Values are put in now, members for each row.
     private func template(_ text: String, _ scope: Scope, _ place: String, _ line: Int) throws -> [CacheColumn.Piece] {
         var pieces: [CacheColumn.Piece] = []
+        // Each part but the first begins with a name and its closing brace.
         for (index, part) in text.split(separator: "{", omittingEmptySubsequences: false).enumerated() {
             if index == 0 {
                 pieces.append(.text(String(part)))

@@ -24,6 +24,7 @@ struct CachePrinter {
         try output.line(output.style.text(DisplayText.escaped(name), role) + output.style.text(word, .quiet))
         let printer = FieldPrinter(output: output)
         for field in difference.fields {
+            // The member is named only where it says more than the column.
             let isSame = field.member == field.column
             let name = isSame || field.member.isEmpty ? field.column : "\(field.column) (\(field.member))"
             try printer.printChange(of: name, from: field.log?.json, to: field.cache?.json)

@@ -82,6 +82,7 @@ struct CheckReport {
         return lines.joined(separator: "\n")
     }
 
+    /// One state that differs: for whom, where, how, and the event responsible.
     private static func json(_ mismatch: FixtureMismatch) -> JSONValue {
         .object([
             "profile": .string(mismatch.profile.rawValue),
@@ -91,6 +92,7 @@ struct CheckReport {
         ])
     }
 
+    /// Why a fixture failed, in one or more lines.
     private static func reason(for result: CheckResult) -> String {
         result.trouble ?? result.mismatches.map(\.description).joined(separator: "\n")
     }

@@ -89,6 +89,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
         // The log may have grown since the state was made.
         let size = state.sequence.rawValue
         var summary = AuditSummary(size: size, root: try session.root(size: size))
+        // Of all things, compactions drop only messages.
         if selection.kinds.contains(.message) {
             summary.droppedMessages = state.droppedMessageCount(where: chosen.includes)
         }
@@ -133,6 +134,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
             let output = output.paged(unless: csv ? .lines : lists.form)
             return csv ? AuditTable(output: output) : AuditTextPrinter(output: output, form: lists.form)
         }
+        // The page names its selection, because it is read without the command line.
         let asked = selection.given.isEmpty ? "all changes" : selection.text
         let title = Directory.split(log.path).name
         guard html != "-" else {

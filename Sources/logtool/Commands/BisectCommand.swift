@@ -140,6 +140,7 @@ struct BisectCommand: ParsableCommand, ExplainedCommand {
         }
         if let against { return try compare(&bisection, &walk, with: against, tell) }
         let isQuiet = output.quiet || document.json
+        // A client gets a fixed minute: `--timeout` belongs to `--run`.
         let driver = play.map { TestCommand(line: $0, timeout: .seconds(60), isQuiet: isQuiet) }
         let given = driver.map { StateTest.command($0, part: StatePartQuery()) } ?? test.test(isQuiet: isQuiet)
         // `validate` has refused a command line without a test.

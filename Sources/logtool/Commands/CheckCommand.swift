@@ -56,6 +56,7 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
     /// Checks all fixtures, then prints and writes the reports. The exit code is thrown last: 2 if a fixture cannot be
     /// used, else 1 if a state differs.
     func run() async throws {
+        // CI systems set CI. A run there that updated fixtures would pass whatever the state is.
         if update, !(Terminal.environment("CI") ?? "").isEmpty {
             throw Failure("check --update: CI is set, and a CI run must not change what it checks")
         }
@@ -70,6 +71,7 @@ struct CheckCommand: AsyncParsableCommand, ExplainedCommand {
             try output.line(tap ? report.tap : report.text)
         }
         try output.flush()
+        // Written whole and renamed, so that a CI server never reads half a report.
         if let junit { try Partial.write(Array(report.junit.utf8), toFileAt: junit) }
         // A fixture that cannot be read is trouble (2), not a difference (1).
         if results.contains(where: \.isUnusable) { throw Outcome.trouble }

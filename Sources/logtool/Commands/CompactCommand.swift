@@ -75,6 +75,8 @@ struct CompactCommand: ParsableCommand, ExplainedCommand {
         return try compact(store, scratch: scratch.path, progress)
     }
 
+    /// Runs the compaction. It proves the kept events (I13) and is refused if the log would grow; both leave the log as
+    /// it was.
     private func compact(_ store: EventStore, scratch: String?, _ progress: Progress) throws -> CompactionSummary {
         try Compaction.run(
             store,

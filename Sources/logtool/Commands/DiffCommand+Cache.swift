@@ -18,6 +18,7 @@ extension DiffCommand {
         let output = output.paged(unless: lists.form)
         let printer = CacheListPrinter(output: output, form: lists.form, countMax: selectors.count ?? .max)
         try CacheComparison.compare(state, map, with: cache) { difference in
+            // The first printed row must not share its line with the progress.
             progress.end()
             return try printer.add(difference)
         }

@@ -84,6 +84,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if mapping.map != nil || other.isCache { return try compareWithCache() }
         let progress = output.progress("replaying")
         let differences = selectors.chosen(try allDifferences(progress))
+        // A misspelt name must not read as "the same".
         if differences.isEmpty, selectors.namesThings {
             try selectors.checkThatSomethingFits(in: documents(progress), areDocuments: areDocuments)
         }
@@ -125,6 +126,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         guard case .log(let path, let point, let profile) = one,
             case .log(let otherPath, let otherPoint, let otherProfile) = other
         else { throw Failure("diff --first: a state document has no events; name two readings of logs") }
+        // Two stores of one directory share its environment (I6).
         let stores = try [path, otherPath].map { try LogOptions.open($0, isQuiet: self.output.quiet) }
         let queries = [(point, profile), (otherPoint, otherProfile)].map {
             StateQuery(point: $0.0, profile: $0.1, source: selectors.source)

@@ -79,6 +79,7 @@ struct EventsCommand: AsyncParsableCommand, ExplainedCommand {
         if let sequences = try selection.range(in: session, where: isMatch) {
             try print(sequences, of: session, selection, with: printer)
         }
+        // With `--follow`, nothing yet is no failure.
         guard printer.isEmpty, !follow else { return }
         if let text = match.match {
             throw Failure("find \"\(text)\": no event that is asked for holds it", exitCode: Outcome.no)

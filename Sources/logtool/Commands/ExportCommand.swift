@@ -51,6 +51,7 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         let progress = speech.progress("exporting")
         if output == "-" {
             let standard = speech.standardOutput
+            // One session: the export is of one prefix, whatever is appended meanwhile.
             try store.read { try write($0, progress) { try standard.write($0) } }
             progress.end()
             return try standard.flush()

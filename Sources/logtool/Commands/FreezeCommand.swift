@@ -80,6 +80,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
             )
         }
         let store = try log.open(isQuiet: output.quiet)
+        // Fixed before the events are written, so that a growing log does not add to the fixture.
         let last = try store.read { try point.at?.resolve(in: $0) ?? $0.head }
         let fixture = try Fixture.freeze(store, through: last, profile: profile, to: folder, about: about(last))
         let output = output.standardOutput
@@ -93,6 +94,7 @@ struct FreezeCommand: ParsableCommand, ExplainedCommand {
             try output.line("froze events 1 to \(last) in \(DisplayText.escaped(folder.relativePath))")
             try output.line("next: logtool check \(DisplayText.escaped(folder.relativePath))")
         }
+        // Behind the result, to be copied into a test file.
         if swift { try output.line(scaffold(folder)) }
         try output.flush()
     }

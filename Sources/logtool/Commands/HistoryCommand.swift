@@ -119,6 +119,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         var count = 0
         let selection = try store.read { try HistorySelection(selectors, in: $0) }
         try state.forEachHistory(of: entity) { reference, history in
+            // The search is for the text in all entries; the range then narrows down what is shown of a thing.
             guard selection.includes(reference), var found = printer.found(reference, history) else { return }
             try store.read { session in
                 found.entries = try selection.chosen(found.entries, in: session)
@@ -139,6 +140,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         try output.flush()
         let names = selectors.given.isEmpty ? "" : " with \(selectors.given.joined(separator: " and "))"
         let place = entity.map { "of what \"\($0)\" can mean" } ?? "in the log"
+        // A compaction keeps the newest messages only, so a text may have gone with the others.
         let dropped = try store.read { $0.decidedAt } > .zero ? "; what compactions dropped cannot be searched" : ""
         throw Failure(
             "find \"\(text.text)\": nothing \(place) holds or held it\(names)\(dropped)",

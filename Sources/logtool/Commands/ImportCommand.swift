@@ -67,6 +67,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
                 progress.report("read \(lines.number) lines", done: lines.number)
             }
         }
+        // A part is easily taken for the whole log.
         if result.missing > 0, !output.quiet {
             StandardError.line("logtool: \(result.missing) of \(header.size) events are missing: the file is a part")
         }
@@ -74,6 +75,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         try print(Self.summary(result, size: header.size), progress)
     }
 
+    /// Ends the progress line, then prints the result.
     private func print(_ summary: IngestSummary, _ progress: Progress) throws {
         progress.end()
         try IngestSummaryPrinter(output: output.standardOutput, summary: summary).print(asJSON: document.json)

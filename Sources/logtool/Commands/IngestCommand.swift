@@ -79,12 +79,14 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
             throw ValidationError("--table and --api-key-env go with realtime only")
         }
         if kind == .realtime && realtime.table.isEmpty { throw ValidationError("realtime needs at least one --table") }
+        // A file needs no access, and git takes none by these options.
         if [.capture, .har].contains(kind) && live.isGiven || kind == .git && live.namesAccess {
             throw ValidationError("--follow, --token-… and --ca-file go with live sources only")
         }
         if kind == .git && polled.interval != nil && !live.follow {
             throw ValidationError("--interval goes with --follow")
         }
+        // Acts alone have this source (I1).
         if name == SourceName.logtool.rawValue { throw ValidationError("the source name \"logtool\" is reserved") }
     }
 
@@ -145,6 +147,7 @@ struct IngestCommand: AsyncParsableCommand, ExplainedCommand {
     /// Records a source once. If no log exists yet, the source is opened first, so that an unusable one leaves no empty
     /// log behind.
     private func record(_ source: some EventSource, progress: Progress) throws -> IngestSummary {
+        // The rate covers duplicates, too: they cost as much to read.
         let report = { (summary: IngestSummary) in
             progress.report("\(summary.appended) new events", done: summary.appended + summary.duplicates)
         }

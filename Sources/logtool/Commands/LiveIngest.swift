@@ -39,6 +39,7 @@ struct LiveIngest {
         } catch {
             result = .failure(error)
         }
+        // In both cases; `defer` cannot wait.
         try await tools.http.shutdown()
         return try result.get()
     }

@@ -22,6 +22,7 @@ extension PlayCommand {
         let store = try log.open(isQuiet: output.quiet)
         let playback = try makePlayback(store)
         let play = try playback.context()
+        // Trapped before the playback starts, so that no signal ends the process without the report.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         if step { readKeys(play.inbox) }
         let end = try await withThrowingTaskGroup(of: End?.self) { group in
@@ -102,6 +103,7 @@ extension PlayCommand {
         }
     }
 
+    /// Prints the report, also after a signal.
     private func say(_ report: PlayReport) throws {
         let output = output.standardOutput
         if document.json {

@@ -71,6 +71,7 @@ struct ProfilesCommand: ParsableCommand, ExplainedCommand {
         let progress = output.progress("replaying")
         defer { progress.end() }
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
+        // Documents are compared, not digests: a reading may keep an order of its own that no document shows.
         let canonical = try loader.document(for: StateQuery(point: point.at))
         return try Profile.allCases.filter { $0 != .canonical }.map { profile in
             let own = try loader.document(for: StateQuery(point: point.at, profile: profile))

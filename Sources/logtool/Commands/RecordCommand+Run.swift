@@ -11,6 +11,7 @@ extension RecordCommand {
     /// and this one, which waits for them.
     func run() async throws {
         let configuration = try RecordConfiguration(path: config)
+        // Reading the file has checked it.
         if check { return try say(configuration) }
         let level: Logger.Level = output.quiet ? .error : .info
         let tools = try LiveTools.machine(trustFile: configuration.trustFile, level: level, speed: speed)
@@ -50,6 +51,7 @@ extension RecordCommand {
             // The recorders end last. A failure, such as an address that is taken, ends them too.
             for try await isOver in group where isOver { group.cancelAll() }
         }
+        // Connections must be closed before the last reference to the client is released.
         try await tools.http.shutdown()
         throw ExitCode(signals.code ?? 0)
     }
@@ -69,6 +71,7 @@ extension RecordCommand {
         }
     }
 
+    /// Prints each source with its log and kind.
     private func say(_ configuration: RecordConfiguration) throws {
         let output = output.standardOutput
         for entry in configuration.entries {

@@ -62,12 +62,14 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         if each && !digest { throw ValidationError("--each goes with --digest") }
         if step && digest { throw ValidationError("--step and --digest exclude each other") }
         if point.at != nil && log.point != nil { throw ValidationError("--at and LOG@POINT exclude each other") }
+        // Giving the same profile twice is no contradiction.
         if let profile = log.profile, state.reading.profile != .canonical, state.reading.profile != profile {
             throw ValidationError("--profile and LOG#PROFILE exclude each other")
         }
         if step && (point.at ?? log.point) != nil {
             throw ValidationError("--step takes --from and --to instead of a point")
         }
+        // Options for people have no meaning for programs, and silently ignoring them would mislead.
         if let option = view.given, step || digest || lists.form != .text {
             throw ValidationError("\(option) is for the state as text; the document holds everything")
         }
@@ -89,6 +91,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         )
         let last = try state.checked ? loader.store.read { try lastPoint(in: $0) } : nil
         let query = query(through: last)
+        // Digests are for programs, although they are text.
         let output = output.paged(unless: digest ? .lines : lists.form)
         switch (step, digest, each) {
         case (true, _, _): try printSteps(of: loader, query, to: output)

@@ -61,6 +61,8 @@ struct SalvageCommand: ParsableCommand, ExplainedCommand {
         ])
     }
 
+    /// The result as lines. The log's end cannot be known: events behind the last one that was found have left no
+    /// trace.
     private static func text(of report: SalvageReport, target: String) -> String {
         let path = DisplayText.escaped(target)
         var lines = ["\(counted(Int(report.held), "event")) of sequences 1 to \(report.head), in \(path)"]

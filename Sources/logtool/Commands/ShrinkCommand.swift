@@ -99,6 +99,7 @@ struct ShrinkCommand: ParsableCommand, ExplainedCommand {
         let begin = ContinuousClock.now
         let store = try log.open(isQuiet: output.quiet)
         try refuseExisting(target)
+        // The root names exactly these events, so that answers of a log that has grown since are not used.
         let root = try store.read { try $0.root(size: $0.head.rawValue) }
         // Answers hold for this root and this test alone; others in the book are not used.
         let book = try AnswerBook(

@@ -28,6 +28,7 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        // One instant for all sources, so that their ages can be compared.
         let now = SystemClock.now
         let progress = output.progress("reading what the recorders say")
         let store = try log.open(isQuiet: output.quiet)
@@ -65,6 +66,8 @@ struct StatusCommand: ParsableCommand, ExplainedCommand {
         return json
     }
 
+    /// One source as a line: its link, events, age, gaps and rate limit. Sources without links are recording or
+    /// recorded, by their lock alone.
     private static func text(_ status: RecorderStatus, now: Timestamp) -> String {
         var parts = [status.source.rawValue]
         switch status.saysConnected {

@@ -76,6 +76,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
                 exitCode: Outcome.damaged
             )
         }
+        // Last, because a damaged log has no root to compare.
         if let kept { try check(kept, in: log.open(isQuiet: self.output.quiet)) }
     }
 
@@ -129,6 +130,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         return "\(line)\nderived: compared \(compared) with what the events give"
     }
 
+    /// The report as in `docs/cli-json.md`. `missing` and `damage` are left out where they do not apply.
     private static func json(_ report: VerifyReport, _ deep: DerivedCheck?) -> JSONObject {
         [
             "intact": .bool(report.isIntact),

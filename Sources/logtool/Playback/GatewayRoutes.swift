@@ -36,6 +36,7 @@ struct GatewayRoutes: RemoteRoutes {
         case ("guilds", "members"): return .json(Self.enveloped(try page(rows.members(of: id), request)))
         case ("guilds", "roles"): return .json(.array(try rows.roles(of: id)))
         case ("guilds", "bans"): return .json(.array(try rows.bans(of: id)))
+        // The state has no invites.
         case ("guilds", "invites"): return .json(.array([]))
         case ("channels", ""): return try rows.channel(id).map { .json(Self.enveloped($0)) }
         case ("channels", "voice/states"): return .json(.array(try rows.voiceStates(in: id)))
@@ -59,6 +60,7 @@ struct GatewayRoutes: RemoteRoutes {
         switch (parts.first, parts.last) {
         case ("auth", "login"), ("auth", "register"), ("auth", "refresh"):
             return .json(Self.session(of: play.report.now.user))
+        // Clients send these without reading an answer.
         case ("auth", "logout"), (_, "typing"), (_, "ack"): return .body(status: 204, [])
         default: return nil
         }

@@ -26,6 +26,7 @@ struct ItemsRoutes: RemoteRoutes {
         let rows = try play.states.rows(.items, at: play.report.sequence)
         let project = words.first { $0.hasPrefix("--project=") }.map { String($0.dropFirst("--project=".count)) }
         switch (command, words.first) {
+        // Projects are the lists of the state; the first by name counts as the default.
         case ("project", _):
             let lists = Set(rows.compactMap { $0["list"]?.string }).sorted()
             return .json(.array(lists.enumerated().map { Self.project($0.element, isDefault: $0.offset == 0) }))
@@ -42,9 +43,11 @@ struct ItemsRoutes: RemoteRoutes {
                 return .json(.object(["error": .string("ticket '\(id)' not found")]), status: 400)
             }
             return .json(Self.ticket(row))
+        // No agent runs in a recording.
         case ("agent", "status"):
             return .json(.object(["provisioned": .bool(false), "running": .bool(false), "actionable": .bool(false)]))
         default:
+            // Changing the state would make later frames contradict it.
             play.report.note(recorded: "no command", client: "sent \"\(command)\", which changes nothing")
             return .text("\(words.first { !$0.hasPrefix("--") } ?? "") updated\n")
         }

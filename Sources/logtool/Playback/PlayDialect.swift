@@ -4,7 +4,8 @@ import EventLog
 /// What differs between protocols: which frames wait for the client, and what a client needs beyond the recording.
 ///
 /// A dialect only decides; it has no socket and no clock. The playing task calls it, never two calls at a time. For
-/// each recorded frame: `read`, then `need` until it returns `go`, then `give`.
+/// each recorded frame: `read`, then `need` until it returns `go`, then `give`. Frames before the start go through
+/// `read` and `give` alone.
 protocol PlayDialect {
     /// What a recorded frame means to the protocol.
     associatedtype Act
@@ -13,12 +14,11 @@ protocol PlayDialect {
     mutating func connectionOpened()
     /// Called when a client has connected, and after each passed step; forgets what belongs to the client before.
     mutating func wireOpened()
-    /// Reads a recorded frame. Called once for each frame, in order.
+    /// Reads a recorded frame. Called in the order of the script, and again after a rewind.
     ///
     /// - Parameter isOut: True for frames that the recorder sent.
     mutating func read(_ frame: [UInt8], isOut: Bool) -> Act
-    /// What must happen before an act can be given; `act` is `nil` after the end of the script. `go` has no effect that
-    /// a second call would repeat.
+    /// What must happen before an act can be given; `act` is `nil` after the end of the script.
     mutating func need(before act: Act?, at now: PlayInstant) -> PlayNeed
     /// Called when a wait that `need` returned has timed out. The next `need` must not wait for the same thing.
     mutating func gaveUp(before act: Act)

@@ -38,7 +38,7 @@ struct PlayStep: Sendable {
 /// Events are read in batches so that memory does not grow with the log (I32). A copy of the value goes on from the
 /// same place independently.
 struct PlayScript {
-    /// The limits of one batch; the first of them that is reached ends it. A batch has at least one step.
+    /// The limits of one batch; the first of them that is reached ends it.
     private static let countMax = 1_024
     private static let bytesMax = 1 << 20
 
@@ -48,7 +48,7 @@ struct PlayScript {
     let end: SequenceNumber
     /// The next event to read; `end` + 1 when all are read.
     private var next = SequenceNumber(1)
-    // The steps of the current batch, and the place of the next one in it.
+    /// The steps of the current batch, and the place of the next one in it.
     private var batch: [PlayStep] = []
     private var place = 0
     private var link = PlayLink()

@@ -74,6 +74,7 @@ struct ChannelsPrinter {
         var marks = message["editedAt"] == nil ? [] : ["edited"]
         if opensCircle { marks.append("replies run in a circle") }
         if let reactions = message["reactions"]?.array, !reactions.isEmpty { marks.append(Self.summary(of: reactions)) }
+        // VibeChannel's messages have files and images, those of gateways attachments.
         let attached = ["files", "images", "attachments"].reduce(0) { $0 + (message[$1]?.array?.count ?? 0) }
         if attached > 0 { marks.append(counted(attached, "attachment")) }
         try printLine(of: message, prefix: prefix, text: message.text("content"), marks: marks)
@@ -136,6 +137,7 @@ struct ChannelsPrinter {
         }
     }
 
+    /// The name, else the id.
     private static func author(of message: JSONValue) -> String {
         message["authorName"]?.string ?? message.text("author")
     }

@@ -29,11 +29,13 @@ struct CompactionPrinter {
         try output.line(advice)
     }
 
+    /// For a log in which every event is needed.
     private func printNothing() throws {
         try output.line("nothing to drop: the state needs each of \(counted(summary.events.before, "event"))")
         try output.line(quiet("digest \(summary.digest)"))
     }
 
+    /// For a compaction that was not done because the log would have grown.
     private func printRefusal(_ refused: (events: Int, bytes: UInt64)) throws {
         let dropped = summary.events.before - refused.events
         try output.line(
@@ -53,6 +55,7 @@ struct CompactionPrinter {
         ].joined(separator: ", ")
     }
 
+    /// What to do before (dry run), or what can still be done.
     private var advice: String {
         let log = DisplayText.escaped(path)
         return isDryRun

@@ -52,6 +52,7 @@ final class EventPrinter {
     /// Prints an event in columns, with its bytes below if they are requested. Bytes that are not UTF-8 show as U+FFFD
     /// here; JSON has them in base64.
     private func printText(_ envelope: Envelope, payload: UnsafeRawBufferPointer) throws {
+        // Not in `begin`, so that an empty list prints nothing.
         if isFirst { try printColumns() }
         let style = output.style
         let title = FrameTitle.title(of: envelope.kind, payload: payload)

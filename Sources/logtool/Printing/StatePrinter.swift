@@ -33,6 +33,7 @@ struct StatePrinter {
                 let mark = item["done"]?.bool == true ? "[x]" : "[ ]"
                 let status = item["status"]?.string.map { "  (\($0))" } ?? ""
                 let id = view.ids ? "\(DisplayText.escaped(item.text("id")))  " : ""
+                // Indentation and box take 6 columns.
                 let used = 6 + DisplayText.width(of: id) + status.count
                 let lines = view.lines(of: item.text("text"), style: style, used: used)
                 let end = style.text(DisplayText.escaped(status), .quiet)
@@ -68,6 +69,7 @@ struct StatePrinter {
                 let state = DisplayText.padded(DisplayText.escaped(prompt.text("state")), to: 10)
                 let answer = prompt["answer"]?.string.map { " → \($0)" } ?? ""
                 let id = view.ids ? "\(DisplayText.escaped(prompt.text("id")))  " : ""
+                // Indentation and state take 14 columns.
                 let used = 14 + DisplayText.width(of: id)
                 let lines = view.lines(of: prompt.text("text") + answer, style: style, used: used)
                 try output.line("  \(state)  \(style.text(id, .quiet))\(lines[0])")

@@ -8,6 +8,7 @@ struct StatisticsPrinter {
 
     /// For people.
     func printText() throws {
+        // Each sequence that is not held was dropped, or is missing from a part.
         let dropped = statistics.head.rawValue - UInt64(statistics.held)
         let caches = statistics.store.bytesOfCaches
         let share = caches > 0 ? " (\(ByteCountText.text(caches)) of it caches)" : ""

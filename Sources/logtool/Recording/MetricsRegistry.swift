@@ -92,6 +92,7 @@ final class MetricsRegistry: MetricsFactory {
 }
 
 extension MetricsRegistry {
+    /// The handler has no state: all values are in `contents`, so destroying it loses nothing.
     func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         Handler { amount in self.change(label, dimensions, .counter) { $0.value += amount } }
     }
@@ -103,6 +104,7 @@ extension MetricsRegistry {
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         Handler { amount in
             self.change(label, dimensions, .summary) { series in
+                // swift-metrics gives nanoseconds, Prometheus expects seconds.
                 series.value += amount / 1e9
                 series.count += 1
             }

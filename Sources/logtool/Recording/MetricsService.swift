@@ -59,6 +59,7 @@ private final class MetricsHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // A body would be ignored; GET has none.
         guard case .head(let head) = Self.unwrapInboundIn(data) else { return }
         let isKnown = head.method == .GET && head.uri.prefix { $0 != "?" } == "/metrics"
         let body = ByteBuffer(string: isKnown ? registry.text : "see /metrics\n")

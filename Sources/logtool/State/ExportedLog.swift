@@ -73,6 +73,7 @@ extension ExportedLog {
         guard let name = value["format"]?.string, name.hasPrefix("eventlog.export/") else {
             throw ExportedEvent.Fault(description: "it is no exported log: its first line has no \"format\"")
         }
+        // A newer version may have members whose meaning this program does not know.
         guard name == format else {
             throw ExportedEvent.Fault(description: "its format is \(name), this program reads \(format)")
         }
