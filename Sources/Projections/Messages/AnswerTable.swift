@@ -1,28 +1,37 @@
 /// Maps each answered message to the places of its answers, in order of arrival.
+///
+/// Only grows: a message that an edit lets answer another one keeps its old entry, so readers compare the answer's
+/// current `replyTo`. Derived from the messages and never saved; `Messages.findAnswers` builds it anew after loading
+/// and after a compaction.
 struct AnswerTable: Sendable {
+    /// A message that was answered, known or not.
     private struct Answered: BitwiseCopyable {
         let channel: EntityID
         let id: EntityID
-        /// The first and the last answer, counted from 1.
+        /// The first and the last answer in `answers`, counted from 1.
         let first: UInt32
         var last: UInt32
     }
 
+    /// One answer, linked to the next one to the same message.
     private struct Answer: BitwiseCopyable {
+        /// The answer's place in the `MessageStore`.
         let place: UInt32
         /// The next answer, counted from 1; 0 for the last.
         var next: UInt32 = 0
     }
 
+    /// The answered messages, in the order of their first answers; `table` finds them by key.
     private var answered = Pages<Answered>()
     private var answers = Pages<Answer>()
     private var table = PlaceTable()
 
     init() {}
 
+    /// True also if the only answers have answered another message since.
     func isAnswered(_ key: MessageKey) -> Bool { find(key) != nil }
 
-    /// Calls `body` with the place of each answer, in order of arrival.
+    /// Calls `body` with the place of each answer, in order of arrival. A place comes twice if edits led away and back.
     @inline(__always)
     func forEachAnswer(to key: MessageKey, _ body: (Int) -> Void) {
         guard let found = find(key) else { return }
@@ -44,7 +53,7 @@ struct AnswerTable: Sendable {
         return (Int(answer.place), answer.next)
     }
 
-    /// Adds the message at a place as an answer to `key`, which need not be known.
+    /// Adds the message at a place as an answer to `key`, which need not be known. O(1); does not look for duplicates.
     mutating func add(_ place: Int, to key: MessageKey) {
         answers.append(Answer(place: UInt32(place)))
         let newest = UInt32(answers.count)

@@ -1,7 +1,11 @@
 import JSON
 
-/// The authors of messages: pairs of an id and the name that a message gave, as escaped there. `place` adds each pair once.
+/// The authors of packed messages: pairs of an id and the name that a message gave, as escaped there. `place` adds each
+/// pair once.
+///
+/// Places never change. One name in two spellings (`é` and `\u00e9`) has two places; `isSame` compares what they mean.
 struct AuthorTable: Sendable {
+    /// `name` is empty both for an empty name and for none; `hasName` tells them apart, as the state document does.
     fileprivate struct Author: BitwiseCopyable {
         let id: UInt64
         let name: PooledText
@@ -10,6 +14,7 @@ struct AuthorTable: Sendable {
 
     fileprivate var authors: [Author] = []
     private var table = PlaceTable()
+    /// The names, apart from the texts of messages, as a saving writes each name beside its id.
     private var names = TextPool()
 
     init() {}
@@ -21,7 +26,7 @@ struct AuthorTable: Sendable {
         return UInt32(truncatingIfNeeded: add(id, name, hash(id, name)))
     }
 
-    /// The place of a known author; `nil` if it is not known. Places never change.
+    /// The place of a known author; `nil` if it is not known. Compares the name's bytes without unescaping them.
     @inline(__always)
     func knownPlace(id: UInt64, name: JSONText?) -> UInt32? {
         let known = table.find(hash(id, name)) { place in
@@ -40,6 +45,7 @@ struct AuthorTable: Sendable {
         return authors.count - 1
     }
 
+    /// Covers all of the name (I26). Without a name, `.max` stands for its absence.
     @inline(__always)
     private func hash(_ id: UInt64, _ name: JSONText?) -> UInt64 {
         name.map { table.hash(id, $0.bytes) } ?? table.hash(id, .max)
@@ -55,7 +61,7 @@ struct AuthorTable: Sendable {
         return author.hasName ? names.string(author.name) : nil
     }
 
-    /// Lends the name to a closure; `nil` if the author has none.
+    /// Lends the name to a closure; `nil` if the author has none. The name is valid only during the call.
     func withName<Result>(_ place: UInt32, _ body: (JSONText?) -> Result) -> Result {
         let author = authors[Int(place)]
         return author.hasName ? names.withText(author.name) { body($0) } : body(nil)
@@ -85,7 +91,8 @@ extension AuthorTable {
         }
     }
 
-    /// Adds the authors that `write` wrote, up to the end of the bytes.
+    /// Adds the authors that `write` wrote, up to the end of the bytes. Adds them in their order, even equal ones,
+    /// because packed versions refer to them by place.
     ///
     /// - Throws: `DecodingError` if the bytes end early or a name is malformed.
     mutating func add(from decoder: StateDecoder) throws {

@@ -1,19 +1,25 @@
-/// Looks for the circle of replies through one message.
+/// Looks for the circle of replies through one message. Serves one search.
 ///
-/// A circle leads from the message up to what it answers, and so on, back to it; from the message down, its answers lead to
-/// what it answers. The search takes a step up and a step down by turns and ends when either way ends. So a message that few
-/// messages answer costs little at the end of a long chain, and a message that answers nothing else costs little above many.
-/// Without edits all searches of a log together take O(n log n) steps.
+/// A circle leads from the message up to the one that it answers, and so on, back to the message. Downwards, it leads
+/// through the message's answers to the one that the message answers. The search takes a step up and a step down by
+/// turns and ends when either way ends. So a message with few answers costs little at the end of a long chain, and a
+/// message that answers nothing else costs little above many. Without edits all searches of a log together take O(n log
+/// n) steps.
 struct CircleSearch {
     private let start: MessageKey
-    /// The chain that the message answers, beginning with itself.
+    /// The chain upwards, beginning with `start`: each message answers the next. If it returns to `start`, it is the
+    /// circle.
     private var path: [MessageKey] = []
+    /// The messages in `path`. The chain may run into a circle that does not contain `start`; then it ends here.
     private var seen: Set<MessageKey> = []
-    /// Messages whose answers are to be visited, and the number of the next answer to visit; see `AnswerTable`.
+    /// Messages below `start` whose answers are still to be visited.
     private var pending: [MessageKey] = []
+    /// The message whose answers are being visited, and the number of the next one (`AnswerTable.answer`); 0 for none
+    /// left.
     private var next: (answered: MessageKey, answer: UInt32)
+    /// The places visited downwards, so that each counts once.
     private var visited: Set<Int> = []
-    /// How many messages were looked at.
+    /// How many messages the search looked at, in both directions. Tests limit it.
     private(set) var stepCount = 0
 
     init(from start: MessageKey) {
@@ -29,13 +35,14 @@ struct CircleSearch {
             path.append(key)
             stepCount += 1
             here = messages.parent(of: key)
-            // Below the message is nothing left that it could answer.
+            // If nothing is left below the message, no circle leads through it.
             if here != start, !stepDown(in: messages) { return nil }
         }
         return here == start ? path : nil
     }
 
-    /// Visits one more message below the first; false if none is left, and none of them was the one that the first answers.
+    /// Visits one more message below `start`. Returns false if none is left: then no message below is one that `start`
+    /// answers, directly or not.
     private mutating func stepDown(in messages: Messages) -> Bool {
         while next.answer == 0 {
             guard let key = pending.popLast() else { return false }
@@ -45,7 +52,7 @@ struct CircleSearch {
         let (place, following) = messages.answers.answer(next.answer)
         let answered = next.answered
         next.answer = following
-        // Edits leave entries of messages that answer another one now.
+        // The table keeps entries of messages whose edits answer another message now. They count as a step, too.
         guard messages.store.replyTo(at: place) == answered.id, visited.insert(place).inserted else { return true }
         pending.append(messages.store.key(at: place))
         return true

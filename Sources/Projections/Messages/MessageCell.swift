@@ -1,16 +1,20 @@
 import EventLog
 
-/// One version of a message in 36 bytes, with everything that a plain gateway frame contains.
+/// One version of a message in 36 bytes, with everything that a plain gateway frame contains. Text and author are
+/// places in one store, so a version means nothing without that store.
 struct PackedVersion: BitwiseCopyable, Sendable {
     var createdAt: PackedTime
-    /// Also orders the versions.
+    /// Also the version's number: the greatest wins, none is least.
     var editedAt: PackedTime
-    /// `EntityID.none` if the message answers none.
+    /// The answered message in the same channel; `EntityID.none` if the message answers none.
     var replyTo: EntityID
+    /// The content and, behind it, the members kept verbatim (`PackedRest`).
     var text: PooledText
     /// A place in the table of authors.
     var author: UInt32
 
+    /// For entries without a version. Its author 0 is a filler and need not exist; `hasVersion` tells whether to read
+    /// it.
     static let none = PackedVersion(
         createdAt: .none,
         editedAt: .none,
@@ -22,12 +26,16 @@ struct PackedVersion: BitwiseCopyable, Sendable {
 
 /// The sequence and kind of a packed entry, in one word.
 struct PackedHappening: BitwiseCopyable, Sendable {
+    /// The kinds of change that a packed history can express. The raw values are saved. The writes come first, so that
+    /// `isWrite` is one comparison.
     enum Word: UInt64 {
         case created, edited, linked, deleted, channelDeleted, guildDeleted
     }
 
     /// The greatest sequence that fits.
     static let sequenceMax: UInt64 = 1 << 48 - 1
+    /// The layout: 48 bits of sequence, 3 of `Word`, then the flags. `MessageCell` puts its own two fields above, from
+    /// bit 56.
     private static let versionBit: UInt64 = 1 << 51
     private static let revisionBit: UInt64 = 1 << 52
     private static let countsBit: UInt64 = 1 << 53
@@ -55,7 +63,9 @@ struct PackedHappening: BitwiseCopyable, Sendable {
             | (isNewRevision ? Self.revisionBit : 0) | (counts ? Self.countsBit : 0)
     }
 
+    /// The sequence of the event; 0 means no entry, as sequences begin at 1.
     var sequence: UInt64 { bits & Self.sequenceMax }
+    /// Three bits can also hold 6 and 7, which no `Word` has; damaged saved bits read as `created` instead of trapping.
     var word: Word { Word(rawValue: bits >> 48 & 7) ?? .created }
     var hasVersion: Bool { bits & Self.versionBit != 0 }
     var isNewRevision: Bool { bits & Self.revisionBit != 0 }
@@ -63,18 +73,23 @@ struct PackedHappening: BitwiseCopyable, Sendable {
     var isWrite: Bool { bits >> 48 & 7 < Word.deleted.rawValue }
 }
 
-/// One event of a message's history, in 56 bytes.
+/// One event of a message's history, in 56 bytes. The entries of a message are linked from the newest to the oldest.
 struct PackedEntry: BitwiseCopyable, Sendable {
     var happening: PackedHappening
-    /// Microseconds since 1970.
+    /// Time of receipt in microseconds since 1970 (UTC). `EventReference.isPackable` holds: nothing is rounded.
     var recordedAt: Int64
+    /// The version that the event brought; of a deletion, the version known then. `PackedVersion.none` unless
+    /// `hasVersion`.
     var version: PackedVersion
     /// The previous entry, counted from 1; 0 if that is the entry in the cell, or none.
     var previous: UInt32
 }
 
-/// One message in 64 bytes, a line of the processor's cache: its key, its standing, its first entry if that fits, and the
-/// place of the rest.
+/// One message in 64 bytes, a line of the processor's cache: its key, its standing, its first entry if that fits, and
+/// the place of the rest.
+///
+/// The order and types of the stored properties make up the 64 bytes; an additional field would cost every message a
+/// second cache line.
 struct MessageCell: BitwiseCopyable, Sendable {
     enum Form: UInt8 {
         /// The message is in the cell and the packed entries.
@@ -83,6 +98,8 @@ struct MessageCell: BitwiseCopyable, Sendable {
         case record
     }
 
+    /// The standing by the message's own events, as `MessageRecord.Standing` has it. The end of its channel overrules
+    /// it.
     enum Standing: UInt8 {
         case nowhere
         case live
@@ -94,14 +111,18 @@ struct MessageCell: BitwiseCopyable, Sendable {
     private static let standingShift: UInt64 = 57
 
     let id: EntityID
-    /// A place in the table of channels.
+    /// The channel's index in `MessageStore.channels`.
     let channel: UInt32
     /// The next message of the channel, in order of arrival, counted from 1; 0 for the last.
     var next: UInt32 = 0
-    /// Packed: the newest packed entry, counted from 1; 0 if there is none outside the cell. Record: its place, from 0.
+    /// Packed: the newest entry in `MessageStore.entries`, counted from 1; 0 if none lies outside the cell. Record: the
+    /// index in `MessageStore.records`, from 0.
     var last: UInt32 = 0
+    /// The fields of the first entry and its version, valid only if the entry is in the cell. `editedAt` has no room: a
+    /// first version with one goes into `entries`.
     private var author: UInt32 = 0
-    /// The first entry's happening (0 without one), and above it the form and the standing.
+    /// The first entry's `PackedHappening` (0 without one) in bits 0 to 53, the form in bit 56, the standing in bits 57
+    /// and 58.
     private var bits: UInt64 = 0
     private var recordedAt: Int64 = 0
     private var createdAt = PackedTime.none
@@ -126,7 +147,7 @@ struct MessageCell: BitwiseCopyable, Sendable {
         set { bits = bits & ~(3 << Self.standingShift) | UInt64(newValue.rawValue) << Self.standingShift }
     }
 
-    /// The message's first entry, if it is in the cell.
+    /// The message's first entry, if it is in the cell. Of a record, only a leftover from the time when it was packed.
     @inline(__always)
     var first: PackedEntry? {
         let happening = PackedHappening(saved: bits)
@@ -141,7 +162,8 @@ struct MessageCell: BitwiseCopyable, Sendable {
         return PackedEntry(happening: happening, recordedAt: recordedAt, version: version, previous: 0)
     }
 
-    /// Puts the first entry into the cell; false if its version has an `editedAt`, for which the cell has no room.
+    /// Puts the first entry into the cell. Returns false, without a change, if the version has an `editedAt`, for which
+    /// the cell has no room; the caller then appends the entry to `MessageStore.entries`.
     @inline(__always)
     mutating func put(_ happening: PackedHappening, recordedAt: Int64, _ version: PackedVersion) -> Bool {
         guard version.editedAt == .none else { return false }

@@ -1,16 +1,18 @@
 import EventLog
 
-/// The values that order a message within its channel.
+/// The values that order a message within its channel. `createdAt` counts only for `byCreation`; of a message without a
+/// version it is `nil`.
 struct OrderedMessage {
     let place: Int
     let id: EntityID
     let order: MessageOrder
     let createdAt: Timestamp?
 
-    /// Whether one message precedes another of its channel in the remote's order.
+    /// Whether one message precedes another of its channel in the remote's order. A strict total order, as no two
+    /// messages of a channel have one id.
     ///
-    /// Messages without a version (a delete named them) are ordered by id. If kinds of order mix within a channel, the kind
-    /// decides first.
+    /// Messages without a version (a delete named them) are ordered by id. If kinds of order mix within a channel, the
+    /// kind decides first. Two messages at one place of a list are ordered by id.
     static func precedes(_ left: OrderedMessage, _ right: OrderedMessage, _ names: Names) -> Bool {
         guard left.order.rank == right.order.rank else { return left.order.rank < right.order.rank }
         switch (left.order, right.order) {
@@ -28,13 +30,17 @@ struct OrderedMessage {
         return right.map { left < $0 } ?? false
     }
 
-    /// A text whose bytes sort as `precedes` does: the kind of order, its value, the id.
+    /// A text whose bytes sort as `precedes` does: the kind of order, its value, the id. Tables outside the state sort
+    /// by it.
     func text(_ names: Names) -> String {
         switch order {
+        // The first character is the kind's `rank`.
         case .byID: return "0" + names.sortedAsInteger(id)
         case .byCreation:
-            // Inverting the sign bit puts times before 1970 first.
+            // "-" sorts before the digits, so an unknown time comes first.
             guard let time = createdAt else { return "1-" + names.text(id) }
+            // Inverting the sign bit puts times before 1970 first. Fixed widths (20 digits hold every `UInt64`, 9 every
+            // count of nanoseconds) make the order of texts that of the numbers.
             let seconds = UInt64(bitPattern: time.seconds) ^ 1 << 63
             return "1" + Self.padded(seconds, 20) + Self.padded(UInt64(time.nanoseconds), 9) + names.text(id)
         case .at(let place):
@@ -42,6 +48,7 @@ struct OrderedMessage {
         }
     }
 
+    /// The decimal digits with zeros in front, `width` characters long.
     private static func padded(_ number: UInt64, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
@@ -49,6 +56,7 @@ struct OrderedMessage {
 }
 
 extension MessageOrder {
+    /// Orders kinds that mix within one channel.
     fileprivate var rank: Int {
         switch self {
         case .byID: 0
@@ -60,7 +68,9 @@ extension MessageOrder {
 
 extension Names {
     /// Whether one id precedes another: as integers of any size; ids that are no integers follow, by their UTF-8 bytes.
+    /// Integers with leading zeros compare by value, equal values by their bytes.
     func precedesAsInteger(_ left: EntityID, _ right: EntityID) -> Bool {
+        // The usual case: two snowflakes.
         if let here = left.number, let there = right.number { return here < there }
         let (here, there) = (Array(text(left).utf8), Array(text(right).utf8))
         switch (Self.digits(here), Self.digits(there)) {
@@ -78,11 +88,13 @@ extension Names {
         guard let digits = Self.digits(Array(text.utf8)) else { return "~" + text }
         let count = String(digits.count)
         // A count of more digits begins with a later letter. "~" sorts behind every such letter.
+        // The letter tells how many digits `count` has: "a" for one digit, "b" for two.
         let start = String(Character(UnicodeScalar(UInt8(clamping: 0x60 + count.utf8.count)))) + count
+        // " " sorts before "~", so ids with leading zeros come before the plain number, as their bytes do.
         return start + String(decoding: digits, as: UTF8.self) + (digits.count < text.utf8.count ? " " + text : "~")
     }
 
-    /// The digits of a number without leading zeros; `nil` if the text is no number.
+    /// The digits of a number without leading zeros, none for zero; `nil` if the text is no number.
     private static func digits(_ text: [UInt8]) -> ArraySlice<UInt8>? {
         guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return text.drop { $0 == 0x30 }

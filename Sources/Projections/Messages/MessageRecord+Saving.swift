@@ -11,6 +11,8 @@ extension MessageKey: StateCodable {
     }
 }
 
+/// The fields of each type below come in one order in `write` and `read`; nothing else tells them apart. A change of
+/// either needs no new version, as another build's states are discarded.
 extension MessageRecord: StateCodable {
     func write(to encoder: StateEncoder) throws {
         key.write(to: encoder)
@@ -31,6 +33,7 @@ extension MessageRecord: StateCodable {
         )
         record.reactions = try .read(from: decoder)
         record.placedBy = try .read(from: decoder)
+        // One by one, because only `relate` may change `relatives`.
         for relative in try [MessageKey].read(from: decoder) { record.relate(to: relative) }
         return record
     }

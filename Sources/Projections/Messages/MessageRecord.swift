@@ -1,6 +1,10 @@
 import EventLog
 
-/// One message: its standing, its current version, its history and its reactions. Holds everything that a message can have.
+/// One message: its standing, its current version, its history and its reactions. Holds everything that a message can
+/// have.
+///
+/// A record knows only its own events. `Messages` adds the fate of the channel, so read the state there
+/// (`Messages.state(of:)`, `Messages.end(of:)`).
 struct MessageRecord: Sendable {
     /// The standing by the message's own events. The end of its channel overrules it (`Messages.end(of:)`).
     enum Standing: Sendable {
@@ -10,7 +14,8 @@ struct MessageRecord: Sendable {
         case deleted(End)
     }
 
-    /// How the message was deleted.
+    /// How the message was deleted. `deletedAt` is the remote's time and `deletedBy` its author, each `nil` where the
+    /// remote gives none; `since` is the event that deleted the message.
     struct End: Hashable, Sendable {
         var cause: MessageDeletion.Cause
         var permanence: Permanence
@@ -19,7 +24,8 @@ struct MessageRecord: Sendable {
         var since: EventReference
     }
 
-    /// A user's reaction, by the last event that named it.
+    /// A user's reaction, by the last event that named it. A removed reaction stays, with `isPresent` false, so that a
+    /// compaction keeps the event that removed it.
     struct Reaction: Sendable {
         var emoji: ExactText
         var user: EntityID
@@ -29,23 +35,27 @@ struct MessageRecord: Sendable {
 
     let key: MessageKey
     var standing = Standing.nowhere
-    /// The current version; of a deleted message, the last one.
+    /// The current version; of a deleted message, the last one; `nil` if no version was ever seen.
     var current: MessageRevision?
-    /// In log order.
+    /// The history in log order, oldest first. Reactions and places in a list are not entries.
     private(set) var entries: [Entry] = []
     /// For each version, the indexes in `entries` of its writes that were not replaced, in order. Made when it is needed.
     private var writes: [Timestamp?: [Int]]?
+    /// In the order in which users and emojis were first seen, which decides nothing: rows and snapshots sort them.
     var reactions: [Reaction] = []
-    /// The last event that gave a place in the remote's own list, which may be no revision.
+    /// The sequence of the last event that gave the message a place in the remote's own list. It need not be a
+    /// revision, so a compaction would not find it among the entries.
     var placedBy: UInt64?
-    /// The keys that the message moved from or to.
+    /// The keys that the message moved from or to, each once. A compaction keeps relatives together.
     private(set) var relatives: [MessageKey] = []
 
     init(key: MessageKey) {
         self.key = key
     }
 
-    /// - Parameter entries: in log order.
+    /// Makes the record of a packed or saved message.
+    ///
+    /// - Parameter entries: in log order; not checked.
     init(key: MessageKey, standing: Standing, current: MessageRevision?, entries: [Entry]) {
         self.key = key
         self.standing = standing
@@ -53,13 +63,14 @@ struct MessageRecord: Sendable {
         self.entries = entries
     }
 
-    /// The number of revisions: distinct versions or, where arrival decides, versions with a new content.
+    /// The number of revisions: distinct versions or, where arrival decides, versions with a new content. O(entries).
     var revisionCount: Int { entries.count { $0.isNewRevision } }
 
-    /// Whether a version was ever seen.
+    /// Whether a version was ever seen. Stays true if the message has moved away or stands nowhere.
     var wasWritten: Bool { entries.contains { $0.revision != nil } }
 
-    /// Inserts an entry in log order. Only a channel's end and inherited entries can be older than the last entry.
+    /// Inserts an entry in log order, behind others of the same event. Only a channel's end and inherited entries can
+    /// be older than the last entry, so O(1) as a rule.
     mutating func enter(_ entry: Entry) {
         let sequence = entry.event.sequence
         guard let last = entries.last, last.event.sequence > sequence else {
@@ -100,7 +111,8 @@ struct MessageRecord: Sendable {
         }
     }
 
-    /// Takes over the history of a message that moved here. An event that both know is entered once.
+    /// Takes over the history and the current version of a message that moved here. An event that both know is entered
+    /// once, and a reaction that both know stays as it is here.
     mutating func inherit(_ other: MessageRecord) {
         let known = Set(entries.map(\.event.sequence))
         for entry in other.entries where !known.contains(entry.event.sequence) { enter(entry) }
@@ -126,6 +138,7 @@ struct MessageRecord: Sendable {
         return changes
     }
 
+    /// Identifies a reaction within a message.
     private struct ReactionName: Hashable {
         var emoji: ExactText
         var user: EntityID
@@ -149,9 +162,12 @@ extension MessageRecord {
         var happening: Happening
         /// The version that the event brought; of a deletion or move, the version known then.
         var revision: MessageRevision?
+        /// Whether the entry counts in `revisionCount`. False for a repeated version that restored the message, for
+        /// example.
         var isNewRevision = false
         /// True if an earlier version with the same content arrived late and replaced this one.
         var isReplaced = false
+        /// The remote's own time of the change and its author, as in `MessageWrite`.
         var remoteTime: Timestamp?
         var by: String?
 

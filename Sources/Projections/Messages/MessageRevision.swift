@@ -13,8 +13,10 @@ struct MessageText: Hashable, Sendable {
 }
 
 /// One version of a message as the fold keeps it.
+/// `version` decides which one wins (`wins`), `order` its place among other messages, `saying` is all that people see.
 struct MessageRevision: Sendable {
-    /// The content of a version. Versions with equal content are repeats of one another.
+    /// The content of a version. Versions with equal content are repeats of one another. The members mean what those of
+    /// `MessageWrite` mean; `nil` is an absent member, unlike an empty list.
     struct Saying: Hashable, Sendable {
         var text: MessageText
         var author: String?
@@ -59,8 +61,8 @@ struct MessageRevision: Sendable {
         )
     }
 
-    /// Whether this version, which is later in the log, wins over another. The greater `version` wins, `nil` is least, and
-    /// of equal ones this one wins.
+    /// Whether this version, which is later in the log, wins over another. The greater `version` wins, `nil` is least,
+    /// and of equal ones this one wins. The result is the same in whatever order distinct versions arrive.
     func wins(over other: MessageRevision) -> Bool {
         switch (version, other.version) {
         case (let mine?, let theirs?): mine >= theirs
@@ -71,7 +73,8 @@ struct MessageRevision: Sendable {
 }
 
 extension MessageRevision.Saying {
-    /// The members of the state document that come from a version.
+    /// The members of the state document that come from a version, with `replyTo` as an id. Members without a value are
+    /// left out.
     func members(names: Names) -> JSONObject {
         members(replyingTo: replyTo.map { .string(names.text($0)) })
     }
@@ -99,7 +102,7 @@ extension MessageRevision.Saying {
 }
 
 extension Timestamp {
-    /// Seconds and nanoseconds, for snapshots and facts.
+    /// `[seconds since 1970, nanoseconds]`, for snapshots and facts. Exact, where `description` might not be read back.
     var snapshot: JSONValue { .array([.int(seconds), .int(nanoseconds)]) }
 
     /// Reads what `snapshot` gave; `nil` for anything else.

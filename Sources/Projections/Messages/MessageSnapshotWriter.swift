@@ -3,9 +3,10 @@ import EventLog
 import Synchronization
 
 extension MessageStore {
-    /// SHA-256 over everything that the messages remember, in whatever order they became known. Equal messages give equal
-    /// hashes, packed or not (I18). Hashed on all processors.
+    /// SHA-256 over everything that the messages remember, in whatever order they became known. Equal messages give
+    /// equal hashes, packed or not (I18). Hashed on all processors; reads each message once and keeps 32 bytes of it.
     func snapshotHash(_ names: Names) -> Hash256 {
+        // Slices of this size keep the processors busy to the end and take the lock rarely.
         let stride = 4096
         let found = Mutex<[Hash256]>([])
         DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
@@ -14,6 +15,7 @@ extension MessageStore {
             let hashes = places.map { writer.hash(ofMessageAt: $0, in: self) }
             found.withLock { $0 += hashes }
         }
+        // The slices end in any order, so the messages' hashes are sorted before they are hashed together.
         var hasher = Hasher256()
         for hash in found.withLock({ $0.sorted { $0.words < $1.words } }) {
             hash.bytes.withUnsafeBytes { hasher.update($0) }
@@ -24,10 +26,12 @@ extension MessageStore {
 
 /// Writes everything that one message remembers, times to the nanosecond, as bytes to be hashed.
 ///
-/// No two different messages have the same bytes: every field is written, texts are quoted, numbers end with a comma, and
-/// what is absent is a `-`. A packed message is written without its record; each pair of functions below with the same
-/// name writes the same fields in the same order.
+/// No two different messages have the same bytes: every field is written, texts are quoted, numbers end with a comma,
+/// and an absent field is a `-`. A packed message is written without its record. Each pair of functions below with the
+/// same name writes the same fields in the same order: one from a record, one from packed values (I18). The bytes are
+/// never stored, so they may change with the program.
 struct MessageSnapshotWriter: ~Copyable {
+    /// Used again for each message, so that its memory is allocated once.
     private var writer = CanonicalWriter()
     private let names: Names
 
@@ -62,6 +66,7 @@ struct MessageSnapshotWriter: ~Copyable {
         }
         if let current = record.current { write(current) } else { writer.raw("-") }
         for entry in record.entries { write(entry) }
+        // A packed message has none of these, so a record without them must end here, too.
         if record.reactions.isEmpty, record.placedBy == nil, record.relatives.isEmpty { return }
         writer.raw("r")
         for reaction in sorted(record.reactions) { write(reaction) }
@@ -79,6 +84,7 @@ struct MessageSnapshotWriter: ~Copyable {
         if let version = store.version(of: cell) { write(version, in: store) } else { writer.raw("-") }
         var entries: [PackedEntry] = []
         store.forEachEntry(of: cell) { entries.append($0) }
+        // Packed entries are linked from the newest to the oldest; a record has them the other way round.
         for entry in entries.reversed() { write(entry, in: store) }
     }
 
@@ -118,6 +124,8 @@ struct MessageSnapshotWriter: ~Copyable {
         begin(happening.word, entry.event, isNewRevision: entry.happening.isNewRevision, isReplaced: false)
         if case .deleted(let end) = happening { write(end) }
         if entry.happening.hasVersion { write(entry.version, in: store) } else { writer.raw("-") }
+        // A gateway's deletion has neither a time nor an author. A write has those of its version, as `write(of:_:)`
+        // gives them.
         guard entry.happening.isWrite, entry.happening.hasVersion else { return writer.raw("--") }
         time(entry.version.editedAt.timestamp ?? entry.version.createdAt.timestamp)
         author(entry.version, in: store)
@@ -149,6 +157,7 @@ struct MessageSnapshotWriter: ~Copyable {
         text(saying.authorName)
         rest(saying.attachments, saying.extra)
         let lists = [saying.tags, saying.files, saying.images]
+        // A packed version has none of these, so a version without them must end here, too.
         guard saying.form != nil || lists.contains(where: { $0 != nil }) else { return }
         writer.raw("f")
         for list in lists { value(list.map { .array($0.map { .string($0) }) }) }
@@ -170,12 +179,15 @@ struct MessageSnapshotWriter: ~Copyable {
                     let members = PackedRest(object)
                     return rest(members.attachments, members.extra)
                 }
+                // A plain object has no list of attachments.
                 writer.raw("-")
                 if !plain.writeExtra(behind: "", to: &writer) { writer.raw("-") }
             }
         }
     }
 
+    /// The fields with which every version begins. A packed version is ordered by id, and its `editedAt` is its
+    /// version.
     private mutating func begin(
         _ version: Timestamp?,
         _ order: MessageOrder,
@@ -197,6 +209,7 @@ struct MessageSnapshotWriter: ~Copyable {
         if let replyTo { id(replyTo) } else { writer.raw("-") }
     }
 
+    /// The author's number as the text that a record has.
     private mutating func author(_ version: PackedVersion, in store: MessageStore) {
         writer.raw("\"")
         writer.number(store.authors.id(version.author))
@@ -220,6 +233,7 @@ struct MessageSnapshotWriter: ~Copyable {
         time(event.recordedAt)
     }
 
+    /// Writes an id as its text: handles differ from state to state.
     private mutating func id(_ id: EntityID) {
         guard let number = id.number else { return text(names.text(id)) }
         writer.raw("\"")

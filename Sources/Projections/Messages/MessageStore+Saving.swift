@@ -1,6 +1,10 @@
 import EventLog
 
 /// The extent of a store at its last saving, and the saved places that have changed since.
+///
+/// All counts are 0 before the first saving; the next pieces are then the whole store. Texts, authors, entries and
+/// channels only grow, so counts suffice for them. Cells and records also change; whoever changes one must note it, or
+/// a saving would lack the change.
 struct SavedExtent: Sendable {
     fileprivate var channelCount = 0
     fileprivate var authorCount = 0
@@ -8,7 +12,8 @@ struct SavedExtent: Sendable {
     fileprivate var cellCount = 0
     fileprivate var recordCount = 0
     fileprivate var texts = TextPool.Extent()
-    /// Places of saved cells and records that have changed since. May contain duplicates.
+    /// Places of saved cells, and indexes of saved records, that have changed since. May contain duplicates, which
+    /// `forEachPiece` removes.
     fileprivate var changedCells: [UInt32] = []
     fileprivate var changedRecords: [UInt32] = []
 
@@ -23,7 +28,7 @@ struct SavedExtent: Sendable {
         texts = store.texts.extent
     }
 
-    /// Notes a change of a cell, but not of its `next`, which loading restores.
+    /// Notes a change of a cell, but not of its `next`, which loading restores. New cells need no note.
     @inline(__always)
     mutating func noteCell(_ place: Int) {
         if place < cellCount { changedCells.append(UInt32(truncatingIfNeeded: place)) }
@@ -38,35 +43,39 @@ struct SavedExtent: Sendable {
 /// A store is saved in pieces. After its first saving, the pieces contain only additions and changes since the previous one.
 /// Loading rebuilds tables and lists.
 extension MessageStore {
-    /// The content of a piece. Pieces come in this order, and refer only to earlier ones.
+    /// The content of a piece. Pieces come in this order, and refer only to earlier ones. The raw value is the piece's
+    /// first byte (`SavedState.piece`), so it must differ from the tag of other pieces.
     enum PieceKind: UInt8 {
-        /// The extent that the store must have before the following pieces.
+        /// The extent that the store must have before the following pieces, which shows a missing or foreign base.
         case start
+        /// The ids of new channels, as handles.
         case channels
+        /// New authors; see `AuthorTable.write`.
         case authors
-        /// The number of a page of the pool, and the bytes added to it.
+        /// The number of a page of the pool (4 bytes, little-endian), and the bytes added to the page.
         case texts
+        /// New entries, as a `PackedEntryWriter` writes them.
         case entries
-        /// Places and records.
+        /// Indexes and records: changed ones, then new ones, each ascending.
         case records
         /// New cells.
         case cells
         /// Changed cells, with their places.
         case changedCells
-        /// The extent of the store after the saving.
+        /// The extent of the store after the saving. Without it the saving is incomplete.
         case end
     }
 
-    /// A piece ends at the first entry, cell or record that brings it to this length.
+    /// A piece ends at the first entry, cell or record that brings it to this length. Texts come a page at a time.
     private static var pieceBytes: Int { 4 << 20 }
 
-    /// Notes that the store has just been saved or loaded.
+    /// Notes that the store has just been saved or loaded: later pieces contain only later changes.
     mutating func noteSaved() {
         saved = SavedExtent(self)
     }
 
-    /// Gives the pieces from which a `MessageStoreLoader` makes this store: from the last saved one or, if `whole`, from an
-    /// empty one.
+    /// Gives the pieces from which a `MessageStoreLoader` makes this store: from the last saved one or, if `whole`,
+    /// from an empty one. Does not call `noteSaved`, as the caller may discard the pieces.
     func forEachPiece(whole: Bool, _ body: (PieceKind, [UInt8]) throws -> Void) throws {
         let since = whole ? SavedExtent() : saved
         try body(.start, since.bytes)
@@ -84,10 +93,13 @@ extension MessageStore {
         try forEachRecordPiece(since) { try body(.records, $0) }
         try forEachPiece(since.cellCount..<count, { $1.add(cells[$0]) }) { try body(.cells, $0) }
         let changed = Set(since.changedCells).sorted().map { Int($0) }
+        // Sorted, because the order of a set differs from run to run.
         try forEachPiece(changed, { $1.add(cells[$0], at: $0) }) { try body(.changedCells, $0) }
         try body(.end, SavedExtent(self).bytes)
     }
 
+    /// Writes the values at some places into pieces. Each piece has a writer of its own, as its differences begin at
+    /// zero. Gives one empty piece if there are no places.
     private func forEachPiece(
         _ places: some Sequence<Int>,
         _ add: (Int, inout PackedEntryWriter) -> Void,
@@ -116,7 +128,7 @@ extension MessageStore {
 }
 
 extension SavedExtent {
-    /// The counts as bytes, for the start and end of a saving.
+    /// The counts as bytes, for the start and end of a saving. The changed places are not part of them.
     var bytes: [UInt8] {
         let encoder = StateEncoder()
         for count in [channelCount, authorCount, entryCount, cellCount, recordCount] {

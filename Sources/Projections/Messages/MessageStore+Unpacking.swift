@@ -1,7 +1,7 @@
 import EventLog
 
 extension MessageStore {
-    /// The record that equals a packed message.
+    /// The record that equals a packed message (I18): the one that the general way would have made of the same frames.
     func unpacked(_ cell: MessageCell) -> MessageRecord {
         let key = MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
         var packed: [PackedEntry] = []
@@ -11,7 +11,7 @@ extension MessageStore {
         return MessageRecord(key: key, standing: standing(of: cell), current: current, entries: history)
     }
 
-    /// The current version of the message at a place; of a deleted message, the last one.
+    /// The current version of the message at a place; of a deleted message, the last one. Unpacks only this version.
     func current(at place: Int) -> MessageRevision? {
         let cell = cells[place]
         guard cell.form == .packed else { return records[Int(cell.last)].current }
@@ -42,12 +42,14 @@ extension MessageStore {
             happening: packed.happening.word.happening(at: packed.event),
             revision: write.map(MessageRevision.init),
             isNewRevision: packed.happening.isNewRevision,
+            // A gateway's deletion has neither a time nor an author.
             remoteTime: packed.happening.isWrite ? write?.remoteTime : nil,
             by: packed.happening.isWrite ? write?.by : nil
         )
     }
 
-    /// A version as the decoder would have returned it.
+    /// A version as the decoder would have returned it: what `PlainFrame.change` gives, read from the store. The text
+    /// was checked when it was scanned; the members behind it are parsed here.
     func write(of key: MessageKey, _ version: PackedVersion) -> MessageWrite {
         let author = String(authors.id(version.author))
         let rest = texts.withObject(version.text) { PackedRest($0) }
@@ -72,7 +74,8 @@ extension MessageStore {
 // MARK: - Reading without unpacking
 
 extension MessageStore {
-    /// The newest entry of a packed message for which `isWanted` is true.
+    /// The newest entry of a packed message for which `isWanted` is true. O(entries); the one in the cell is the
+    /// oldest.
     @inline(__always)
     func newestEntry(of cell: MessageCell, where isWanted: (PackedEntry) -> Bool) -> PackedEntry? {
         assert(cell.form == .packed, "of a record, `last` is no place of an entry")
@@ -95,23 +98,25 @@ extension MessageStore {
         }
     }
 
-    /// The current version of a packed message; of a deleted message, the last one.
+    /// The current version of a packed message; of a deleted message, the last one; `nil` if only deletions named the
+    /// message.
     @inline(__always)
     func version(of cell: MessageCell) -> PackedVersion? {
         newestEntry(of: cell) { $0.happening.counts }?.version
     }
 
-    /// The first deletion by name of a packed message; `nil` if there was none.
+    /// The first deletion by name of a packed message; `nil` if there was none. Deletions of the channel do not count.
     func deletion(of cell: MessageCell) -> MessageRecord.End? {
         var first: MessageRecord.End?
         forEachEntry(of: cell) { entry in
             let word = entry.happening.word
+            // The walk goes from the newest to the oldest, so the last one found is the first.
             if word == .deleted, case .deleted(let end) = word.happening(at: entry.event) { first = end }
         }
         return first
     }
 
-    /// Whether anything happened to the message at a place beside reactions.
+    /// Whether anything but reactions happened to the message at a place.
     func hasEntries(at place: Int) -> Bool {
         let cell = cells[place]
         return cell.form == .record ? !records[Int(cell.last)].entries.isEmpty : cell.last > 0 || cell.first != nil
@@ -123,7 +128,8 @@ extension MessageStore {
         return cell.form == .record ? records[Int(cell.last)].current != nil : version(of: cell) != nil
     }
 
-    /// Calls a closure with the sequence of each event that the message at a place remembers, in any order.
+    /// Calls a closure with the sequence of each event that the message at a place remembers, in any order, perhaps
+    /// repeated. A compaction keeps these events.
     func forEachSequence(at place: Int, _ body: (UInt64) -> Void) {
         let cell = cells[place]
         if cell.form == .packed { return forEachEntry(of: cell) { body($0.happening.sequence) } }
@@ -140,19 +146,21 @@ extension MessageStore {
         return version(of: cell).flatMap { $0.replyTo == .none ? nil : $0.replyTo }
     }
 
-    /// Whether a version of the message at a place was ever seen.
+    /// Whether a version of the message at a place was ever seen, as `MessageRecord.wasWritten`.
     func wasWritten(at place: Int) -> Bool {
         let cell = cells[place]
         // The first version of a packed message always becomes current.
         return cell.form == .record ? records[Int(cell.last)].wasWritten : version(of: cell) != nil
     }
 
+    /// The keys that the message moved from or to; a packed message never moved.
     func relatives(at place: Int) -> [MessageKey] {
         let cell = cells[place]
         return cell.form == .record ? records[Int(cell.last)].relatives : []
     }
 
-    /// The order of the first message in a channel that has a version; `nil` if none has one.
+    /// The order of the first message in a channel that has a version; `nil` if none has one. Cost: O(1) unless many
+    /// messages without a version come first.
     func firstOrder(in channel: EntityID) -> MessageOrder? {
         var next = self.channel(channel).map { channels[$0].first } ?? 0
         while next > 0 {
@@ -167,6 +175,7 @@ extension MessageStore {
 
 extension PackedEntry {
     /// The event that made the entry.
+    /// Exactly the reference that was packed; see `EventReference.isPackable`.
     var event: EventReference {
         EventReference(
             sequence: SequenceNumber(happening.sequence),
@@ -176,7 +185,7 @@ extension PackedEntry {
 }
 
 extension PackedHappening.Word {
-    /// The same change as a record has it, made by an event.
+    /// The same change as a record has it, made by an event. Gateways delete for ever and give neither time nor author.
     func happening(at event: EventReference) -> MessageRecord.Entry.Happening {
         switch self {
         case .created: .created

@@ -1,29 +1,41 @@
 import EventLog
 
-/// A prepared search for a message in a store.
+/// A prepared search for a message in a store: its channel's place and its hash, computed once for several look-ups.
+///
+/// Valid for one store and for as long as it lives: channels and messages are only added, never moved.
+/// `ReplayedWorkspace` prepares many spots at once, so that their cache misses overlap.
 struct MessageSpot: BitwiseCopyable, Sendable {
-    /// The place of the channel.
+    /// The channel's index in `MessageStore.channels`.
     let channel: Int
+    /// The hash of id and channel for the table of messages. Depends on the process's `TableKey`, so it is never saved.
     let hash: UInt64
-    /// The message's place, if found in advance. Places never change.
+    /// The message's place, if found in advance. `nil` means not looked up or not known at that time; a later frame may
+    /// have added the message since, so the caller searches again.
     var place: Int?
-    /// The place of the frame's author, if found in advance.
+    /// The place of the frame's author in `MessageStore.authors`, if found in advance. Places never change.
     var author: UInt32?
 }
 
 /// The messages of one source: a cell for each, in the order in which they became known.
 ///
-/// Most messages come from plain gateway frames alone. They stay *packed*: they contain no references, take about a hundred
-/// bytes beside their text, and change without allocating one by one. A change that a packed message cannot express turns it
-/// into a `MessageRecord`, which can express everything. Both forms give the same state (I18).
+/// Most messages come from plain gateway frames alone. They stay *packed*: they contain no references, take about a
+/// hundred bytes beside their text, and change without allocating one by one. A change that a packed message cannot
+/// express turns it into a `MessageRecord`, which can express everything. Both forms give the same state (I18).
+///
+/// A *place* is a cell's index. Cells are never removed or moved, so places stay valid for the life of the store; a
+/// compaction makes a new store (`kept`). Links between cells and entries are 32-bit numbers that count from 1, with 0
+/// for none. A value without locks: one thread changes it, and many may read a store that nobody changes.
 struct MessageStore: Sendable {
     /// One channel and its known messages.
+    /// `named` and `isKnown` only save work. They are not saved: after loading, the next frame tells the folds once
+    /// more, which changes nothing.
     struct Channel: Sendable {
         let id: EntityID
-        /// The places of the first and the last message, counted from 1; 0 if there is none.
+        /// The places of the first and the last message in order of arrival, counted from 1; 0 if no message is known.
         var first: UInt32 = 0
         var last: UInt32 = 0
-        /// No message here has an id with a greater `rawValue`.
+        /// No message here has an id with a greater `rawValue`; 0 without messages. An upper bound for searches, not an
+        /// order of messages: the `rawValue` of an interned text means nothing.
         fileprivate(set) var greatest: UInt64 = 0
         /// The guild that the last frames named with the channel. Every fold knows the pair, so it is not spread again.
         var named: EntityID?
@@ -31,14 +43,22 @@ struct MessageStore: Sendable {
         var isKnown = false
     }
 
+    /// All channels that a message or a plain frame has named, in order of arrival. Some have no message.
     var channels: [Channel] = []
+    /// One cell for each message, by place.
     var cells = Pages<MessageCell>()
+    /// The entries of all packed messages, in order of arrival. Those of a message that became a record stay here,
+    /// unused.
     var entries = Pages<PackedEntry>()
+    /// The messages that are not packed any more, in the order in which they became records; a cell's `last` is the
+    /// index.
     var records: [MessageRecord] = []
+    /// The texts and authors of packed versions. Both only grow.
     var texts = TextPool()
     var authors = AuthorTable()
     /// The extent of the last saving, and the places changed since.
     var saved = SavedExtent()
+    /// Finds a channel by its id, and a message by its id and channel.
     private var channelTable = PlaceTable()
     private var table = PlaceTable()
 
@@ -50,6 +70,7 @@ struct MessageStore: Sendable {
     var stepCount: Int { table.stepCount + channelTable.stepCount }
 
     /// The place of a known channel.
+    /// `nil` for a channel that no message or plain frame has named.
     @inline(__always)
     func channel(_ id: EntityID) -> Int? {
         channelTable.find(channelTable.hash(id.rawValue, 0)) { channels[$0].id == id }
@@ -69,11 +90,13 @@ struct MessageStore: Sendable {
         channel(key.channel).flatMap { place(of: key.id, channel: $0) }
     }
 
+    /// The place of the message with an id in the channel at an index.
     func place(of id: EntityID, channel: Int) -> Int? {
         place(of: id, at: spot(of: id, channel: channel))
     }
 
     /// The place of the message at a spot.
+    /// `spot` must have been made for this id.
     @inline(__always)
     func place(of id: EntityID, at spot: MessageSpot) -> Int? {
         // A new message nearly always has the greatest id of its channel, which needs no search.
@@ -104,7 +127,8 @@ struct MessageStore: Sendable {
     @inline(__always)
     func readAhead(_ hashes: UnsafeBufferPointer<UInt64>) -> UInt64 { table.readAhead(hashes) }
 
-    /// Adds the cell of a message that the store lacks.
+    /// Adds the cell of a message that the store lacks, and returns its place. The caller makes sure that the message
+    /// is new: of two cells of one message, one would never be found.
     mutating func add(_ cell: MessageCell) -> Int {
         add(cell, at: spot(of: cell.id, channel: Int(cell.channel)))
     }
@@ -122,7 +146,8 @@ struct MessageStore: Sendable {
         table.hash(id.rawValue, UInt64(channel))
     }
 
-    /// Appends a cell and links it to its channel. The caller adds it to the table.
+    /// Appends a cell and links it to its channel. The caller adds it to the table. Traps beyond 2^32 - 1 messages; a
+    /// `PlaceTable` holds no more either.
     @inline(__always)
     private mutating func append(_ cell: MessageCell) -> Int {
         let place = cells.count
@@ -140,7 +165,8 @@ struct MessageStore: Sendable {
         return place
     }
 
-    /// Appends a cell and returns its hash. The message cannot be found before `index` is called.
+    /// Appends a cell and returns its hash, for a loader that builds the table once at the end. The message cannot be
+    /// found before `index` is called.
     @inline(__always)
     mutating func appendUnindexed(_ cell: MessageCell) -> UInt64 {
         _ = append(cell)
@@ -154,6 +180,7 @@ struct MessageStore: Sendable {
     }
 
     /// Adds a message, as an empty record.
+    /// The message must be new. Its record has no entries and stands nowhere, as after a reaction to an unseen message.
     mutating func add(_ key: MessageKey) -> Int {
         var cell = MessageCell(id: key.id, channel: UInt32(addedChannel(key.channel)), form: .record)
         cell.last = UInt32(records.count)
@@ -163,7 +190,7 @@ struct MessageStore: Sendable {
 }
 
 extension MessageStore {
-    /// The places of the messages of a channel, in order of arrival.
+    /// The places of the messages of a channel, in order of arrival. O(messages of the channel).
     func places(in channel: EntityID) -> [Int] {
         var places: [Int] = []
         var next = self.channel(channel).map { channels[$0].first } ?? 0
@@ -179,13 +206,14 @@ extension MessageStore {
         return MessageKey(channel: channels[Int(cell.channel)].id, id: cell.id)
     }
 
-    /// The record of a message, built if the message is packed.
+    /// The record of a message. A packed message is unpacked into a new record each time, and stays packed.
     func record(at place: Int) -> MessageRecord {
         let cell = cells[place]
         return cell.form == .record ? records[Int(cell.last)] : unpacked(cell)
     }
 
-    /// Changes a message as a record. A packed message becomes a record for good.
+    /// Changes a message as a record. A packed message becomes a record for good, because nothing converts back: its
+    /// cell keeps the place, and its entries and texts stay behind unused.
     mutating func change<Result>(at place: Int, _ body: (inout MessageRecord) -> Result) -> Result {
         let cell = cells[place]
         saved.noteCell(place)
@@ -195,17 +223,22 @@ extension MessageStore {
             records.append(unpacked(cell))
         }
         assert(cells[place].form == .record && cells[place].next == cell.next, "the message stays at its place")
+        // Noted even if `body` changes nothing: comparing records would cost more than saving one again.
         saved.noteRecord(Int(cells[place].last))
         return body(&records[Int(cells[place].last)])
     }
 
-    /// A store of the messages for which `isKept` is true, in the same order and form, and of all channels. The tables of
-    /// texts, authors and entries are shared with this store.
+    /// A store of the messages for which `isKept` is true, in the same order and form, and of all channels. Places
+    /// differ from those of this store.
+    ///
+    /// The tables of texts, authors and entries are shared with this store, so the memory of dropped messages' texts is
+    /// not freed. The next saving is a whole one.
     func kept(_ isKept: (Int) -> Bool) -> MessageStore {
         var store = self
         store.removeMessages()
         for place in 0..<count where isKept(place) {
             var cell = cells[place]
+            // `add` links the cell anew; the old link may name a dropped message.
             cell.next = 0
             if cell.form == .record {
                 store.records.append(records[Int(cell.last)])

@@ -1,20 +1,21 @@
 /// Loads a store from the pieces of one saving, or of consecutive ones.
 ///
-/// Accepts any bytes: nothing in a loaded store points outside the store or in a circle.
+/// Accepts any bytes: nothing in a loaded store points outside the store or in a circle. Ids are handles, which have a
+/// meaning only with the `Names` saved beside the store; they are not checked here.
 struct MessageStoreLoader {
     private struct Malformed: Error {}
 
     private var store = MessageStore()
-    /// The hash of each cell, for the table.
+    /// The hash of each cell, for the table, which `load` builds once.
     private var hashes: [UInt64] = []
-    /// For each cell, whether its message may answer another one.
+    /// For each cell, whether its message may answer another one. Spares `load` the look at most messages' entries.
     private var mayAnswer: [Bool] = []
     /// True if the current saving was read to its end.
     private var isWhole = false
 
     init() {}
 
-    /// Begins the next saving.
+    /// Begins the next saving, whose `start` must equal the extent loaded so far.
     mutating func begin() {
         isWhole = false
     }
@@ -26,6 +27,8 @@ struct MessageStoreLoader {
         switch kind {
         case .start, .end:
             isWhole = kind == .end
+            // The saved extent must equal the real one at both ends: at the start it shows a missing base, at the end a
+            // missing piece.
             store.noteSaved()
             guard bytes.elementsEqual(store.saved.bytes) else { throw Malformed() }
         case .channels:
@@ -41,6 +44,7 @@ struct MessageStoreLoader {
             var reader = PackedEntryReader(bytes)
             while !reader.isAtEnd { try addEntry(reader.entry()) }
         case .records: try forEach(in: bytes) { try takeRecord(from: $0) }
+        // The table comes last, in `load`: adding hashes one by one would read it all over.
         case .cells:
             var reader = PackedEntryReader(bytes)
             while !reader.isAtEnd {
@@ -54,7 +58,7 @@ struct MessageStoreLoader {
         }
     }
 
-    /// Moves the loaded store into a fold without one, and finds out which messages answer which.
+    /// Moves the loaded store into a fold without one, and finds out which messages answer which. O(messages).
     ///
     /// - Throws: if the last saving is incomplete.
     consuming func load(into messages: inout Messages) throws {
@@ -76,6 +80,7 @@ struct MessageStoreLoader {
         store.entries.append(entry)
     }
 
+    /// Replaces a known record or appends the next one; any other index is malformed.
     private mutating func takeRecord(from decoder: StateDecoder) throws {
         let place = Int(try decoder.readNumber(UInt32.self))
         let record = try MessageRecord.read(from: decoder)
@@ -88,6 +93,7 @@ struct MessageStoreLoader {
             store.cells[place].channel == cell.channel
         else { throw Malformed() }
         var cell = cell
+        // The written cell has no `next`: the links come from the order of the cells.
         cell.next = store.cells[place].next
         store.cells[place] = cell
         mayAnswer[place] = cell.mayAnswer
@@ -102,7 +108,8 @@ struct MessageStoreLoader {
         return cell
     }
 
-    /// Whether a version refers only to known texts and authors. `PackedVersion.none` has author 0, which need not exist.
+    /// Whether a version refers only to known texts and authors. `PackedVersion.none` has author 0, which need not
+    /// exist.
     private func holds(_ version: PackedVersion) -> Bool {
         store.texts.holds(version.text) && version.author < max(1, store.authors.count)
     }

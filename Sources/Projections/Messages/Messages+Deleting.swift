@@ -1,7 +1,8 @@
 import EventLog
 
 extension Messages {
-    /// Deletes a message, by name or because it vanished.
+    /// Deletes a message, by name or because it vanished. An unknown message becomes a tombstone without a text, so
+    /// that a version that arrives later stays deleted; one that a compaction dropped does not change.
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
         guard let slot = slot(for: deletion.key) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
@@ -12,14 +13,15 @@ extension Messages {
         }
     }
 
-    /// Deletes the messages of a channel that vanished, until they are written again.
+    /// Deletes the live messages of a channel that vanished, until they are written again. O(messages of the channel).
     mutating func empty(_ channel: EntityID, cause: MessageDeletion.Cause, in context: inout FoldContext) {
         for slot in store.places(in: channel) where state(at: slot) == .live {
             delete(MessageDeletion(key: store.key(at: slot), cause: cause, permanence: .untilWritten), in: &context)
         }
     }
 
-    /// Records the end of the messages in a channel that is gone for ever.
+    /// Records the end of the messages in a channel that is gone for ever. Messages that were never written get no
+    /// entry: if they are written later, `write` enters the end then. O(messages of the channel).
     mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
         for slot in store.places(in: channel) where store.wasWritten(at: slot) {
@@ -32,6 +34,9 @@ extension Messages {
     }
 
     /// Moves a message to another key. Its history goes with it and also stays readable under the old key.
+    ///
+    /// The new key is live afterwards, even if it had been deleted: the remote shows the message there. An unknown
+    /// message moves too, without a version.
     mutating func move(
         from: MessageKey,
         to: MessageKey,
@@ -42,6 +47,7 @@ extension Messages {
         guard from != to else { return }
         let event = context.event
         let origin = slot(for: from)
+        // The history before the move. The move's own entry is entered on both sides below.
         let past = origin.map { store.record(at: $0) }
         let entry = MessageRecord.Entry(
             event: event,
@@ -68,8 +74,8 @@ extension Messages {
 }
 
 extension MessageRecord {
-    /// Whether a deletion has an effect: the first one does, one for ever after one until written, and one by name after one
-    /// with the channel.
+    /// Whether a deletion has an effect: the first one does, one for ever after one until written, and one by name
+    /// after one with the channel. A repeat does not, so `since` stays the first event that deleted the message.
     fileprivate func isEnded(by end: End) -> Bool {
         guard case .deleted(let known) = standing else { return true }
         if known.permanence == .forever, end.permanence == .untilWritten { return false }
@@ -77,7 +83,8 @@ extension MessageRecord {
         return known.cause != .deleted && end.cause == .deleted
     }
 
-    /// Enters the end of its channel at that event's place in the log. Does nothing if the message was deleted by name.
+    /// Enters the end of its channel at that event's place in the log, which may be before the last entry. Does nothing
+    /// if the message was deleted by name. The standing stays as it is; `Messages.end(of:)` adds the fate.
     mutating func fall(_ fate: ChannelFates.Fate) {
         if case .deleted(let end) = standing, end.cause == .deleted { return }
         let end = End(cause: fate.cause, permanence: .forever, since: fate.event)

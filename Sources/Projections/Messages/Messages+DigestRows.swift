@@ -1,7 +1,10 @@
 import EventLog
 
-/// The digest's rows of packed messages, written without building values. They equal the rows of `row(for:context:)`, without
-/// the sequence of a deletion.
+/// The digest's rows of packed messages, written without building values. They equal the rows of `row(for:context:)`,
+/// without the sequence of a deletion (I12), under the canonical reading only.
+///
+/// The members are written in canonical order, by name; a new member of a row needs its place here and in
+/// `Messages+Rows`.
 extension Messages {
     /// The place of the message that a row key names.
     func place(of key: EntityKey) -> Int? {
@@ -12,13 +15,15 @@ extension Messages {
     func isInListedChannel(messageAt place: Int) -> Bool {
         let channel = store.channels[Int(store.cells[place].channel)]
         guard channel.first > 0 else { return false }
+        // The usual case, without a search: the channel's first message is packed, so ids order the channel.
         let cell = store.cells[Int(channel.first) - 1]
         if cell.form == .packed, store.version(of: cell) != nil { return false }
         guard let order = store.firstOrder(in: channel.id), case .at = order else { return false }
         return true
     }
 
-    /// Writes the row of a packed message; false, without writing, if it has none in this section.
+    /// Writes the row of a packed message; false, without writing, if it has none in this section. Must not be called
+    /// for a record.
     func writeDigestRow(
         of section: Section,
         packedAt place: Int,
@@ -42,7 +47,7 @@ extension Messages {
     }
 
     /// Writes the row of a packed message as the document has it: with a deletion's `sequence`, and with `end`, which
-    /// closes every row.
+    /// closes every row. The message must have a row in the section.
     func writeRow(
         of section: Section,
         packedAt place: Int,
@@ -51,7 +56,8 @@ extension Messages {
         _ names: Names
     ) {
         assert(store.cells[place].form == .packed, "only packed messages are written from their cell")
-        // In canonical order, the members that the digest's row lacks come after all of its own.
+        // In canonical order, the members that the digest's row lacks (`sequence`, `source`) come after all of its own,
+        // so they replace its closing brace.
         guard writeDigestRow(of: section, packedAt: place, to: &writer, names) else { return }
         writer.dropLast()
         if section == .deletedMessages {
@@ -62,7 +68,8 @@ extension Messages {
         writer.raw(end)
     }
 
-    /// The sequence of the event that deleted a packed message.
+    /// The sequence of the event that deleted a packed message. Deletion by name wins over the end of the channel, as
+    /// in `end(of:)`.
     private func deletionSequence(at place: Int) -> UInt64 {
         let cell = store.cells[place]
         if cell.standing != .deleted, let fate = fates.fate(of: store.channels[Int(cell.channel)].id) {
@@ -71,9 +78,11 @@ extension Messages {
         return store.deletion(of: cell)?.since.sequence.rawValue ?? 0
     }
 
+    /// Writes the row of a live message.
+    ///
     /// - Parameters:
     ///   - plain: the members kept verbatim, if they are plain.
-    ///   - rest: else these members, if there are any.
+    ///   - rest: otherwise these members, if there are any.
     private func writeLive(
         _ cell: MessageCell,
         _ version: PackedVersion,
@@ -84,6 +93,7 @@ extension Messages {
     ) {
         let channel = store.channels[Int(cell.channel)].id
         writer.raw("{")
+        // Plain members contain no list of attachments.
         if let attachments = rest?.attachments {
             writer.raw("\"attachments\":")
             writer.value(.array(attachments))
@@ -118,7 +128,8 @@ extension Messages {
         writer.raw("}")
     }
 
-    /// The state of the message with an id in the channel at a place.
+    /// The state of the message with an id in the channel at an index. Equals `state(of:)` without a search for the
+    /// channel.
     private func answeredState(_ id: EntityID, in channel: UInt32) -> State {
         let channel = Int(channel)
         if !compacted.isEmpty, compacted.contains(MessageKey(channel: store.channels[channel].id, id: id)) {
@@ -171,6 +182,7 @@ extension Messages {
         writer.raw("\"")
     }
 
+    /// Writes nothing, not even the name, for no time.
     @inline(__always)
     private func write(_ name: StaticString, _ time: PackedTime, to writer: inout CanonicalWriter) {
         guard let time = time.timestamp else { return }

@@ -1,8 +1,10 @@
 import EventLog
 
 /// The messages of one channel, found without visiting those of others, by their places in the store.
+///
+/// No list is kept sorted: each call sorts anew, which is cheap while messages arrive in order.
 extension Messages {
-    /// All channels with a known message, by their ids' UTF-8 bytes.
+    /// All channels with a known message, live or not, by their ids' UTF-8 bytes. O(n log n) in the number of channels.
     func channels(_ names: Names) -> [EntityID] {
         store.channels.filter { $0.first > 0 }.map(\.id).sorted { names.precedes($0, $1) }
     }
@@ -12,12 +14,13 @@ extension Messages {
         livePlaces(in: channel, names).map { store.key(at: $0) }
     }
 
-    /// How many messages are in a state.
+    /// How many messages are in a state; compacted ones are not counted. O(messages).
     func count(being wanted: State) -> Int {
         (0..<store.count).reduce(0) { $0 + (state(at: $1) == wanted ? 1 : 0) }
     }
 
-    /// The places of a channel's messages that have a row in a section, in the document's order.
+    /// The places of a channel's messages that have a row in a section, in the document's order; none for other
+    /// sections.
     func places(in section: Section, of channel: EntityID, _ names: Names) -> [Int] {
         switch section {
         case .messages: livePlaces(in: channel, names)
@@ -26,7 +29,8 @@ extension Messages {
         }
     }
 
-    /// The places of the live messages of a channel, in the remote's order.
+    /// The places of the live messages of a channel, in the remote's order. O(n) if they arrived in the order of
+    /// numeric ids, else O(n log n).
     func livePlaces(in channel: EntityID, _ names: Names) -> [Int] {
         let places = places(in: channel, being: .live)
         if let sorted = sortedByNumber(places) { return sorted }
@@ -67,7 +71,8 @@ extension Messages {
         return numbered
     }
 
-    /// The places in the order of their ids as numbers; `nil` if an id is none, or the remote's order is another.
+    /// The places in the order of their ids as numbers; `nil` if an id is not a number below 2^63, or the remote's
+    /// order is another.
     private func sortedByNumber(_ places: [Int]) -> [Int]? {
         var (last, isSorted) = (UInt64(0), true)
         for place in places {

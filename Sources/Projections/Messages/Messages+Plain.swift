@@ -1,10 +1,11 @@
 import EventLog
 import JSON
 
-/// The short way: does to packed messages what `apply` does with a plain frame's change, without building values. Both ways
-/// give the same state (I18).
+/// The short way: does to packed messages what `apply` does with a plain frame's change, without building values. Both
+/// ways give the same state, touched rows and issues (I18); a change of a rule belongs in both.
 extension Messages {
-    /// Applies a plain frame; false, without a change, if the message or its channel needs the long way.
+    /// Applies a plain frame; false, without a change, if the message or its channel needs the long way: the event does
+    /// not fit a packed entry, the channel is gone, the message is a record, or its history has a later event.
     @inline(__always)
     mutating func takePlain(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) -> Bool {
         let event = context.event
@@ -13,11 +14,13 @@ extension Messages {
             guard store.cells[place].form == .packed,
                 store.newestSequence(of: store.cells[place]) <= event.sequence.rawValue
             else { return false }
+            // Only once the short way is certain: the long way reports known circles itself.
             circles.repeatKnown(in: &context)
             change(place, by: frame, author: spot.author, in: &context)
             return true
         }
         circles.repeatKnown(in: &context)
+        // No event changes a message that a compaction dropped.
         if !compacted.isEmpty, compacted.contains(frame.key) { return true }
         switch frame.happening {
         case .written: addWritten(frame, at: spot, in: &context)
@@ -26,6 +29,8 @@ extension Messages {
         return true
     }
 
+    /// The place of the frame's message. Without one in the spot, searches again: an earlier frame of the same batch
+    /// may have added the message.
     @inline(__always)
     private func knownPlace(of frame: PlainFrame, at spot: MessageSpot) -> Int? {
         if let place = spot.place { return place }
@@ -47,6 +52,7 @@ extension Messages {
         if frame.replyTo != .none { connect(place, frame.key, to: frame.replyTo, in: &context) }
     }
 
+    /// Adds a tombstone without a version, so that a version that arrives later stays deleted.
     private mutating func addDeleted(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
         let happening = PackedHappening(.deleted, at: context.event.sequence.rawValue, hasVersion: false)
         _ = store.add(frame.id, .deleted, happening, .none, at: spot, context.event)
@@ -73,7 +79,8 @@ extension Messages {
         }
     }
 
-    /// Does what `MessageRecord.writeByVersion` does.
+    /// Does what `MessageRecord.writeByVersion` does. Packed messages have neither deletions until written nor replaced
+    /// versions, so less is to decide.
     private mutating func write(
         _ frame: PlainFrame,
         by author: UInt32?,
@@ -82,6 +89,7 @@ extension Messages {
         _ event: EventReference
     ) {
         let current = store.version(of: cell)
+        // `PackedTime.none` is the least value, so a version without `editedAt` loses to every other.
         let wins = current.map { frame.editedAt.rawValue >= $0.editedAt.rawValue } ?? true
         let same = store.newestWrite(of: cell, editedAt: frame.editedAt)
         if let same, store.isSame(same, frame) { return }
@@ -99,6 +107,7 @@ extension Messages {
     }
 
     /// Does what `delete(_:in:)` does: the first deletion by name counts.
+    /// The entry repeats the current version, so that the tombstone has the last text.
     private mutating func delete(_ cell: MessageCell, at place: Int, _ event: EventReference) {
         guard cell.standing != .deleted else { return }
         let current = store.version(of: cell)
@@ -109,7 +118,8 @@ extension Messages {
 }
 
 extension MessageStore {
-    /// Copies a frame's version into the store. `author` is the place of its author, if known.
+    /// Copies a frame's version into the store: the frame's bytes belong to the payload, which the state outlives.
+    /// `author` is the place of its author, if known.
     @inline(__always)
     fileprivate mutating func added(_ frame: PlainFrame, author: UInt32?) -> PackedVersion {
         let place: UInt32
@@ -123,7 +133,8 @@ extension MessageStore {
         )
     }
 
-    /// Adds a packed message with the first entry of its history.
+    /// Adds a packed message with the first entry of its history, in the cell if the version fits there. Returns its
+    /// place.
     @inline(__always)
     fileprivate mutating func add(
         _ id: EntityID,
@@ -140,16 +151,19 @@ extension MessageStore {
         return place
     }
 
-    /// The version of the newest write with this `editedAt`.
+    /// The version of the newest write with this `editedAt`, which a repeat would equal.
     fileprivate func newestWrite(of cell: MessageCell, editedAt: PackedTime) -> PackedVersion? {
         newestEntry(of: cell) { $0.happening.isWrite && $0.version.editedAt == editedAt }?.version
     }
 
+    /// The sequence of the newest entry; 0 without entries.
     @inline(__always)
     fileprivate func newestSequence(of cell: MessageCell) -> UInt64 {
         newestEntry(of: cell) { _ in true }?.happening.sequence ?? 0
     }
 
+    /// Whether a frame repeats a version: compares what the texts mean, however they are escaped, and members in any
+    /// order. The cheap comparisons come first.
     fileprivate func isSame(_ version: PackedVersion, _ frame: PlainFrame) -> Bool {
         version.createdAt == frame.createdAt && version.editedAt == frame.editedAt && version.replyTo == frame.replyTo
             && authors.isSame(version.author, id: frame.author, name: frame.authorName)
@@ -157,7 +171,8 @@ extension MessageStore {
             && texts.withObject(version.text) { frame.rest.isSame(as: $0) }
     }
 
-    /// Appends an entry to a packed message's history.
+    /// Appends an entry to a packed message's history. It must not be older than the newest entry: packed entries are
+    /// linked in log order and cannot be inserted between others.
     fileprivate mutating func enter(
         _ happening: PackedHappening,
         _ version: PackedVersion,
@@ -176,10 +191,12 @@ extension MessageStore {
         cells[place].last = UInt32(entries.count)
     }
 
-    /// Does what `MessageRecord.fall` does; false, without a change, if the message must be a record for that.
+    /// Does what `MessageRecord.fall` does. Returns false, without a change, if the message must be a record for that:
+    /// it is one, the event does not fit a packed entry, or the end of the channel is older than the newest entry.
     mutating func fallPacked(at place: Int, _ fate: ChannelFates.Fate) -> Bool {
         let cell = cells[place]
         guard cell.form == .packed, fate.cause != .deleted, fate.event.isPackable else { return false }
+        // A message deleted by name has its end already.
         if cell.standing == .deleted { return true }
         guard newestSequence(of: cell) <= fate.event.sequence.rawValue else { return false }
         let current = version(of: cell)
@@ -194,7 +211,7 @@ extension MessageStore {
 }
 
 extension EventReference {
-    /// The seconds whose microseconds fit 64 bits.
+    /// The seconds whose microseconds fit 64 bits, a second less at either end for the fraction.
     private static let packableSeconds = Int64.min / 1_000_000 + 1...Int64.max / 1_000_000 - 1
 
     /// Whether a packed entry can hold the event exactly: the sequence fits, and the time is in whole microseconds.

@@ -1,8 +1,10 @@
 import EventLog
 
 extension Messages {
-    /// Keeps in each channel the newest live messages, the newest tombstones, the newest messages that are neither, and all
-    /// messages that moved from or to a kept one. Of the others only the keys stay.
+    /// Keeps in each channel the newest live messages, the newest tombstones, the newest messages that are neither, and
+    /// all messages that moved from or to a kept one. Of the others only the keys stay (I13).
+    ///
+    /// Idempotent. Changes places, so `answers` is built anew.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
         var isKept = [Bool](repeating: false, count: store.count)
         for channel in channels(names) {
@@ -16,7 +18,8 @@ extension Messages {
         findAnswers()
     }
 
-    /// Rebuilds `answers` from the messages at the places for which `isMeant` is true.
+    /// Rebuilds `answers` from the messages at the places for which `isMeant` is true. Finds the current answers only,
+    /// in order of arrival of the answering messages.
     mutating func findAnswers(_ isMeant: (Int) -> Bool = { _ in true }) {
         answers = AnswerTable()
         for slot in 0..<store.count where isMeant(slot) {
@@ -25,6 +28,8 @@ extension Messages {
         }
     }
 
+    /// The last `count` messages of a channel in a state, in the remote's order, and those that stay whatever their
+    /// number.
     private func newest(_ count: Int, _ wanted: State, in channel: EntityID, _ names: Names) -> [Int] {
         var candidates = places(in: channel, being: wanted)
         // Messages that only reactions named are small and may yet arrive: they stay. Those that moved away stay with their
@@ -50,6 +55,7 @@ extension Messages {
         }
     }
 
+    /// The circles need no event: `ReplyCircles` stores its issues as facts.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         fates.collectNeeded(into: &sequences)
         for place in 0..<store.count { store.forEachSequence(at: place) { sequences.insert($0) } }

@@ -8,6 +8,7 @@ extension Messages {
         }
     }
 
+    /// A message has a row in one section at most; under the key of the other section the result is `nil`.
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard let place = place(of: key) else { return nil }
         switch (key.section, state(at: place)) {
@@ -17,18 +18,20 @@ extension Messages {
         }
     }
 
+    /// The history is the same under both sections of messages, also of messages without a row; `nil` if the message is
+    /// not known, or only from reactions.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
         guard let record = record(for: key), !record.entries.isEmpty else { return nil }
         return record.entries.map { $0.historyEntry(names: context.names) }
     }
 
-    /// Makes only the entries at `places`.
+    /// Makes only the entries at `places`, though a packed message is unpacked whole.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
         guard let entries = record(for: key)?.entries else { return [] }
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 
-    /// A text whose bytes sort as the messages of a channel do; `nil` if the message is not known.
+    /// A text whose bytes sort as the live messages of a channel do; `nil` if the message is not known.
     func orderText(of key: EntityKey, names: Names) -> String? {
         store.place(of: MessageKey(channel: key.first, id: key.second)).map {
             orderedMessage(at: $0).text(names)
@@ -46,9 +49,11 @@ extension Messages {
         let (key, names) = (store.key(at: place), context.names)
         let parent = current.saying.replyTo.flatMap { id -> JSONValue? in
             let parent = MessageKey(channel: key.channel, id: id)
+            // These clients show a reply to a lost message as no reply.
             if context.rules.contains(.lostParentsAreNotShown), state(of: parent) != .live { return nil }
             return .object(["id": .string(names.text(id)), "state": .string(state(of: parent).rawValue)])
         }
+        // Members whose value is `nil` are left out of the row.
         let rest: JSONObject = [
             "revisions": .int(store.revisionCount(at: place)), "reactions": store.reactionRows(at: place, names),
         ]
@@ -59,6 +64,7 @@ extension Messages {
         )
     }
 
+    /// Shows the last known version: a tombstone of a message that was never seen has no author and no content.
     private func deletedRow(_ record: MessageRecord, _ names: Names) -> JSONValue? {
         guard let end = end(of: record) else { return nil }
         var row = record.key.members(names)
@@ -80,6 +86,7 @@ extension MessageKey {
 }
 
 extension MessageStore {
+    /// A packed message has no reactions.
     fileprivate func reactionRows(at place: Int, _ names: Names) -> JSONValue? {
         let cell = cells[place]
         return cell.form == .record ? records[Int(cell.last)].reactionRows(names) : nil
@@ -105,7 +112,7 @@ extension MessageRecord {
 }
 
 extension MessageRecord.Entry {
-    /// The entry for people and scripts. Of a deletion or move it has the last known fields.
+    /// The entry for people and scripts. For a deletion or move it contains the last known fields.
     func historyEntry(names: Names) -> HistoryEntry {
         var fields = revision?.saying.members(names: names) ?? JSONObject()
         switch happening {

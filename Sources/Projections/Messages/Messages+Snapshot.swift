@@ -1,6 +1,7 @@
 import EventLog
 
 extension Messages {
+    /// One hash stands for all messages, as there may be millions. `answers` is left out: it follows from the messages.
     func snapshot(names: Names, into take: (JSONValue) -> Void) {
         take(.string(store.snapshotHash(names).hex))
         take(
@@ -12,10 +13,13 @@ extension Messages {
         )
     }
 
+    /// The retained messages need no fact: `collectNeeded` names every event that they consist of.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
         .object(["compacted": compactedFacts(names), "circles": circles.facts, "links": fates.facts(names: names)])
     }
 
+    /// Ids of compacted messages that are no texts are passed over. The other errors are
+    /// `ProjectionError.damagedFacts`.
     mutating func load(facts: JSONValue, names: inout Names) throws {
         guard !facts.isNull else { return }
         guard let channels = facts["compacted"]?.array else {

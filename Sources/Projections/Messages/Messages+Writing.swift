@@ -1,12 +1,15 @@
 import EventLog
 
 extension Messages {
-    /// Applies a version that arrived.
+    /// Applies a version that arrived, in whatever order versions and deletions come. Does nothing for a message that a
+    /// compaction dropped.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
         guard let slot = slot(for: write.key) else { return }
         let event = context.event
         let fate = fates.fate(of: write.key.channel)
         change(slot, in: &context) { record in
+            // `fall(_:in:)` passed over this message because it had not been written. Entering the end now, at its
+            // place in the log, gives the history that the other order of arrival gives.
             if !record.wasWritten, let fate { record.fall(fate) }
             if write.revisesByArrival {
                 record.writeByArrival(write, at: event)
@@ -16,7 +19,8 @@ extension Messages {
         }
     }
 
-    /// Adds or removes a reaction.
+    /// Adds or removes a reaction. The message need not be known: it becomes a record without a version, which may yet
+    /// arrive.
     mutating func react(
         _ key: MessageKey,
         emoji: String,
@@ -26,13 +30,15 @@ extension Messages {
     ) {
         guard let slot = slot(for: key) else { return }
         let sequence = context.event.sequence.rawValue
+        // `store.change` suffices: a reaction changes neither the message's state nor its `replyTo`.
         let changes = store.change(at: slot) { record in
             record.react(emoji: ExactText(emoji), user: user, isPresent: isPresent, sequence: sequence)
         }
         if changes { touch(key, in: &context) }
     }
 
-    /// Applies the move of a branch's tip: another known standing becomes current, without a history entry.
+    /// Applies the move of a branch's tip: another known standing becomes current, without a history entry. Only
+    /// commits give such changes.
     mutating func stand(_ key: MessageKey, _ standing: MessageStanding, in context: inout FoldContext) {
         guard let slot = slot(for: key) else { return }
         change(slot, in: &context) { record in
@@ -53,7 +59,9 @@ extension Messages {
 }
 
 extension MessageRecord {
-    /// Commits: the later write in the log wins, and a write with a new content is a revision.
+    /// Commits: the later write in the log wins, and a write with a new content is a revision. A write that repeats the
+    /// content of a live message only places it; of a message that is not live, it enters the history without a
+    /// revision.
     fileprivate mutating func writeByArrival(_ write: MessageWrite, at event: EventReference) {
         let revision = MessageRevision(write)
         let saysNew = current?.saying != revision.saying
@@ -64,13 +72,16 @@ extension MessageRecord {
         take(revision, at: event)
     }
 
-    /// Gateways and rows: the greatest version wins, and the revisions are the distinct versions.
+    /// Gateways and rows: the greatest version wins, and the revisions are the distinct versions. A version that loses
+    /// still enters the history.
     fileprivate mutating func writeByVersion(_ write: MessageWrite, at event: EventReference) {
         let revision = MessageRevision(write)
         if let version = write.replacesVersion { replace(version) }
+        // Of equal versions the later in the log counts, so a repeat is compared with the last one.
         let same = lastWrite(of: revision.version)
         let wins = current.map { revision.wins(over: $0) } ?? true
         let isRepeat = same?.revision?.saying == revision.saying
+        // A repeat adds nothing, unless it brings back a message that was deleted until written.
         if isRepeat, !(wins && isGone) { return wins ? place(revision, at: event) : () }
         var entry = entry(for: write, revision, at: event)
         entry.isNewRevision = same == nil
@@ -84,6 +95,8 @@ extension MessageRecord {
         return false
     }
 
+    /// Makes a version the current one and the message live, unless it was deleted for ever: then the version is its
+    /// last text.
     private mutating func take(_ revision: MessageRevision, at event: EventReference) {
         current = revision
         place(revision, at: event)
@@ -91,7 +104,8 @@ extension MessageRecord {
         standing = .live
     }
 
-    /// Notes the message's place in the remote's own list. A new place makes no revision.
+    /// Notes the message's place in the remote's own list. A new place makes no revision. Other orders follow from the
+    /// version itself.
     private mutating func place(_ revision: MessageRevision, at event: EventReference) {
         guard case .at = revision.order else { return }
         current?.order = revision.order
@@ -108,9 +122,12 @@ extension MessageRecord {
         )
     }
 
+    /// The word for a write, judged before it is applied: `created` for the first version known, `linked` if only the
+    /// surroundings of the text changed.
     private func happening(of write: MessageWrite, _ revision: MessageRevision) -> Entry.Happening {
         guard let current else { return .created }
         if isGone { return .restored }
+        // A message that left the tip of a branch and came back as it was.
         if case .nowhere = standing, write.revisesByArrival, current.saying == revision.saying { return .restored }
         return write.changesContent && current.saying.text != revision.saying.text ? .edited : .linked
     }

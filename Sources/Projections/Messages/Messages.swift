@@ -1,15 +1,18 @@
 import EventLog
 
-/// The messages of one source, with their histories: live, deleted, and compacted ones, of which only the key is known.
+/// The messages of one source, with their histories: live, deleted, and compacted ones, whose keys alone are known.
 ///
-/// The result does not depend on order of arrival where the remote's data decide: versions have their own order, a message
-/// that a gateway deleted stays deleted, and a message written into a channel that is gone for ever is gone too.
+/// The result does not depend on order of arrival where the remote's data decide: versions have their own order, a
+/// message that a gateway deleted stays deleted, and a message written into a channel that is gone for ever is gone
+/// too.
 struct Messages: Fold {
     var store = MessageStore()
     /// The keys of messages that compactions dropped. No event changes them any more.
     var compacted: Set<MessageKey> = []
-    /// The places of the answers to each message. May contain places whose message no longer answers it.
+    /// The places of the answers to each message. May contain places whose message no longer answers it. Not saved; see
+    /// `findAnswers`.
     var answers = AnswerTable()
+    /// The channels that are gone for ever, which overrules the standing of their messages.
     var fates = ChannelFates()
     /// The issues of circles of replies, by the event that closed the circle.
     var circles = ReplyCircles()
@@ -18,6 +21,7 @@ struct Messages: Fold {
 
     mutating func apply(_ change: Change, in context: inout FoldContext) {
         circles.repeatKnown(in: &context)
+        // Before the change itself, so that `state(at:)` sees the fate; the histories follow at the end.
         let fallen = fates.apply(change, at: context.event)
         switch change {
         case .message(let change): apply(change, in: &context)
@@ -41,7 +45,8 @@ struct Messages: Fold {
 }
 
 extension Messages {
-    /// The state of a message in the state document.
+    /// The state of a message in the state document. `unknown`: never seen, moved away, or known from a reaction alone.
+    /// `compacted`: dropped by a compaction, whatever arrives later.
     enum State: String, Hashable, Sendable {
         case live
         case deleted
@@ -55,13 +60,15 @@ extension Messages {
         return store.place(of: key).map { state(at: $0) } ?? .unknown
     }
 
+    /// The state of a record of this fold; the same rule as `state(at:)` has for packed messages.
     func state(of record: MessageRecord) -> State {
         if end(of: record) != nil { return .deleted }
         if case .live = record.standing, record.current != nil { return .live }
         return .unknown
     }
 
-    /// The state of the message at a place.
+    /// The state of the message at a place. A packed message was written or deleted by name, so the end of its channel
+    /// always counts.
     func state(at place: Int) -> State {
         let cell = store.cells[place]
         guard cell.form == .packed else { return state(of: store.records[Int(cell.last)]) }
@@ -69,7 +76,8 @@ extension Messages {
         return cell.standing == .live ? .live : .unknown
     }
 
-    /// How a message was deleted, by name or with its channel; deletion by name wins.
+    /// How a message was deleted, by name or with its channel; `nil` if it was not. Deletion by name wins, then the
+    /// channel's end, then deletion until written. A message that was never written does not end with its channel.
     func end(of record: MessageRecord) -> MessageRecord.End? {
         if case .deleted(let end) = record.standing, end.cause == .deleted { return end }
         if record.wasWritten || record.current != nil, let fate = fates.fate(of: record.key.channel) {
@@ -79,13 +87,15 @@ extension Messages {
         return nil
     }
 
-    /// The place of a message, added if it is new; `nil` if a compaction dropped it.
+    /// The place of a message, added as an empty record if it is new; `nil` if a compaction dropped it.
     mutating func slot(for key: MessageKey) -> Int? {
         if let place = store.place(of: key) { return place }
+        // Most logs were never compacted; the check for emptiness spares them the hashing.
         return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key)
     }
 
-    /// Changes one record and touches the rows that depend on it.
+    /// Changes one record and touches the rows that depend on it: the message's own, those of its answers if its state
+    /// changes, and the table of answers if it answers another message now.
     mutating func change(
         _ slot: Int,
         in context: inout FoldContext,
@@ -102,12 +112,15 @@ extension Messages {
         }
     }
 
+    /// Touches both possible rows of a message: the change may have moved it from one section to the other.
     @inline(__always)
     func touch(_ key: MessageKey, in context: inout FoldContext) {
         context.touch(EntityKey(.messages, key.channel, key.id))
         context.touch(EntityKey(.deletedMessages, key.channel, key.id))
     }
 
+    /// Touches the rows of the answers to a message, which contain its state. O(answers), so left out where nothing
+    /// reads touched rows.
     func touchAnswers(to key: MessageKey, in context: inout FoldContext) {
         guard context.notesTouched else { return }
         answers.forEachAnswer(to: key) { slot in
@@ -116,6 +129,7 @@ extension Messages {
         }
     }
 
+    /// Notes that a message answers another one now, and reports the circle of replies that this closes.
     mutating func connect(
         _ slot: Int,
         _ key: MessageKey,
@@ -130,7 +144,8 @@ extension Messages {
         if let circle = search.circle(in: self) { circles.report(circle, in: &context) }
     }
 
-    /// The key that a message answers; `nil` if it answers none or is not known.
+    /// The key that a message's current version answers, in the same channel; `nil` if it answers none or is not known.
+    /// The answered message need not be known.
     func parent(of key: MessageKey) -> MessageKey? {
         guard let slot = store.place(of: key), let replyTo = store.replyTo(at: slot) else { return nil }
         return MessageKey(channel: key.channel, id: replyTo)

@@ -1,18 +1,19 @@
 import EventLog
 
 /// Writes packed entries and cells in their order, in some 25 bytes each: numbers of variable length, most of them
-/// differences to the previous entry.
+/// differences to the previous entry. The bytes depend on all entries before, so they are read from the start only.
 struct PackedEntryWriter {
     private(set) var bytes: [UInt8] = []
     private var last = PackedEntryPlace()
 
     /// The bits of an entry's tag.
+    /// Each says that a field follows, which most entries lack. The upper bits of the happening lie above `tagShift`.
     static let editedBit: UInt64 = 1 << 0
     static let replyBit: UInt64 = 1 << 1
     static let textBit: UInt64 = 1 << 2
     static let previousBit: UInt64 = 1 << 3
     static let tagShift: UInt64 = 4
-    /// The bits of a cell's tag.
+    /// The bits of a cell's tag. The standing lies above `standingShift`.
     static let entryBit: UInt64 = 1 << 0
     static let lastBit: UInt64 = 1 << 1
     static let recordBit: UInt64 = 1 << 2
@@ -20,11 +21,15 @@ struct PackedEntryWriter {
 
     init() {}
 
-    /// Writes an entry: a tag with the upper bits of its happening, then sequence, time of receipt, author and createdAt,
-    /// then, where the tag's bits are set, editedAt, the answered id, the text and the previous entry.
+    /// Writes an entry: a tag with the upper bits of its happening, then sequence, time of receipt, author and
+    /// createdAt, then, where the tag's bits are set, editedAt, the answered id, the text and the previous entry.
+    ///
+    /// Differences wrap around (`&-`) and are added back with `&+`, so any values come back exactly. An answered id
+    /// counts from the id of the last cell, near which it usually lies.
     mutating func add(_ entry: PackedEntry) {
         let version = entry.version
         let sequence = entry.happening.sequence
+        // The kind and the flags, without the sequence, which takes the lower 48 bits.
         var tag = (entry.happening.bits >> 48) << Self.tagShift
         if version.editedAt != .none { tag |= Self.editedBit }
         if version.replyTo != .none { tag |= Self.replyBit }
@@ -51,7 +56,8 @@ struct PackedEntryWriter {
         add(cell)
     }
 
-    /// Writes a cell: a tag, id and channel, then, where the tag's bits are set, `last` and the first entry.
+    /// Writes a cell: a tag, id and channel, then, where the tag's bits are set, `last` and the first entry. Leaves out
+    /// `next`, which follows from the order of cells.
     mutating func add(_ cell: MessageCell) {
         let first = cell.first
         var tag = UInt64(cell.standing.rawValue) << Self.standingShift
@@ -62,13 +68,16 @@ struct PackedEntryWriter {
         bytes.appendSigned(Int64(bitPattern: cell.id.rawValue &- last.id))
         bytes.appendNumber(UInt64(cell.channel))
         if cell.last > 0 { bytes.appendNumber(UInt64(cell.last)) }
+        // Before the entry, whose answered id counts from it. The reader does the same.
         last.id = cell.id.rawValue
         if let first { add(first) }
     }
 }
 
-/// Reads the bytes of a `PackedEntryWriter`. Borrows the bytes. Accepts any bytes: malformed entries are `nil`, and the
-/// caller checks the places that entries and cells refer to.
+/// Reads the bytes of a `PackedEntryWriter`, in the same order of calls. Borrows the bytes.
+///
+/// Accepts any bytes: malformed entries are `nil`, and the caller checks the places that entries and cells refer to.
+/// After `nil` the position means nothing.
 struct PackedEntryReader {
     private var numbers: NumberReader
     private var last = PackedEntryPlace()
@@ -79,6 +88,8 @@ struct PackedEntryReader {
 
     var isAtEnd: Bool { numbers.isAtEnd }
 
+    /// The next entry; `nil` if the bytes end early, a number is too long, or a sequence or place does not fit its
+    /// bits.
     @inline(__always)
     mutating func entry() -> PackedEntry? {
         guard let tag = numbers.number(), let step = numbers.signed(), let recordedAt = numbers.signed(),
@@ -116,8 +127,11 @@ struct PackedEntryReader {
         return entry
     }
 
+    /// The place in front of a changed cell.
     mutating func place() -> UInt32? { numbers.number().flatMap { UInt32(exactly: $0) } }
 
+    /// The next cell, with `next` 0; `nil` as in `entry`, or if a cell's entry has an `editedAt`, for which it has no
+    /// room.
     @inline(__always)
     mutating func cell() -> MessageCell? {
         guard let tag = numbers.number(), let step = numbers.signed(),
@@ -152,7 +166,7 @@ struct PackedEntryReader {
     }
 }
 
-/// The values of the previous entry or cell, from which the next one's differences count.
+/// The values of the previous entry or cell, from which the next one's differences count. All begin at 0 in each piece.
 private struct PackedEntryPlace {
     var id: UInt64 = 0
     var sequence: UInt64 = 0

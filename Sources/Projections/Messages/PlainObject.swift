@@ -4,26 +4,30 @@ import Glibc
 import Darwin
 #endif
 
-/// The members that a packed message keeps verbatim, to be written in canonical form (RFC 8785) without making values of
-/// them. Borrows the object's bytes.
+/// The members that a packed message keeps verbatim, to be written in canonical form (RFC 8785) without making values
+/// of them. Borrows the object's bytes.
 ///
-/// Serves objects of at most 16 members that are texts of printable ASCII without escapes, whole numbers of at most 15
-/// digits, truth values or null, and these are nearly all. `PackedRest` reads the others.
+/// Serves objects of 1 to 16 members that are texts of printable ASCII without escapes, whole numbers of at most 15
+/// digits, truth values or null, and these are nearly all. Such values are their own canonical form, so only the
+/// members' order and the white space between them change. `PackedRest` reads the others.
 struct PlainObject {
+    /// Few enough for a place on the stack and a sort by insertion.
     private static let countMax = 16
 
-    /// Where a member stands in the object; the name's range includes its quotes.
+    /// The ranges of a member in the object, ends excluded; the name's range includes its quotes.
     fileprivate struct Member: BitwiseCopyable {
         var name: (start: Int, end: Int)
         var value: (start: Int, end: Int)
     }
 
     private let object: UnsafeRawBufferPointer
-    /// Sorted by their names.
+    /// Sorted by their names. Temporary memory of `with`, valid only during its closure.
     private let members: UnsafeBufferPointer<Member>
 
-    /// Lends the members of an object; `nil` for an object that is not served.
+    /// Lends the members of an object; `nil` for an object that is not served, such as one with a member twice.
     static func with<Result>(_ object: UnsafeRawBufferPointer, _ body: (PlainObject?) -> Result) -> Result {
+        // `Member` is trivial, so the reader may assign into the uninitialized room and nothing needs to be destroyed.
+        // Only the first `count` members, which the reader has written, are read.
         withUnsafeTemporaryAllocation(of: Member.self, capacity: countMax) { room in
             var reader = PlainObjectReader(object)
             guard let count = reader.members(room), sort(room, count, in: object) else { return body(nil) }
@@ -31,7 +35,7 @@ struct PlainObject {
         }
     }
 
-    /// Sorts the first members by name; false if two have the same.
+    /// Sorts the first members by name, by insertion; false if two have the same.
     private static func sort(
         _ members: UnsafeMutableBufferPointer<Member>,
         _ count: Int,
@@ -40,7 +44,7 @@ struct PlainObject {
         for place in 0..<count {
             var other = place
             while other > 0 {
-                // Names of ASCII sort by their bytes as by their UTF-16 units.
+                // RFC 8785 sorts names by their UTF-16 units; names of ASCII sort the same by their bytes.
                 let order = compare(members[other - 1], members[other], in: object)
                 if order == 0 { return false }
                 if order < 0 { break }
@@ -51,10 +55,12 @@ struct PlainObject {
         return true
     }
 
-    /// Writes what `PackedRest.extra` of the object contains, behind a prefix; false, without writing, if that is nothing.
+    /// Writes what `PackedRest.extra` of the object contains, behind a prefix; false, without writing, if that is
+    /// nothing. Null members count as absent there.
     func writeExtra(behind prefix: StaticString, to writer: inout CanonicalWriter) -> Bool {
         var hasBegun = false
         for member in members {
+            // No other served value begins with this letter.
             let isNull = object[member.value.start] == UInt8(ascii: "n")
             if isNull || isAttachments(member) { continue }
             if hasBegun {
@@ -79,7 +85,8 @@ struct PlainObject {
 
     /// Less than, equal to or greater than 0 as the first name sorts before, like or after the second.
     private static func compare(_ left: Member, _ right: Member, in object: UnsafeRawBufferPointer) -> Int {
-        // Without the closing quote, which would sort before other characters.
+        // Without the closing quote, which would sort before other characters. Both ranges lie in the object, as the
+        // reader has walked over them.
         let counts = (left.name.end - left.name.start - 1, right.name.end - right.name.start - 1)
         guard let start = object.baseAddress else { return 0 }
         let order = memcmp(start + left.name.start, start + right.name.start, min(counts.0, counts.1))
@@ -87,7 +94,7 @@ struct PlainObject {
     }
 }
 
-/// Reads an object as `PlainObject` serves it, strictly.
+/// Reads an object as `PlainObject` serves it, strictly: what it accepts is valid JSON.
 private struct PlainObjectReader {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
@@ -96,7 +103,8 @@ private struct PlainObjectReader {
         self.bytes = bytes
     }
 
-    /// Reads the whole object into `room`. Returns how many members there are; `nil` if the object is unfit.
+    /// Reads the whole object into `room`. Returns how many members there are; `nil` if the object is unfit, has more
+    /// members than fit, or is followed by other bytes.
     mutating func members(_ room: UnsafeMutableBufferPointer<PlainObject.Member>) -> Int? {
         var count = 0
         guard take(UInt8(ascii: "{")) else { return nil }
@@ -124,6 +132,7 @@ private struct PlainObjectReader {
         return true
     }
 
+    /// The range of a text with its quotes.
     private mutating func string() -> (start: Int, end: Int)? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = index - 1
@@ -155,6 +164,8 @@ private struct PlainObjectReader {
         return (start, end)
     }
 
+    /// A whole number of at most 15 digits, which is its own canonical form. A fraction or an exponent ends it here,
+    /// and the object fails at the next separator.
     private mutating func number() -> (start: Int, end: Int)? {
         let start = index
         if bytes[index] == UInt8(ascii: "-") { index += 1 }

@@ -2,20 +2,24 @@ import EventLog
 
 /// The events that closed a circle of replies, and the issue of each.
 ///
-/// A compaction may drop messages of a circle. Then this table, not the messages, reports the issue when the closing event
-/// is applied again.
+/// A compaction may drop messages of a circle. Then this table, not the messages, reports the issue when the closing
+/// event is applied again. Sequences are those of the log; no handles, so that the issues are facts.
 struct ReplyCircles: Codable, Sendable {
+    /// A circle may have thousands of members; an issue names this many.
     private static let namedMax = 8
 
+    /// The reasons of all circles found, by the sequence of the closing event, in the order of their finding. An event
+    /// can close several circles, one for each message that it writes.
     private var reasons: [UInt64: [String]] = [:]
-    /// The issues from facts whose event has not been applied again yet.
+    /// The issues from facts whose event has not been applied again yet. Empty without a compaction.
     private var awaited: [UInt64: [String]] = [:]
-    /// The last event seen.
+    /// The sequence of the last event seen.
     private var last: UInt64 = 0
-    /// Up to this event only the facts report circles, as messages may be missing.
+    /// Up to this sequence only the facts report circles, as messages may be missing; 0 without facts.
     private var believed: UInt64 = 0
 
-    /// Reports again the issues that facts have for the event being applied.
+    /// Reports again the issues that facts have for the event being applied. Called for each change; an event's issues
+    /// are reported once.
     mutating func repeatKnown(in context: inout FoldContext) {
         last = max(last, context.event.sequence.rawValue)
         guard !awaited.isEmpty, let known = awaited.removeValue(forKey: context.event.sequence.rawValue) else { return }
@@ -33,7 +37,8 @@ struct ReplyCircles: Codable, Sendable {
         context.issue(reason)
     }
 
-    /// The issue's text. It begins with the least id, so it does not depend on where the circle was entered.
+    /// The issue's text. It begins with the least id, so it does not depend on where the circle was entered. It names
+    /// ids, never texts of messages.
     private static func reason(_ circle: [MessageKey], _ names: Names) -> String {
         guard let channel = circle.first?.channel else { return "replies form a circle" }
         let start = circle.indices.min { names.precedes(circle[$0].id, circle[$1].id) } ?? 0
@@ -58,7 +63,7 @@ struct ReplyCircles: Codable, Sendable {
         .object(["until": .int(last), "said": snapshot])
     }
 
-    /// Takes over what `facts` gave.
+    /// Takes over what `facts` gave, before any event. Absent facts change nothing.
     mutating func load(_ facts: JSONValue?) throws {
         believed = facts?["until"]?.number?.uint64 ?? 0
         last = believed

@@ -40,7 +40,9 @@ package struct ReplyForest: Sendable {
         return lines
     }
 
+    /// Finds each circle once and cuts it. O(n): a walk ends at the first message that any walk has visited.
     private mutating func breakCircles() {
+        // For each message, the start of the walk that visited it.
         var visit = [Int?](repeating: nil, count: parents.count)
         for start in parents.indices {
             var here = start
@@ -54,6 +56,8 @@ package struct ReplyForest: Sendable {
         }
     }
 
+    /// The members of the circle through a message; `nil` if the way up ends or does not return. The limit on the count
+    /// ends a walk into a circle without `start`.
     private func circle(from start: Int) -> [Int]? {
         var members = [start]
         var next = parents[start]
@@ -64,6 +68,7 @@ package struct ReplyForest: Sendable {
         return next == start ? members : nil
     }
 
+    /// Makes the circle's first message in the given order a root.
     private mutating func cut(_ circle: [Int]) {
         let first = circle.indices.min { circle[$0] < circle[$1] } ?? 0
         parents[circle[first]] = nil

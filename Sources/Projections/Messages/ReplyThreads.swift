@@ -11,7 +11,8 @@ struct ReplyThreads: Sendable {
         var lostParent: Messages.State?
     }
 
-    /// All live messages, each followed by its replies, roots and replies in the remote's order.
+    /// All live messages, each followed by its replies, roots and replies in the remote's order. A reply whose parent
+    /// is not live is a root.
     let lines: [Line]
     /// The circles, each as its members in the direction of the replies, beginning with the one that became a root.
     let circles: [[MessageKey]]
