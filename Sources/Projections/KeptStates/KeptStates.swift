@@ -4,22 +4,25 @@ import EventLog
 ///
 /// Each state stores only the messages that came or changed since the previous one, its *base*; a state without a base
 /// stores all messages. Everything but messages is stored whole each time. A state that cannot be read counts as
-/// absent, and so does every state based on it.
+/// absent, and so does every state based on it (I17).
 ///
-/// Keys begin with the rules as 32 hex digits; numbers are big-endian:
+/// Keys begin with the rules as 32 hex digits; numbers are big-endian, so that the table is sorted by sequence:
 /// - rules, `h`, u64 sequence: a state's head, written last
 /// - rules, `p`, u64 sequence, u32 piece: its pieces, those of everything but messages first
 struct KeptStates: Sendable {
     static let name = "states"
-    /// A commit is made once the pending pieces have this many bytes.
+    /// A commit is made once the pending pieces have this many bytes: LMDB keeps the pages of a commit in memory.
     private static let commitBytes = 16 << 20
     private let rules: [UInt8]
+    /// The table's version, which names the build: another build may encode states in another way, so its states are
+    /// never read.
     let version: UInt32
 
     /// A kept state.
     struct Kept: Sendable {
         let sequence: SequenceNumber
-        /// Running hash over the message pieces of all its bases, then its own.
+        /// Running hash over the message pieces of all its bases, then its own. Against accidents alone: `FastHash` has
+        /// no secret.
         let sum: UInt64
         /// The bytes written for this state alone, without its bases.
         let byteCounts: SavedByteCounts
@@ -27,25 +30,29 @@ struct KeptStates: Sendable {
         let payloadBytes: Int
     }
 
-    /// One state, encoded and ready to be written.
+    /// One state, encoded and ready to be written by another thread.
     struct Saving: Sendable {
         let kept: Kept
         fileprivate let head: [UInt8]
         fileprivate let pieces: [[UInt8]]
     }
 
+    /// The value under a state's head key, in the form of `StateEncoder`.
     private struct Head: Codable {
+        /// The base's sequence and its `sum`; `nil` and 0 without a base. The sum keeps pieces of two savings at one
+        /// sequence apart.
         var baseSequence: UInt64?
         var baseSum: UInt64
         /// Hash of the message pieces, continued from the base's sum.
         var sum: UInt64
         /// Hash of the pieces of everything else.
         var restSum: UInt64
+        /// How many pieces hold everything but messages; they have the first numbers. `pieceCount` counts these, too.
         var restPieceCount: UInt32
         var pieceCount: UInt32
         var byteCounts: SavedByteCounts
         var payloadBytes: Int
-        /// Hash of all events up to the state's sequence.
+        /// Hash of all events up to the state's sequence: the state is valid only for a log with these events.
         var prefixHash: Hash256
 
         /// Adds a piece to its sum and to the counts.
@@ -65,6 +72,9 @@ struct KeptStates: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - rules: the reading rules under which the states are folded; each set has its own states.
+    ///   - build: identifies the program's build.
     init(rules: ReadingRules, build: String) {
         let rules = rules.shortName
         self.rules = Array((String(repeating: "0", count: max(0, 32 - rules.utf8.count)) + rules).utf8)
@@ -72,7 +82,7 @@ struct KeptStates: Sendable {
         assert(self.rules.count == 32, "a key begins with 32 bytes of rules")
     }
 
-    /// The sets of reading rules that states are kept for, each once.
+    /// The sets of reading rules that states are kept for, each once. Errors count as no states.
     static func rules(in session: borrowing ReadSession, build: String) -> [ReadingRules] {
         let states = KeptStates(rules: [], build: build)
         var rules: [ReadingRules] = []
@@ -86,7 +96,8 @@ struct KeptStates: Sendable {
         return rules
     }
 
-    /// The sequences of all states kept for these rules, ascending.
+    /// The sequences of all states kept for these rules, ascending. Reads keys alone: a state may still turn out
+    /// unreadable.
     func sequences(in session: borrowing ReadSession) -> [SequenceNumber] {
         var sequences: [SequenceNumber] = []
         let end = headKey(SequenceNumber(.max))
@@ -97,7 +108,8 @@ struct KeptStates: Sendable {
         return sequences
     }
 
-    /// The state kept at a sequence; `nil` if it or one of its bases cannot be read, or the log's events differ.
+    /// The state kept at a sequence; `nil` if it or one of its bases cannot be read, or the log's events differ. The
+    /// caller must call `Workspace.begin` before it folds on. O(messages), besides decoding everything else.
     func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: Workspace, kept: Kept)? {
         guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
             let last = chain.last, let prefixHash = try? session.prefixHash(through: sequence),
@@ -105,7 +117,7 @@ struct KeptStates: Sendable {
         else { return nil }
         guard var state = try? SavedState() else { return nil }
         for link in chain {
-            // Bases contribute only their messages.
+            // Bases contribute only their messages: everything else is whole in the last saving.
             let first = link.sequence == sequence ? 0 : link.head.restPieceCount
             guard (try? take(link.head, at: link.sequence, from: first, of: table, into: &state)) == true else {
                 return nil
@@ -133,7 +145,8 @@ struct KeptStates: Sendable {
         return chain.reversed()
     }
 
-    /// Loads one state's pieces from number `first` on; false if their hashes or counts are not those of the head.
+    /// Loads one state's pieces from number `first` on; false if their hashes or counts are not those of the head. What
+    /// was loaded is then to be thrown away.
     private func take(
         _ head: Head,
         at sequence: SequenceNumber,
@@ -146,6 +159,7 @@ struct KeptStates: Sendable {
         // Pieces below `first` are not read, so their sum is taken from the head.
         if first > 0 { found.restSum = head.restSum }
         state.begin()
+        // The end is excluded. Pieces beyond it are leftovers of an interrupted saving.
         try table.forEach(from: pieceKey(sequence, first), to: pieceKey(sequence, head.pieceCount)) { _, piece in
             found.add(piece)
             try state.take(piece)
@@ -157,7 +171,9 @@ struct KeptStates: Sendable {
 
     /// Encodes a state: the messages that came or changed since `base`, or all of them, and everything else whole.
     ///
-    /// - Parameter payloadBytes: as `Kept.payloadBytes`.
+    /// - Parameters:
+    ///   - base: the saving after which `Workspace.noteSaved` was last called, or from which the state was loaded.
+    ///   - payloadBytes: as `Kept.payloadBytes`.
     func saving(
         of state: Workspace,
         base: Kept?,
@@ -186,7 +202,8 @@ struct KeptStates: Sendable {
         return Saving(kept: head.kept(sequence), head: try StateEncoder.bytes(of: head), pieces: pieces)
     }
 
-    /// Writes a saving in several commits, its head in the last one: until then the state does not exist.
+    /// Writes a saving in several commits, its head in the last one: until then the state does not exist. An
+    /// interrupted writing leaves pieces, which the next one at this sequence overwrites.
     func write(_ saving: Saving, to table: DerivedTable) throws {
         let sequence = saving.kept.sequence
         var pending: [(key: [UInt8], value: [UInt8])] = []
@@ -202,7 +219,8 @@ struct KeptStates: Sendable {
         try table.put(pending)
     }
 
-    /// Removes the state kept at a sequence, its head first. A failure is passed over.
+    /// Removes the state kept at a sequence, its head first, so that no head is without its pieces. A failure is passed
+    /// over. States based on it become unreadable.
     func remove(_ sequence: SequenceNumber, in session: borrowing ReadSession) {
         guard let table = try? table(in: session) else { return }
         try? table.remove(from: headKey(sequence), to: headKey(sequence.next))

@@ -32,7 +32,7 @@ public struct SnapshotOptions: Sendable {
     }
 }
 
-/// States kept beside a log, from which a replay begins instead of the first event.
+/// States kept beside a log, from which a replay begins instead of the first event. Serves one replay, on its thread.
 ///
 /// A state is due once the payload bytes folded since the last one reach what that one took: its packed messages once,
 /// its other messages three times, everything else, which is written anew each time, ten times. So all states together
@@ -44,14 +44,16 @@ struct Snapshots {
     private let states: KeptStates
     /// Whether new states are kept: only those that all events were folded into are worth it.
     private let keeps: Bool
+    /// The first event that the replay leaves out; the greatest number if it leaves out none.
     private let firstLeftOut: SequenceNumber
     /// The base of the next state: the last one kept, else the one that the replay began from.
     private var last: KeptStates.Kept?
-    /// Payload bytes folded since `keep` was last called.
+    /// Payload bytes folded since `keep` was last called, or since the beginning.
     private var foldedBytes = 0
-    /// Payload bytes folded into the current state.
+    /// Payload bytes of all events folded into the current state, those behind a loaded one included.
     private var payloadBytes = 0
-    /// The bytes of everything but messages in the state encoded last, and that state's payload bytes.
+    /// The bytes of everything but messages in the state encoded last, and that state's payload bytes; 0 before the
+    /// first.
     private var rest = (bytes: 0, payloadBytes: 0)
     private let writer = BackgroundWriter()
 
@@ -64,7 +66,8 @@ struct Snapshots {
         (self.keeps, self.firstLeftOut) = (keeps, firstLeftOut)
     }
 
-    /// The newest state kept at or before a point, and before every event that is left out. Removes unreadable ones.
+    /// The newest state kept at or before a point, and before every event that is left out; `nil` if none is readable.
+    /// Removes those that it cannot read, so that they are not tried again.
     mutating func nearest(through point: SequenceNumber, in session: borrowing ReadSession) -> Workspace? {
         for sequence in sequences(through: point, in: session).reversed() {
             if let (state, kept) = states.state(at: sequence, in: session) {
@@ -82,7 +85,8 @@ struct Snapshots {
         states.sequences(in: session).filter { $0 <= point && $0 < firstLeftOut }
     }
 
-    /// Counts the bytes folded up to a sequence; true if the state there is due to be kept.
+    /// Counts the bytes folded up to a sequence; true if the state there is due to be kept. Must be called for every
+    /// stretch that was folded, or the sums are wrong.
     mutating func isDue(at sequence: SequenceNumber, folded bytes: Int) -> Bool {
         foldedBytes += bytes
         payloadBytes += bytes
@@ -96,7 +100,10 @@ struct Snapshots {
 
     /// Keeps a state that is due, if it is worth it and the log's folder may be written to.
     ///
-    /// Another thread writes it while the replay goes on. After a failed write, no more states are kept.
+    /// Encodes the state here, as the replay changes it afterwards. Another thread writes it while the replay goes on.
+    /// After a failed write, no more states are kept: the next one would lack its base.
+    ///
+    /// - Throws: if the log cannot be read or the state cannot be encoded.
     mutating func keep(_ state: inout Workspace, in session: borrowing ReadSession) throws {
         foldedBytes = 0
         guard isWorthKeeping(state), writer.isDone(), let table = states.writableTable(in: session),
@@ -104,13 +111,14 @@ struct Snapshots {
         else { return }
         let saving = try states.saving(of: state, base: last, payloadBytes: payloadBytes, in: session)
         rest = (saving.kept.byteCounts.rest, payloadBytes)
+        // Again with the real size of everything but messages, which was an estimate before.
         guard isWorthKeeping(state) else { return }
         state.noteSaved()
         last = saving.kept
         writer.write { [states] in try states.write(saving, to: table) }
     }
 
-    /// Whether loading the state is much faster than folding its events, estimated from sizes.
+    /// Whether loading the state is much faster than folding its events, estimated from sizes, without encoding it.
     private func isWorthKeeping(_ state: Workspace) -> Bool {
         guard let percent = options.decodedPercentMax else { return true }
         // In KiB. Everything but messages is assumed to have grown, since it was last encoded, as the payloads did.
@@ -128,7 +136,7 @@ struct Snapshots {
     }
 }
 
-/// Runs writes one after another on a serial queue.
+/// Runs writes one after another on a serial queue. A failure is remembered for good.
 private final class BackgroundWriter: Sendable {
     private let queue = DispatchQueue(label: "eventlog.states")
     private let hasFailed = Mutex(false)
@@ -139,7 +147,7 @@ private final class BackgroundWriter: Sendable {
         }
     }
 
-    /// Waits for all writes; false if any has failed.
+    /// Waits for all writes; false if any has failed. So at most one state at a time waits to be written.
     func isDone() -> Bool {
         queue.sync {}
         return hasFailed.withLock { !$0 }

@@ -2,7 +2,7 @@ import EventLog
 
 extension Workspace {
     /// Encodes the state as pieces for `SavedState`, in order: everything but messages, then the messages of each
-    /// source.
+    /// source. All pieces are in memory at once.
     ///
     /// - Parameter whole: false for only the messages that came or changed since `noteSaved`.
     func pieces(whole: Bool) throws -> [[UInt8]] {
@@ -29,17 +29,20 @@ extension Workspace {
     }
 }
 
-/// Rebuilds a workspace from the pieces of one saving, or of consecutive ones.
+/// Rebuilds a workspace from the pieces of one saving, or of consecutive ones. Pieces of a source follow one another,
+/// and sources come in one order in all savings: sources are only added.
 struct SavedState {
     private struct Malformed: Error {}
 
     /// The most bytes in a piece of everything but messages, without its tag.
     static let pieceBytes = 4 << 20
-    /// The first byte of such a piece; a piece of messages begins with its `MessageStore.PieceKind`.
+    /// The first byte of such a piece. A piece of messages begins with its `MessageStore.PieceKind`, then the source's
+    /// index (4 bytes, little-endian).
     fileprivate static let restTag: UInt8 = 0xFF
 
     /// Everything but messages, from the last saving.
     private var rest: [UInt8] = []
+    /// One loader for each source, by index.
     private var stores: [MessageStoreLoader] = []
 
     /// Takes consecutive savings, each given as its pieces.
@@ -67,7 +70,7 @@ struct SavedState {
         for index in stores.indices { stores[index].begin() }
     }
 
-    /// Takes the next piece of the current saving; throws if the bytes are none.
+    /// Takes the next piece of the current saving; throws if the bytes are none. The state must be thrown away then.
     mutating func take(_ piece: UnsafeRawBufferPointer) throws {
         guard let tag = piece.first else { throw Malformed() }
         if tag == Self.restTag { return rest.append(contentsOf: piece.dropFirst()) }
@@ -79,7 +82,9 @@ struct SavedState {
         try stores[source].take(kind, UnsafeRawBufferPointer(rebasing: piece[5...]))
     }
 
-    /// The state after the last saving.
+    /// The state after the last saving, without the key of its log (`Workspace.begin`).
+    ///
+    /// - Throws: if a piece is missing or malformed.
     consuming func workspace() throws -> Workspace {
         let saved = try StateDecoder.value(SavedWorkspace.self, from: rest)
         guard saved.sources.count == stores.count else { throw Malformed() }
@@ -87,7 +92,8 @@ struct SavedState {
     }
 }
 
-/// The bytes of a saving: of packed messages, of messages stored as records, of everything else.
+/// The bytes of a saving: of packed messages, of messages stored as records, of everything else. They differ in how
+/// long loading takes (`SnapshotOptions.decodedPercentMax`).
 struct SavedByteCounts: Codable, Sendable {
     private(set) var packed = 0
     private(set) var records = 0
@@ -115,6 +121,7 @@ extension Workspace {
     }
 }
 
+/// Everything but messages. The digest is not saved: it is made anew from all rows.
 private struct SavedWorkspace: Codable {
     var rules: ReadingRules
     var sequence: SequenceNumber
@@ -122,7 +129,8 @@ private struct SavedWorkspace: Codable {
     var sources: [SavedSource]
 }
 
-/// All of a source's state but what lives only while one event is applied.
+/// All of a source's state but what lives only while one event is applied. `parts` leaves out the messages' store,
+/// which the pieces contain.
 private struct SavedSource: Codable {
     var name: String
     var rowRules: ReadingRules

@@ -1,5 +1,6 @@
 public import EventLog
 
+/// Conformances for saved states alone. `StateEncoder` uses the faster `StateCodable` where it can.
 extension SequenceNumber: Codable {
     /// Reads the number.
     public init(from decoder: any Decoder) throws {

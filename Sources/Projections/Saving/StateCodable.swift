@@ -2,15 +2,16 @@ import EventLog
 
 /// A value that writes and reads its own bytes. The containers of `Codable` cost about ten times as much.
 ///
-/// For types of which a large state has a million values. `write` must depend on the value alone (a dictionary's entries
-/// come in any order), and `read` throws on bytes that encode no value.
+/// For types with a million values in a large state. `read` takes exactly the bytes that `write` wrote, and throws on
+/// bytes that encode no value. `write` must depend on the value alone, except that a dictionary's entries come in any
+/// order. So saved bytes are not to be compared.
 protocol StateCodable {
     func write(to encoder: StateEncoder) throws
     static func read(from decoder: StateDecoder) throws -> Self
 }
 
 extension StateDecoder {
-    /// Reads the byte that selects a case of an enum.
+    /// Reads the byte that selects a case of an enum; throws for a number that selects none.
     func readTag(below count: UInt8) throws -> UInt8 {
         let tag = try readNumber(UInt8.self)
         guard tag < count else { throw fault("there is no such case") }
@@ -54,6 +55,8 @@ extension Optional: StateCodable where Wrapped: StateCodable {
 
 extension Array: StateCodable where Element: StateCodable {
     func write(to encoder: StateEncoder) throws {
+        // Bytes are copied as one block. The check of the type keeps an empty array of another type out, which also
+        // casts.
         if let bytes = self as? [UInt8], Element.self == UInt8.self { return encoder.writeBlock(bytes) }
         encoder.writeNumber(UInt32(clamping: count))
         for element in self { try element.write(to: encoder) }
@@ -144,6 +147,7 @@ extension EventReference: StateCodable {
     }
 }
 
+/// A tag, then the value. Numbers keep the text of the remote, so that nothing is rounded.
 extension JSONValue: StateCodable {
     func write(to encoder: StateEncoder) throws {
         switch self {
@@ -169,6 +173,7 @@ extension JSONValue: StateCodable {
         case 0: .null
         case 1: .bool(false)
         case 2: .bool(true)
+        // Unchecked: the bytes come from this build and were checked by hash.
         case 3: .number(JSONNumber(unchecked: try decoder.readText()))
         case 4: .string(try decoder.readText())
         case 5: .array(try .read(from: decoder))

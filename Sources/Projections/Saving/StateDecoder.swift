@@ -1,7 +1,12 @@
 /// Reads what `StateEncoder` of the same program wrote. Accepts any bytes, and throws on those that do not fit.
+///
+/// Nothing in the bytes names a type: values must be read in the order in which they were written. Bytes of another
+/// type may decode to a wrong value without an error, so callers check hashes and versions first. For one thread.
 final class StateDecoder: Decoder {
     private let bytes: [UInt8]
+    /// The next byte to read; at most `bytes.count`.
     private var offset = 0
+    /// Always empty: errors name no member, as damaged data is only discarded.
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
@@ -16,7 +21,7 @@ final class StateDecoder: Decoder {
         try value(from: bytes) { try $0.read(type) }
     }
 
-    /// Decodes a value with a closure, which must read all of the bytes.
+    /// Decodes a value with a closure, which must read all of the bytes: left-over bytes throw.
     static func value<Value>(from bytes: [UInt8], _ read: (StateDecoder) throws -> Value) throws -> Value {
         let decoder = StateDecoder(bytes)
         let value = try read(decoder)
@@ -32,6 +37,7 @@ final class StateDecoder: Decoder {
         Elements(decoder: self, count: Int(try readNumber(UInt32.self)))
     }
 
+    /// The byte before the value tells whether it is present; see `StateEncoder.SingleValue`.
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
         SingleValue(decoder: self, isPresent: try readTruth())
     }
@@ -39,6 +45,7 @@ final class StateDecoder: Decoder {
     /// Whether all bytes were read.
     var isAtEnd: Bool { offset == bytes.count }
 
+    /// The error for bytes that encode no value.
     func fault(_ reason: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason))
     }
@@ -47,6 +54,7 @@ final class StateDecoder: Decoder {
         let size = MemoryLayout<Number>.size
         guard bytes.count - offset >= size else { throw fault("the bytes end within a number") }
         defer { offset += size }
+        // The guard has shown that the number lies within the bytes; `loadUnaligned` accepts any offset.
         return bytes.withUnsafeBytes {
             Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: type))
         }
@@ -77,14 +85,15 @@ final class StateDecoder: Decoder {
         }
     }
 
-    /// The next text, an enum case's name, without reading past it.
+    /// The next text, an enum case's name, without reading past it; `nil` if no valid text follows.
     func nextText() -> String? {
         let start = offset
         defer { offset = start }
         return try? readText()
     }
 
-    /// Reads one value, by `StateCodable` where its type conforms, else by `Codable`.
+    /// Reads one value, by `StateCodable` where its type conforms, else by `Codable`. The same choice as
+    /// `StateEncoder.write`.
     func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let own = type as? any StateCodable.Type else { return try Value(from: self) }
         guard let value = try own.read(from: self) as? Value else { throw fault("a value is of another type") }
@@ -93,6 +102,8 @@ final class StateDecoder: Decoder {
 }
 
 extension StateDecoder {
+    /// The members of a struct, in the order in which the struct decodes them, or the case of an enum. Keys are not
+    /// compared.
     private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let decoder: StateDecoder
         var codingPath: [any CodingKey] { decoder.codingPath }
@@ -100,6 +111,7 @@ extension StateDecoder {
         /// The next case of an enum. Only the synthesized decoding of enums reads this.
         var allKeys: [Key] { decoder.nextText().flatMap { Key(stringValue: $0) }.map { [$0] } ?? [] }
 
+        /// Every member was written, absent ones as a zero byte.
         func contains(_ key: Key) -> Bool { true }
         func decodeNil(forKey key: Key) throws -> Bool { try !decoder.readTruth() }
         func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decoder.read(type) }
@@ -147,7 +159,7 @@ extension StateDecoder {
 
     private struct Elements: UnkeyedDecodingContainer {
         let decoder: StateDecoder
-        /// Hidden: the written count may be wrong, and nothing may reserve memory for it.
+        /// Hidden: the written count may be wrong, and nothing may reserve memory for it. `total` is the written count.
         let count: Int? = nil
         private let total: Int
         private(set) var currentIndex = 0

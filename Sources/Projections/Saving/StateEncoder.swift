@@ -1,9 +1,9 @@
 /// Encodes `Encodable` values by position, without names, for `StateDecoder` of the same program.
 ///
-/// Numbers are little-endian and of fixed width. Texts and lists begin with a 32-bit count, blocks of bytes with a 64-bit
-/// count, optional values with a byte that is 1 if they are present. Cases of an enum begin with the case's name or, in a
-/// `StateCodable` type, with a byte. The form follows from the types alone, so it suits only data that another version of
-/// the program discards.
+/// Numbers are little-endian and of fixed width. Texts and lists begin with a 32-bit count, blocks of bytes with a
+/// 64-bit count, optional values with a byte that is 1 if they are present. Cases of an enum begin with the case's name
+/// or, in a `StateCodable` type, with a byte. The form follows from the types alone, so it suits only data that another
+/// version of the program discards. For one thread.
 final class StateEncoder: Encoder {
     private(set) var bytes: [UInt8] = []
     let codingPath: [any CodingKey] = []
@@ -42,11 +42,12 @@ final class StateEncoder: Encoder {
         bytes.append(contentsOf: block)
     }
 
+    /// Writes bytes without a count; the reader must know where they end.
     func writeBytes(_ bytes: UnsafeRawBufferPointer) {
         self.bytes.append(contentsOf: bytes)
     }
 
-    /// Returns the bytes written so far and clears them.
+    /// Returns the bytes written so far and clears them, for an encoder that writes several pieces.
     func takeBytes() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes
@@ -80,6 +81,7 @@ extension StateEncoder {
 
         func encodeNil(forKey key: Key) { encoder.writeTruth(false) }
         func encode(_ value: some Encodable, forKey key: Key) throws { try encoder.write(value) }
+        /// Without this overload the standard library's default throws.
         func encode(_ value: UInt128, forKey key: Key) throws { encoder.writeNumber(value) }
 
         // Each overload is needed: the standard library's default encodes nothing at all for `nil`.

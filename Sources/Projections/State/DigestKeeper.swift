@@ -1,9 +1,11 @@
 import EventLog
 
-/// Computes the digest of a workspace, and keeps it up to date from the first call after a change on.
+/// Computes the digest of a workspace, and keeps it up to date from the first call after a change on (I12).
 ///
-/// The digest of most states is read once. So the first call hashes all rows without a trie and keeps only the hash.
+/// Most states have their digest read once. So the first call hashes all rows without a trie and keeps only the hash;
+/// only a second call, after a change, makes a trie.
 struct DigestKeeper: Sendable {
+    /// How much is known. It only moves down this list; `Workspace.retain` begins anew with another keeper.
     private enum Standing {
         /// The digest was never read.
         case unasked
@@ -16,15 +18,20 @@ struct DigestKeeper: Sendable {
     }
 
     private var standing = Standing.unasked
+    /// The digest, while `standing` is `known`.
     private var known = StateDigest.noRows
+    /// The trie, while `standing` is `kept` and no caller of `startKeeping` has it.
     private var trie = StateDigest()
+    /// The rows that the trie lacks, and which rows it contains.
     private var rows = DigestRows()
+    /// Empty between calls; kept for its memory.
     private var changes: [StateDigest.Change] = []
 
     /// Whether a trie exists, so that changed rows must be noted.
     var isBuilt: Bool { standing == .kept }
 
-    /// Remembers rows that may have changed.
+    /// Remembers rows that may have changed. `source` is the index of their source in the workspace, which must not
+    /// change from here on.
     @inline(__always)
     mutating func note(_ touched: [EntityKey], source: Int) {
         switch standing {
@@ -34,7 +41,8 @@ struct DigestKeeper: Sendable {
         }
     }
 
-    /// The digest of the sources. Every change since the last call must have been noted.
+    /// The digest of the sources. Every change since the last call must have been noted. Not to be called once a caller
+    /// has taken the trie of `startKeeping`.
     mutating func digest(of sources: UnsafeMutableBufferPointer<SourceState>) -> Hash256 {
         switch standing {
         case .known: return known
@@ -51,7 +59,8 @@ struct DigestKeeper: Sendable {
         return trie.root()
     }
 
-    /// Makes a trie of all rows and begins to note changes. The caller keeps the trie and applies what `takeChanges` gives.
+    /// Makes a trie of all rows and begins to note changes. The caller keeps the trie and applies what `takeChanges`
+    /// gives. O(rows).
     mutating func startKeeping(_ sources: UnsafeMutableBufferPointer<SourceState>) -> StateDigest {
         standing = .kept
         rows = DigestRows()
@@ -60,6 +69,7 @@ struct DigestKeeper: Sendable {
             for slice in sources[index].digestSlices() { slice.leaves.forEach { trie.set($0) } }
             rows.noteAllMessages(of: sources[index], index: index)
         }
+        // The slices contain no issues: `takeChanges` adds them, and so learns how many the trie contains.
         rows.takeChanges(of: sources, into: &changes)
         for change in changes { trie.apply(change) }
         changes.removeAll(keepingCapacity: true)

@@ -7,12 +7,15 @@ import Synchronization
 /// `@unchecked Sendable` is right because only one thread at a time uses a batch: the caller fills it and hands it over, the
 /// queue's thread works it off, and the caller gets it back from `DigestQueue.next`.
 final class DigestBatch: @unchecked Sendable {
+    /// How many events are handed over at once: enough to make waking a thread cheap, few enough to keep the delay
+    /// short.
     private static let countMax = 256
 
+    /// The events, and the digest after each, in the order of the log. `digests` is empty until the queue has worked.
     private(set) var events: [Envelope] = []
     fileprivate(set) var digests: [Hash256] = []
     private var changes: [StateDigest.Change] = []
-    /// For each event, where its changes end in `changes`.
+    /// For each event, the index in `changes` behind its last change.
     private var ends: [Int] = []
 
     var isFull: Bool { events.count == Self.countMax }
@@ -25,6 +28,7 @@ final class DigestBatch: @unchecked Sendable {
         ends.append(changes.count)
     }
 
+    /// Brings the trie up to date event by event, and notes its root after each.
     fileprivate func apply(to trie: inout StateDigest) {
         assert(digests.isEmpty, "a batch is worked off once")
         assert(ends.count == events.count, "each event has its changes")
@@ -45,16 +49,19 @@ final class DigestBatch: @unchecked Sendable {
     }
 }
 
-/// Keeps a trie on a thread of its own.
+/// Keeps a trie on a thread of its own. For one caller, which folds meanwhile.
 ///
 /// `@unchecked Sendable` is right because only blocks of the serial queue touch `trie`, a mutex guards `finished`, and
 /// `underWay` belongs to the one caller, which calls `work` and `next` one after another.
 final class DigestQueue: @unchecked Sendable {
+    /// Limits memory: with so many batches under way, the caller waits.
     private static let batchCountMax = 4
 
     private var trie: StateDigest
     private let queue = DispatchQueue(label: "eventlog.digest")
+    /// Finished batches, oldest first, because the queue is serial.
     private let finished = Mutex<[DigestBatch]>([])
+    /// Signalled once for each batch in `finished`.
     private let isAnyFinished = DispatchSemaphore(value: 0)
     /// The number of batches handed over and not returned yet.
     private var underWay = 0

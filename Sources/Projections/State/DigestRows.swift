@@ -1,6 +1,10 @@
 import EventLog
 
-/// The rows of a workspace that may have changed since a trie was made, and which row of each message the trie contains.
+/// The rows of a workspace that may have changed since a trie was made, and which row of each message the trie
+/// contains.
+///
+/// Knows sources by their index in the workspace and messages by their place in the store. Both must stay as they are:
+/// a compaction begins with a new value.
 struct DigestRows: Sendable {
     /// A row or a message. A message, live or deleted, has the section `messages`.
     private struct Place: Hashable {
@@ -8,17 +12,21 @@ struct DigestRows: Sendable {
         let key: EntityKey
     }
 
-    /// So many places are noted before duplicates are removed.
+    /// So many places are noted before duplicates are removed: most calls of `takeChanges` come after a few rows, for
+    /// which a set would cost more than it saves.
     private static let recentCountMax = 64
 
     /// The places noted last, in order, perhaps repeated.
     private var recent: [Place] = []
     /// All places noted before. Their order decides nothing, as equal sets of rows make equal tries.
     private var earlier: Set<Place> = []
-    /// The row of each message in the trie, by source and place.
+    /// The row of each message in the trie, by source and place. A message that becomes a tombstone changes its key, so
+    /// its old row must be removed by name. Shorter than the store while new messages are not taken yet.
     private var messageRows: [[MessageRow]] = []
-    /// How many issues of each source the trie contains.
+    /// How many rows of each source's `IssueList` the trie contains. Issues are never touched by key: they are only
+    /// appended.
     private var issuesSeen: [Int] = []
+    /// How many issues of each reason the trie contains, by the digest key of source and reason.
     private var issueCounts: [Hash256: Int] = [:]
 
     /// Notes rows that may have changed.
@@ -42,6 +50,7 @@ struct DigestRows: Sendable {
         messageRows[index] = source.messageRows()
     }
 
+    /// Makes room for sources that appeared since.
     private mutating func addRoom(for count: Int) {
         while messageRows.count < count {
             messageRows.append([])
@@ -49,7 +58,8 @@ struct DigestRows: Sendable {
         }
     }
 
-    /// Appends the changes that bring the trie up to date, and forgets the noted places.
+    /// Appends the changes that bring the trie up to date, and forgets the noted places. Order and repeats decide
+    /// nothing: each change states the whole row.
     mutating func takeChanges(
         of sources: UnsafeMutableBufferPointer<SourceState>,
         into changes: inout [StateDigest.Change]
@@ -57,9 +67,11 @@ struct DigestRows: Sendable {
         addRoom(for: sources.count)
         var writer = CanonicalWriter()
         var listed: Set<Place> = []
+        // With a set anyway, the recent places join it, so that each row is made once.
         if !earlier.isEmpty { gather() }
         for place in earlier { add(place, in: &sources[place.source], &writer, &listed, &changes) }
         for place in recent { add(place, in: &sources[place.source], &writer, &listed, &changes) }
+        // No row contains the order of a listed channel, so any touched message may have changed it.
         for channel in listed {
             guard let order = sources[channel.source].digestOrder(of: channel.key.first) else { continue }
             changes.append(StateDigest.Change(key: order.key, row: order.row))
@@ -71,6 +83,7 @@ struct DigestRows: Sendable {
         recent.removeAll(keepingCapacity: true)
     }
 
+    /// Appends the change of one row. A row that does not exist removes its key.
     @inline(__always)
     private mutating func add(
         _ place: Place,
@@ -91,6 +104,8 @@ struct DigestRows: Sendable {
         }
     }
 
+    /// Appends the changes of one message: the removal of its row in the other section, if the trie has one, and its
+    /// row now.
     private mutating func add(
         messageAt place: Int,
         in source: borrowing SourceState,
@@ -101,6 +116,7 @@ struct DigestRows: Sendable {
         let missing = source.parts.messages.store.count - messageRows[index].count
         if missing > 0 { messageRows[index].append(contentsOf: repeatElement(.none, count: missing)) }
         let before = messageRows[index][place]
+        // The row may be `nil` although the message has a state, so the leaf decides.
         let leaf = source.digestLeaf(at: place, &writer)
         let after = leaf == nil ? MessageRow.none : source.messageRow(at: place)
         if before != after, let section = before.section {

@@ -19,21 +19,24 @@ package struct IdentityDifference: Sendable {
 
 /// Compares what two logs know of one remote. Names of sources, sequences and the order of arrival do not matter.
 ///
-/// Two versions of a thing are the same if their fields are equal; two ends are the same if their causes are.
+/// Two versions of a thing are the same if their fields are equal; two ends are the same if their causes are. Not a
+/// comparison of states: `StateDiff` compares those.
 package enum IdentityDiff {
     /// The compared kinds. Left out are issues, and kinds whose recording depends on when a recorder was connected.
     private static let lasting = EntityReference.Kind.allCases.filter {
         ![.typing, .presence, .voice, .read, .issue].contains($0)
     }
 
-    /// The entries that each side lacks: first those of the second, then those of the first; by kind, source and id of the
-    /// side that has them.
+    /// The entries that each side lacks: first those that the second lacks, then those that the first lacks; each by
+    /// kind, source and id of the side that has them.
     ///
-    /// Cost: reads all histories of both states twice.
+    /// Cost: reads all histories of both states twice, and keeps a hash of each entry of one side.
     package static func differences(_ first: Workspace, _ second: Workspace) -> [IdentityDifference] {
         lacking(.second, having: first, other: Known(second)) + lacking(.first, having: second, other: Known(first))
     }
 
+    /// The entries that one side (`other`) lacks and `state` has. Entries that occur several times are counted: the
+    /// other side must have as many.
     private static func lacking(
         _ side: IdentityDifference.Side,
         having state: Workspace,
@@ -61,7 +64,8 @@ package enum IdentityDiff {
         }
     }
 
-    /// The things and versions that one log knows, as hashes: 40 bytes for each thing and each version.
+    /// The things and versions that one log knows, as hashes with counts: 40 bytes for each thing and each version. A
+    /// thing's own hash has no entry.
     private struct Known {
         private var counts: [Hash256: Int] = [:]
 
@@ -82,6 +86,8 @@ package enum IdentityDiff {
             return true
         }
 
+        /// Hashes ids and content: the source's name is left out, as two recorders name one remote differently. An end
+        /// has only its cause, because its other fields are what one log happened to know last.
         private static func hash(_ entity: EntityReference, _ entry: HistoryEntry?) -> Hash256 {
             let ids = EntityReference(kind: entity.kind, parts: Array(entity.parts.dropFirst())).description
             guard let entry else { return Hasher256.hash(Array("\(ids)\n".utf8)) }

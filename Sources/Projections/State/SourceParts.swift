@@ -2,7 +2,8 @@ import EventLog
 
 /// The memory of one source's decoders, and its folds. Live and saved states share this type.
 ///
-/// To add a decoder or fold, add a property and its line in `visit`.
+/// To add a decoder or fold, add a property and its line in `visit`, and for a fold its sections in `fold(for:)`. The
+/// order of the properties is the order of the saved bytes, which other builds discard (I19).
 struct SourceParts: Codable, Sendable {
     var gateway = GatewayDecoder()
     var itemMessages = ItemsDecoder()
@@ -11,7 +12,7 @@ struct SourceParts: Codable, Sendable {
     var commits = GitCommitDecoder()
     var cloudRecords = CloudKitDecoder()
     var recorderGaps = RecorderGaps()
-    /// Decides which events clients read. It is no part of the state, so `visit` leaves it out.
+    /// Decides which events clients read. It is saved, but it is no part of the state, so `visit` leaves it out.
     var attention = ClientAttention()
 
     var channels = Channels()
@@ -22,7 +23,8 @@ struct SourceParts: Codable, Sendable {
     var prompts = Prompts()
     var rows = Rows()
 
-    /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change.
+    /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change. The names
+    /// are those of snapshots and facts; facts are stored in logs, so a name must never change.
     @inline(__always)
     mutating func visit<Visitor: SourcePartVisitor>(
         _ visitor: Visitor,
@@ -60,6 +62,8 @@ struct SourceParts: Codable, Sendable {
 }
 
 /// An operation on each part of a source. The context holds its input and result.
+///
+/// Generic methods instead of a list of `any StatePart`, so that calls to `apply` for each event are direct.
 protocol SourcePartVisitor {
     associatedtype Context
     associatedtype Failure: Error
@@ -88,7 +92,7 @@ extension SourceParts {
         return all
     }
 
-    /// Gives a change to every fold.
+    /// Gives a change to every fold, in the order of `visit`; each touches its own rows.
     @inline(__always)
     mutating func spread(_ change: Change, in context: inout FoldContext) {
         visit(Spreading(change: change), &context)
@@ -100,7 +104,7 @@ extension SourceParts {
         visit(Retaining(policy: policy, names: names), &context)
     }
 
-    /// Loads facts into empty parts.
+    /// Loads facts into empty parts, before any event. A part without facts gets `null`.
     mutating func load(facts: JSONObject, names: inout Names) throws {
         try visit(Loading(facts: facts), &names)
     }

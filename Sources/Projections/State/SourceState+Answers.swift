@@ -1,14 +1,19 @@
 import EventLog
 
 extension SourceState {
-    /// Reads an answer of the gateway's REST routes and removes what its complete sets lack. Channels and roles go for ever,
-    /// as their ids are never used again. Of a guild only the membership goes, as the user can join it again.
+    /// Reads an answer of the gateway's REST routes and removes what its complete sets lack. Channels and roles go for
+    /// ever, as their ids are never used again. Of a guild only the membership goes, as the user can join it again.
+    ///
+    /// An answer may be older than frames that were recorded before it, so things that are too new are spared
+    /// (`isNew`).
     mutating func readAnswer(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let answer = GatewayAnswer(envelope, payload: payload, context: &context)
         changes += context.rules.isEmpty ? answer.changes : parts.gateway.seen(answer, context: &context)
         for set in answer.wholeSets { changes += removals(by: set) }
     }
 
+    /// The changes that remove known things that a complete set lacks, sorted by id, so that they do not depend on the
+    /// order of a table (I10).
     private mutating func removals(by set: GatewayAnswer.WholeSet) -> [Change] {
         switch set {
         case .guilds(let ids):
@@ -39,12 +44,14 @@ extension SourceState {
         known(.guilds) { $0.guild?.isJoined == true && isNew($1.first) }.map(\.first)
     }
 
+    /// Deletions of the known channels that an answer lacks, except new ones.
     private func deletions(of known: [EntityID], but ids: Set<EntityID>) -> [Change] {
         context.names.sorted(known.filter { !ids.contains($0) && !isNew($0) }).map {
             .channel(.deleted($0, cause: .channelDeleted, permanence: .forever))
         }
     }
 
+    /// The keys of the present things of a section for which `isMeant` is true, sorted. O(things of the community).
     private func known(_ section: Section, where isMeant: (CommunityValue, EntityKey) -> Bool) -> [EntityKey] {
         let keys = parts.community.registers.compactMap { key, register in
             key.section == section && register.value.map { isMeant($0, key) } == true ? key : nil
@@ -52,7 +59,8 @@ extension SourceState {
         return context.names.sorted(keys)
     }
 
-    /// Whether an id was made within a minute of this event's receipt: the answer may be older than the thing.
+    /// Whether an id was made within a minute of this event's receipt: the answer may be older than the thing. False
+    /// for an id that is no number.
     ///
     /// The id is a snowflake: milliseconds since 2025-01-01 (UTC) above its lowest 22 bits.
     private func isNew(_ id: EntityID) -> Bool {

@@ -2,7 +2,7 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// The kind of row that a message has in the state document.
+/// The kind of row that a message has in the state document. One byte, as `DigestRows` keeps one for each message.
 enum MessageRow: UInt8, Sendable {
     case none
     case live
@@ -25,8 +25,8 @@ extension SourceState {
         messageSlices() + [LeafSlice(otherLeaves())]
     }
 
-    /// The leaves of all messages, hashed on all processors. The order of the slices varies, and the digest does not depend
-    /// on it.
+    /// The leaves of all messages, hashed on all processors. The order of the slices varies, and the digest does not
+    /// depend on it. No thread changes the source meanwhile; each has a writer of its own.
     private func messageSlices() -> [LeafSlice] {
         let count = parts.messages.store.count
         let stride = 4096
@@ -44,7 +44,8 @@ extension SourceState {
         return slices.withLock { $0 }
     }
 
-    /// The leaves of all rows that are neither messages nor issues, and of the channels' stated orders.
+    /// The leaves of all rows that are neither messages nor issues, and of the channels' stated orders. Makes each row
+    /// as a value.
     private func otherLeaves() -> [StateDigest.Leaf] {
         var writer = CanonicalWriter()
         var leaves: [StateDigest.Leaf] = []
@@ -61,7 +62,7 @@ extension SourceState {
         return leaves
     }
 
-    /// The leaves of the issues, one for each reason.
+    /// The leaves of the issues, one for each reason. Counts, not sequences, so that two logs of one remote agree.
     func issueLeaves() -> [StateDigest.Leaf] {
         var counts: [Hash256: Int] = [:]
         for issue in issues.rows { counts[digestKey(ofIssue: issue.reason), default: 0] += issue.count }
@@ -86,10 +87,11 @@ extension SourceState {
         }
     }
 
-    /// The leaf of the message at a place; `nil` if it has no row.
+    /// The leaf of the message at a place; `nil` if it has no row. `writer` is scratch memory.
     func digestLeaf(at place: Int, _ writer: inout CanonicalWriter) -> StateDigest.Leaf? {
         guard let section = messageRow(at: place).section else { return nil }
         let row: Hash256?
+        // Rows of a client's reading may lack members, so only canonical rows are written from the cell.
         if rowRules.isEmpty, parts.messages.store.cells[place].form == .packed {
             writer.reset()
             let isWritten = parts.messages.writeDigestRow(of: section, packedAt: place, to: &writer, context.names)
@@ -101,7 +103,7 @@ extension SourceState {
         return row.map { StateDigest.Leaf(key: digestKey(of: section, messageAt: place, &writer), row: $0) }
     }
 
-    /// The key that `digestKey(of:_:)` gives for a message's row.
+    /// The key that `digestKey(of:_:)` gives for a message's row, from a prepared beginning.
     func digestKey(of section: Section, messageAt place: Int, _ writer: inout CanonicalWriter) -> Hash256 {
         writer.reset()
         writer.raw(section == .messages ? digestKeyStarts.live : digestKeyStarts.deleted)
@@ -140,7 +142,8 @@ struct DigestKeyStarts: Sendable {
 // MARK: - Any row
 
 extension SourceState {
-    /// SHA-256 over section, source and the two ids, each behind its length.
+    /// SHA-256 over section, source and the two ids, each behind its length (4 bytes, big-endian), which keeps
+    /// different keys apart. `docs/semantics.md` documents it for other programs, so it must not change.
     func digestKey(of key: EntityKey, _ writer: inout CanonicalWriter) -> Hash256 {
         writer.reset()
         writer.counted(key.section.rawValue)
@@ -161,7 +164,8 @@ extension SourceState {
         return writer.hash
     }
 
-    /// SHA-256 over the canonical text of the row, without the members outside the digest; `nil` if the row does not exist.
+    /// SHA-256 over the canonical text of the row, without the members outside the digest; `nil` if the row does not
+    /// exist. The row has no `source` here: the key contains it.
     func digestRow(of key: EntityKey) -> Hash256? {
         let rowContext = rowContext(asOf: clock)
         guard let fold = fold(for: key.section), let row = fold.row(for: key, context: rowContext)?.object else {
@@ -181,13 +185,13 @@ extension SourceState {
 extension CanonicalWriter {
     fileprivate var hash: Hash256 { withBytes { Hasher256.hash($0) } }
 
-    /// Writes a text behind its length.
+    /// Writes a text behind its length in bytes.
     fileprivate mutating func counted(_ text: String) {
         raw(UInt32(text.utf8.count))
         raw(text)
     }
 
-    /// Writes an id's text behind its length.
+    /// Writes an id's text behind its length; a number without making a `String`. `EntityID.none` is the empty text.
     @inline(__always)
     fileprivate mutating func counted(_ id: EntityID, _ names: Names) {
         guard let number = id.number else { return counted(names.text(id)) }

@@ -4,7 +4,8 @@ extension SourceState {
     /// The fold with the rows of a section; `nil` for issues.
     func fold(for section: Section) -> (any Fold)? { parts.fold(for: section) }
 
-    /// Applies a retention policy, and drops what has ended by the source's own clock.
+    /// Applies a retention policy, and drops what has ended by the source's own clock (I27). Depends on the state
+    /// alone, so every compaction of it drops the same.
     mutating func retain(_ policy: RetentionPolicy) {
         issues.retain()
         if let clock {
@@ -14,7 +15,8 @@ extension SourceState {
         parts.retain(policy, names: context.names)
     }
 
-    /// The whole state of the source, hidden parts included, as small values.
+    /// The whole state of the source, hidden parts included, as small values, so that no document of all messages is
+    /// held in memory. `remoteClock` is left out: no row of the document contains it.
     func snapshot(into take: (JSONValue) -> Void) {
         take(
             .object([
@@ -30,7 +32,7 @@ extension SourceState {
         }
     }
 
-    /// The facts of this source that no event in `kept` contains.
+    /// The facts of this source that no event in `kept` contains: one object, with a member for each part.
     func facts(keeping kept: Set<UInt64>) -> JSONValue {
         var object: JSONObject = [
             "source": .string(name.rawValue),
@@ -42,7 +44,9 @@ extension SourceState {
         return .object(object)
     }
 
-    /// A state made of facts, before any event.
+    /// A state made of facts, before any event. Its handles are new.
+    ///
+    /// - Throws: `ProjectionError.damagedFacts`.
     init(facts: JSONObject, rules: ReadingRules) throws {
         guard let text = facts["source"]?.string, let source = try? SourceName(text) else {
             throw ProjectionError.facts("a source has no name")

@@ -3,6 +3,10 @@ import EventLog
 extension SourceState {
     /// Applies one plain frame of this source, with the result of `apply` for its envelope (I18). Must not be used if a
     /// client's rules apply to gateway frames.
+    ///
+    /// - Parameters:
+    ///   - connection: the attribute `connection` of the frame's event, for finding repeats.
+    ///   - spot: the place of the frame's message, if looked up in advance.
     @inline(__always)
     mutating func applyPlain(
         _ frame: PlainFrame,
@@ -12,6 +16,7 @@ extension SourceState {
     ) {
         begin(event)
         context.rules = []
+        // The order is that of the general way: a repeat changes nothing, the guild is named before the message.
         if parts.gateway.isRepeat(frame, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
         }
@@ -20,8 +25,8 @@ extension SourceState {
         finish(remoteTime: frame.remoteTime)
     }
 
-    /// Applies a frame to the folds that it concerns: the messages, and the channels once for each channel. False if the
-    /// messages need the long way.
+    /// Applies a frame to the folds that it concerns: the messages, and the channels once for each channel. False if
+    /// the messages need the long way; the channel is known then, which the long way only repeats.
     @inline(__always)
     private mutating func takePlain(_ frame: PlainFrame, spot: MessageSpot?) -> Bool {
         // `??` would capture the store in a closure and so copy it.
@@ -35,7 +40,8 @@ extension SourceState {
         return parts.messages.takePlain(frame, at: spot, in: &context)
     }
 
-    /// Tells the folds a channel's guild, unless the last frames named the same one.
+    /// Tells the folds a channel's guild, unless the last frames named the same one: naming a known pair again changes
+    /// nothing.
     private mutating func name(_ guild: EntityID, with channel: EntityID) {
         let place = parts.messages.store.addedChannel(channel)
         guard parts.messages.store.channels[place].named != guild else { return }

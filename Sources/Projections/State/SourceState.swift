@@ -2,14 +2,19 @@ import EventLog
 
 /// The state of one source: its decoders' memory and its folds.
 ///
-/// Sources never touch each other's state, so handles of ids are valid within one source only.
+/// Sources never touch each other's state, so handles of ids are valid within one source only. A value without locks,
+/// changed by one thread: events are applied one after another, each between `begin` and `finish`.
 struct SourceState: Sendable {
     let name: SourceName
+    /// Made once, as each message's digest key begins with it.
     let digestKeyStarts: DigestKeyStarts
+    /// The names of all handles, and the scratch values of the event being applied, valid until the next `begin`.
     var context: FoldContext
-    /// The greatest `recordedAt` of the source's remote changes so far.
+    /// The greatest `recordedAt` of the source's remote changes so far; `nil` before the first. Judges what has ended
+    /// (I10).
     var clock: Timestamp?
-    /// The greatest time that the remote itself gave for a change so far.
+    /// The greatest time that the remote itself gave for a change so far; `nil` if it gave none. Only for finding
+    /// points in a log.
     var remoteClock: Timestamp?
     var issues = IssueList()
 
@@ -17,9 +22,10 @@ struct SourceState: Sendable {
 
     /// The rules for the whole log. Each event is read by those for its family.
     private let rules: ReadingRules
-    /// All rules by which an event of this source was read.
+    /// All rules by which an event of this source was read. Rows are made with them: empty for the canonical reading
+    /// and for sources of which the rules say nothing.
     var rowRules: ReadingRules = []
-    /// The changes of the event being applied.
+    /// The changes of the event being applied, in the order in which the folds receive them.
     var changes: [Change] = []
 
     init(name: SourceName, rules: ReadingRules = []) {
@@ -32,7 +38,8 @@ struct SourceState: Sendable {
         )
     }
 
-    /// Applies one event of this source. Afterwards `context.touched` contains the rows that it may have changed.
+    /// Applies one event of this source, on the general way. Afterwards `context.touched` contains the rows that it may
+    /// have changed. All changes are decoded before the first is applied.
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         decode(envelope, payload: payload)
@@ -40,13 +47,14 @@ struct SourceState: Sendable {
         finish()
     }
 
-    /// Applies changes as if one event had brought them.
+    /// Applies changes as if one event had brought them. The remote's clock does not move.
     mutating func apply(_ given: [Change], at event: EventReference) {
         begin(event)
         for change in given { spread(change) }
         finish()
     }
 
+    /// Begins an event: sets the clocks and the context, and clears what the previous event left.
     mutating func begin(_ event: EventReference) {
         clock = max(clock ?? event.recordedAt, event.recordedAt)
         context.event = event
@@ -68,11 +76,13 @@ struct SourceState: Sendable {
         for reason in context.reasons { issues.append(reason, at: context.event.sequence) }
     }
 
-    /// Decodes one event, after `begin`. Its changes are in `changes` then.
+    /// Decodes one event, after `begin`. Its changes are in `changes` then. Total: a kind that nobody reads and a
+    /// payload that does not decode become issues.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let family = EventFamily(kind: envelope.kind)
         context.rules = rules.forEvents(of: family)
         rowRules.formUnion(context.rules)
+        // A client may not have read this event at all, for example while it was offline.
         if !context.rules.isEmpty, !parts.attention.reads(envelope, context.rules) { return }
         switch family {
         case .git: parts.commits.decode(envelope, payload: payload, into: &changes, context: &context)
@@ -84,6 +94,7 @@ struct SourceState: Sendable {
             context.issue("a payload was too large to keep; its length and SHA-256 are in the event")
         case .realtime: parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
         case .link:
+            // Both decoders remember connections; each passes over the links of others.
             parts.gateway.decode(envelope, payload: payload, into: &changes, context: &context)
             parts.realtime.decode(envelope, payload: payload, into: &changes, context: &context)
             if !context.rules.isEmpty {

@@ -3,7 +3,8 @@ public import EventLog
 extension StateDiff {
     /// The document of `diff --json`: `{"same", "differences": [{"entity", "change", "fields", "sequences"}]}`.
     ///
-    /// `sequences` are the responsible events, in the order given. Differences without an entry in `responsible` lack it.
+    /// `fields` maps each name to `{"a", "b"}`, where the side without a value is left out. `sequences` are the
+    /// responsible events, in the order given. Differences without an entry in `responsible` lack it.
     public static func document(
         _ differences: [StateDifference],
         responsible: [EntityReference: [SequenceNumber]] = [:]

@@ -19,7 +19,8 @@ extension StateDiff {
         return differences(touched.0.part(of: a), touched.1.part(of: b))
     }
 
-    /// The digest keys of the rows that differ, or that one of two states of a source lacks.
+    /// The digest keys of the rows that differ, or that one of two states of a source lacks. Merges two sorted lists;
+    /// both sources have one name, so equal keys mean the same row.
     private static func differingKeys(_ a: SourceState?, _ b: SourceState?) -> Set<Hash256> {
         let (left, right) = (leaves(of: a), leaves(of: b))
         var keys: Set<Hash256> = []
@@ -39,7 +40,8 @@ extension StateDiff {
         return keys
     }
 
-    /// Adds the channels whose messages have another order. The rows alone may not show it.
+    /// Adds the channels whose messages have another order, which the rows alone may not show. Compares ids as texts:
+    /// the states have different handles.
     private static func addOrders(_ a: SourceState, _ b: SourceState, to touched: inout (TouchedRows, TouchedRows)) {
         for channel in a.parts.messages.channels(a.context.names) {
             guard let other = b.context.names.find(a.context.names.text(channel)) else { continue }
@@ -67,7 +69,7 @@ extension StateDiff {
 }
 
 extension SourceState {
-    /// Adds the rows with these digest keys.
+    /// Adds the rows with these digest keys. Hashes the key of each row of the source again.
     fileprivate func addRows(to rows: inout TouchedRows, under keys: Set<Hash256>) {
         var writer = CanonicalWriter()
         for section in Section.allCases where section.isInDigest {

@@ -28,17 +28,20 @@ public struct StateDifference: Hashable, Sendable {
     public let fields: [Field]
 }
 
-/// Compares state documents.
+/// Compares state documents row by row, by the ids of the things. `docs/semantics.md` describes the result.
 public enum StateDiff {
-    /// The differences between two state documents, by kind, then in the document's order.
+    /// The differences between two state documents, by kind, then in the document's order; rows that only the second
+    /// has follow.
     ///
-    /// Empty exactly if the digests are equal (I12): effects of sequence numbers or passing time alone are no difference. A
-    /// live and a deleted message with one key are the same thing.
+    /// Empty exactly if the digests are equal (I12): effects of sequence numbers or passing time alone are no
+    /// difference. A live and a deleted message with one key are the same thing. Documents with sections left out
+    /// compare as if those were empty. O(rows).
     public static func differences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
         differences(Part(document: a, orders: MessageOrders(a)), Part(document: b, orders: MessageOrders(b)))
     }
 
-    /// A state document, or the part of it that may differ from another one.
+    /// A state document, or the part of it that may differ from another one. Both parts of a comparison must cover the
+    /// same rows.
     struct Part {
         let document: JSONValue
         /// For each channel in the part, the order of all its live messages.
@@ -59,7 +62,8 @@ public enum StateDiff {
         return found + issueDifferences(a.document, b.document)
     }
 
-    /// The channels whose common messages have another order.
+    /// The channels whose common messages have another order. Messages that one side lacks are differences of their
+    /// own.
     private static func orderDifferences(_ left: MessageOrders, _ right: MessageOrders) -> [StateDifference] {
         left.channels.compactMap { channel in
             let ids = left.ids[channel] ?? []
@@ -77,6 +81,7 @@ public enum StateDiff {
         }
     }
 
+    /// The (source, reason) pairs whose counts differ, sorted by source, then reason.
     private static func issueDifferences(_ a: JSONValue, _ b: JSONValue) -> [StateDifference] {
         let left = issueCounts(a)
         let right = issueCounts(b)
@@ -93,6 +98,8 @@ public enum StateDiff {
             }
     }
 
+    /// How often each (source, reason) occurs; a row with a `count` occurs that many times. Sums stop at `Int.max`,
+    /// because a document may come from outside.
     private static func issueCounts(_ document: JSONValue) -> [EntityReference: Int] {
         var counts: [EntityReference: Int] = [:]
         for row in document["issues"]?.array ?? [] {
@@ -106,7 +113,7 @@ public enum StateDiff {
     }
 }
 
-/// The order of the live messages of each channel in a document.
+/// The order of the live messages of each channel in a document. Texts compare byte for byte, as ids do.
 struct MessageOrders {
     /// In the document's order.
     private(set) var channels: [EntityReference] = []
@@ -132,14 +139,16 @@ struct MessageOrders {
     }
 }
 
-/// The rows of one kind of thing in one document.
+/// The rows of one kind of thing in one document. Of two rows for one thing, the later one counts.
 private struct Table {
     struct Row {
         let isLive: Bool
         let members: JSONObject
     }
 
+    /// The things in the document's order, each once; a message's place is that of its first row.
     let references: [EntityReference]
+    /// The rows without the members that identify them, and without those outside the digest.
     let rows: [EntityReference: Row]
 
     init(kind: EntityReference.Kind, document: JSONValue) {
@@ -159,6 +168,8 @@ private struct Table {
         self.rows = rows
     }
 
+    /// The difference of one thing; this table's is the first state. `nil` if the rows agree. At least one table must
+    /// have the thing, or the result is `added` without fields.
     func difference(at reference: EntityReference, from other: Table) -> StateDifference? {
         let (left, right) = (rows[reference], other.rows[reference])
         switch (left?.isLive, right?.isLive) {
@@ -172,6 +183,7 @@ private struct Table {
         }
     }
 
+    /// The members that differ by canonical bytes, so that `1.0` and `1` are equal.
     private func fields(_ a: Row?, _ b: Row?) -> [StateDifference.Field] {
         names(a, b).compactMap { name in
             let field = StateDifference.Field(name: name, a: a?.members[name], b: b?.members[name])
@@ -197,7 +209,7 @@ private struct Table {
 }
 
 extension Section {
-    /// The members of a row that identify its thing.
+    /// The members of a row that identify its thing, in the order of the parts of an `EntityReference`.
     var keyMembers: [String] {
         switch self {
         case .channels, .guilds, .sessions, .prompts: ["source", "id"]

@@ -1,7 +1,7 @@
 import EventLog
 
 extension StateDigest {
-    /// A row's key, and the hash over both.
+    /// A row's key, and the hash over both: SHA-256(0x00 ‖ key ‖ row).
     struct Leaf: Sendable, BitwiseCopyable {
         let key: Hash256
         let hash: Hash256
@@ -11,8 +11,10 @@ extension StateDigest {
             self.hash = hash
         }
 
+        /// - Parameter row: the hash of the row's canonical text.
         init(key: Hash256, row: Hash256) {
             self.key = key
+            // Every byte of the room is written before it is read.
             hash = withUnsafeTemporaryAllocation(byteCount: 65, alignment: 8) { room in
                 room[0] = 0
                 key.store(to: room, at: 1)
@@ -24,7 +26,7 @@ extension StateDigest {
 }
 
 extension StateDigest {
-    /// A change of one row.
+    /// A change of one row. States the row as it is then, so applying it twice changes nothing.
     struct Change: Sendable, BitwiseCopyable {
         let key: Hash256
         /// The hash of the row's leaf; `nil` removes the row, if it exists.
@@ -46,17 +48,20 @@ extension StateDigest {
     }
 }
 
-/// The bytes that a branch is hashed over, in temporary memory that `hash` lends.
+/// The bytes that a branch is hashed over, in temporary memory that `hash` lends: 0x01, the map (2 bytes, big-endian),
+/// 32 bytes for each child. Must not leave the closure.
 struct BranchText {
     private let room: UnsafeMutableRawBufferPointer
     private var map: UInt16 = 0
+    /// The next child's offset: behind the first byte and the map, which come last.
     private var end = 3
 
     private init(_ room: UnsafeMutableRawBufferPointer) {
         self.room = room
     }
 
-    /// The hash of the branch whose children `body` adds, in the order of their slots.
+    /// The hash of the branch whose children `body` adds, in the order of their slots. Reads only the bytes that were
+    /// written.
     @inline(__always)
     static func hash(_ body: (inout BranchText) -> Void) -> Hash256 {
         withUnsafeTemporaryAllocation(byteCount: 3 + 16 * 32, alignment: 8) { room in
@@ -85,6 +90,8 @@ struct BranchText {
 }
 
 extension Hash256 {
+    /// Stores the 32 bytes of the hash. `words` are big-endian readings of them; `storeBytes` needs no alignment. The
+    /// caller makes sure that the room has 32 bytes from the offset.
     @inline(__always)
     fileprivate func store(to room: UnsafeMutableRawBufferPointer, at offset: Int) {
         room.storeBytes(of: words.0.bigEndian, toByteOffset: offset, as: UInt64.self)

@@ -2,21 +2,25 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// Some leaves, grouped by the first byte of their keys.
+/// Some leaves, grouped by the first byte of their keys (a counting sort), so that each of the 256 subtrees finds its
+/// leaves without a search.
 struct LeafSlice: Sendable {
     let leaves: [StateDigest.Leaf]
-    /// For each first byte, where its leaves end.
+    /// For each first byte, the index in `leaves` behind its last leaf.
     private let ends: [Int]
 
-    /// - Parameter given: leaves in any order.
+    /// - Parameter given: leaves in any order, each key once.
     init(_ given: [StateDigest.Leaf]) {
         var places = [Int](repeating: 0, count: 256)
         for leaf in given { places[leaf.firstByte] += 1 }
         var sum = 0
         for byte in places.indices {
             sum += places[byte]
+            // Counts become starts.
             places[byte] = sum - places[byte]
         }
+        // The starts partition `0..<given.count`, and each leaf advances its own one, so each element is initialized
+        // once. `Leaf` is trivial: assigning to uninitialized memory is right.
         leaves = [StateDigest.Leaf](unsafeUninitializedCapacity: given.count) { room, count in
             for leaf in given {
                 room[places[leaf.firstByte]] = leaf
@@ -41,13 +45,15 @@ extension StateDigest {
     /// With fewer rows, one processor is faster than several.
     private static let parallelCountMin = 4096
 
-    /// The digest of a set of rows. Equals `root()` after setting all of them.
+    /// The digest of a set of rows. Equals `root()` after setting all of them. Each key must occur once in all slices
+    /// together.
     ///
     /// Cost: O(n log n), on all processors; builds no trie.
     static func root(of slices: [LeafSlice]) -> Hash256 {
         if slices.reduce(0, { $0 + $1.count }) < parallelCountMin {
             return DigestSubtree(of: slices, bytes: 0..<256, depth: 0).hash ?? noRows
         }
+        // The first two digits of a key are its first byte: 256 subtrees, then 16 branches above them, then the root.
         let parts = Mutex([DigestSubtree](repeating: .nothing, count: 256))
         DispatchQueue.concurrentPerform(iterations: 256) { byte in
             let part = DigestSubtree(of: slices, bytes: byte..<byte + 1, depth: 2)
@@ -59,7 +65,8 @@ extension StateDigest {
     }
 }
 
-/// The content of a place in the trie, and its hash.
+/// The content of a place in the trie, and its hash. A leaf is told from a branch, because a lone leaf moves up into
+/// the place of its branch.
 private enum DigestSubtree: Sendable {
     case nothing
     case leaf(Hash256)
@@ -81,7 +88,8 @@ private enum DigestSubtree: Sendable {
         self = leaves.withUnsafeBufferPointer { DigestSubtree(sorted: $0, depth: depth) }
     }
 
-    /// The subtree of leaves in the order of their keys, which share their first `depth` digits.
+    /// The subtree of leaves in the order of their keys, which share their first `depth` digits. Recursion goes at most
+    /// 64 digits deep.
     private init(sorted leaves: UnsafeBufferPointer<StateDigest.Leaf>, depth: Int) {
         guard let first = leaves.first, let last = leaves.last else {
             self = .nothing

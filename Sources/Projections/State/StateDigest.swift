@@ -13,15 +13,17 @@ import EventLog
 struct StateDigest: Sendable {
     /// The digest of no rows.
     static let noRows = Hasher256.hash([2])
-    /// The root's place: the first one of branch 0, which is only a container for the root.
+    /// The root's place: the first one of branch 0, which is only a container for the root and is never hashed.
     private static let top = 0
 
     /// The key of leaf i.
     private var keys = Arena<Hash256>()
-    /// For branch i, the children whose hashes are outdated, as bits (`BranchText.bit`).
+    /// For branch i, the children whose hashes are outdated, as bits (`BranchText.bit`). If a child is outdated, so is
+    /// every branch above it.
     private var stale = Arena<UInt16>()
-    /// The content of each place, and its hash. Branch i has the places 16 i ..< 16 i + 16. The hashes have an array of their
-    /// own, because all hashes of a branch are read whenever one has changed.
+    /// The content of each place, and its hash. Branch i has the places 16 i ..< 16 i + 16. The hashes have an array of
+    /// their own, because all hashes of a branch are read whenever one has changed. The hash of an empty place means
+    /// nothing.
     private var links: [Link] = []
     private var hashes: [Hash256] = []
 
@@ -35,7 +37,7 @@ struct StateDigest: Sendable {
         if let row { set(Leaf(key: key, row: row)) } else { remove(key) }
     }
 
-    /// Sets the row of the leaf's key.
+    /// Sets the row of the leaf's key, without hashing a branch.
     mutating func set(_ leaf: Leaf) {
         var place = Self.top
         var depth = 0
@@ -45,7 +47,8 @@ struct StateDigest: Sendable {
                 return put(.leaf(keys.insert(leaf.key)), leaf.hash, at: place)
             case .leaf(let index):
                 if keys[index] == leaf.key { return put(links[place], leaf.hash, at: place) }
-                // A branch goes above a leaf that is no longer alone at its place.
+                // A branch goes above a leaf that is no longer alone at its place. The loop then goes on into it, and
+                // further down as long as the keys share digits.
                 let branch = addBranch()
                 put(links[place], hashes[place], at: Self.place(keys[index].nibble(depth), ofBranch: branch))
                 links[place] = .branch(branch)
@@ -58,7 +61,7 @@ struct StateDigest: Sendable {
         }
     }
 
-    /// The hash over all rows.
+    /// The hash over all rows. O(branches above changes) since the last call; O(1) without a change.
     mutating func root() -> Hash256 {
         switch links[Self.top].target {
         case .nothing: return Self.noRows
@@ -69,8 +72,10 @@ struct StateDigest: Sendable {
         return hashes[Self.top]
     }
 
-    /// Removes the row of a key, if it exists.
+    /// Removes the row of a key, if it exists, and the branches that it leaves with a single leaf: equal sets must have
+    /// equal tries.
     mutating func remove(_ key: Hash256) {
+        // The places from the root down. The digit of a step is the number of places passed.
         var path = [Self.top]
         var place = Self.top
         while case .branch(let index) = links[place].target {
@@ -80,10 +85,12 @@ struct StateDigest: Sendable {
         guard case .leaf(let leaf) = links[place].target, keys[leaf] == key else { return }
         keys.remove(leaf)
         put(.none, Self.noRows, at: path.removeLast())
+        // From the bottom up: lifting a leaf may leave the branch above with only that leaf.
         for place in path.reversed() where !lift(to: place) { markStale(place) }
     }
 
-    /// Replaces a branch by its only child, if that is a leaf; false if the branch has other children.
+    /// Replaces a branch by its only child, if that is a leaf. Returns false, without a change, otherwise; a branch
+    /// with one branch below stays, because its keys share more digits.
     private mutating func lift(to place: Int) -> Bool {
         guard case .branch(let branch) = links[place].target else { return false }
         let places = Self.place(0, ofBranch: branch)..<Self.place(0, ofBranch: branch + 1)
@@ -105,6 +112,7 @@ struct StateDigest: Sendable {
 extension StateDigest {
     private static func place(_ slot: Int, ofBranch index: Int) -> Int { 16 &* index &+ slot }
 
+    /// A branch without children. A reused one has empty places: `lift` has emptied the last.
     private mutating func addBranch() -> Int {
         let index = stale.insert(0)
         let missing = Self.place(16, ofBranch: index) - links.count
@@ -116,6 +124,7 @@ extension StateDigest {
         return index
     }
 
+    /// Fills a place with content whose hash is known.
     @inline(__always)
     private mutating func put(_ link: Link, _ hash: Hash256, at place: Int) {
         links[place] = link
@@ -123,11 +132,13 @@ extension StateDigest {
         stale[place >> 4] &= ~BranchText.bit(place & 15)
     }
 
+    /// Notes that the hash of the branch at a place is outdated.
     @inline(__always)
     private mutating func markStale(_ place: Int) {
         stale[place >> 4] |= BranchText.bit(place & 15)
     }
 
+    /// The hash of a branch, after those of its outdated children. Recursion goes at most 64 digits deep.
     private mutating func hash(ofBranch index: Int) -> Hash256 {
         let first = Self.place(0, ofBranch: index)
         for slot in 0..<16 where stale[index] & BranchText.bit(slot) != 0 {
@@ -149,7 +160,7 @@ private struct Link: Equatable, Sendable {
         case branch(Int)
     }
 
-    /// 0: nothing; odd: leaf; even: branch; the index in the upper bits.
+    /// 0: nothing; odd: leaf; even: branch; the index + 1 in the upper 31 bits. So a trie has at most 2^31 - 1 leaves.
     private let code: UInt32
 
     static let none = Link(code: 0)
@@ -169,7 +180,7 @@ private struct Link: Equatable, Sendable {
     }
 }
 
-/// An array whose freed slots are reused.
+/// An array whose freed slots are reused, the last freed first. It does not notice the use of a freed slot.
 private struct Arena<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var free: [Int] = []

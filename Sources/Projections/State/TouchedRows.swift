@@ -1,19 +1,22 @@
 import EventLog
 
-/// The rows of a state that may differ from those of another one.
+/// The rows of a state that may differ from those of another one. May contain rows that do not differ; must not lack
+/// one that does.
+///
+/// Keys are handles, valid for one fold: two states of different folds need one value each.
 struct TouchedRows {
     private var keys: [SourceName: Set<EntityKey>] = [:]
-    /// The channels of touched messages, whose order may differ.
+    /// The channels of touched messages, whose order may differ. Only messages of these channels are looked up.
     private var channels: [SourceName: Set<EntityID>] = [:]
 
-    /// Adds the rows that the last event touched. They are also valid for every earlier state of the same fold: handles mean
-    /// the same in all of them, and earlier states only lack some.
+    /// Adds the rows that the last event touched. They are also valid for every earlier state of the same fold: handles
+    /// mean the same in all of them, and earlier states only lack some. Acts touch nothing.
     mutating func add(_ event: Envelope, of state: Workspace) {
         guard !event.isAct, let source = state.state(of: event.source) else { return }
         for key in source.context.touched { add(key, of: event.source) }
     }
 
-    /// Adds one row; for a message also the order of its channel.
+    /// Adds one row; for a message also the order of its channel. The row need not exist in the state.
     mutating func add(_ key: EntityKey, of source: SourceName) {
         keys[source, default: []].insert(key)
         if key.section == .messages || key.section == .deletedMessages { add(orderOf: key.first, of: source) }
@@ -24,7 +27,8 @@ struct TouchedRows {
         channels[source, default: []].insert(channel)
     }
 
-    /// These rows of a state, in the document's order, and all issues.
+    /// These rows of a state, in the document's order, and all issues. O(rows of the touched sections, of messages
+    /// those in the touched channels).
     func part(of state: Workspace) -> StateDiff.Part {
         var sections: [Section: [JSONValue]] = [:]
         var orders = MessageOrders()
@@ -34,6 +38,7 @@ struct TouchedRows {
         for source in sources {
             let touched = keys[source.name] ?? []
             var wanted = Set(touched.map(\.section))
+            // A touched message may be live in one state and deleted in the other.
             if wanted.contains(.messages) || wanted.contains(.deletedMessages) {
                 wanted.formUnion([.messages, .deletedMessages])
             }
@@ -46,6 +51,7 @@ struct TouchedRows {
             addOrders(of: source, to: &orders)
         }
         var document = JSONObject()
+        // Sorted only for a fixed order of members; `StateDiff` reads them by name.
         for (section, rows) in sections.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             document[section.rawValue] = .array(rows)
         }

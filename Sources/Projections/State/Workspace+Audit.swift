@@ -15,7 +15,7 @@ public struct AuditEntry: Sendable {
     public let `class`: Class
     /// The thing's fields before the event; of a deletion, the last known ones; `nil` if none were known.
     public let before: JSONObject?
-    /// The thing's fields after the event; `nil` if it is gone.
+    /// The thing's fields after the event; `nil` if it is gone. Of a move, with the new channel and id.
     public let after: JSONObject?
     /// The event before this one that gave fields; `nil` if none did.
     public let knownSince: SequenceNumber?
@@ -24,12 +24,14 @@ public struct AuditEntry: Sendable {
 extension Workspace {
     /// Lends every edit, deletion, move and restoration in the histories of things, in the order of events.
     ///
-    /// The entries are those of `history(of:)`. Memory: the place of each entry; an entry's texts are read when it is lent.
+    /// The entries are those of `history(of:)`. Memory: the place of each entry; an entry's texts are read when it is
+    /// lent. Cost: reads all histories of the kinds once, and each lent entry once more.
+    ///
     /// - Parameters:
     ///   - kinds: the kinds of things to search.
     ///   - isWanted: whether to search a thing.
     ///   - last: the number of entries to lend, counted from the end; all for `nil`.
-    ///   - includes: whether to lend an entry.
+    ///   - includes: whether to lend an entry; called in the order of things, before `body`.
     public func forEachChange(
         of kinds: [EntityReference.Kind],
         where isWanted: (EntityReference) -> Bool,
@@ -66,6 +68,7 @@ extension Workspace {
         }
     }
 
+    /// Makes the entry at a place again; `nil` only if its section has no kind.
     private func auditEntry(at place: AuditPlace) -> AuditEntry? {
         let source = sources[place.source]
         guard
@@ -93,13 +96,13 @@ extension Workspace {
     }
 }
 
-/// The place of an entry in a state.
+/// The place of an entry in a state: source, row key, and the entry's index in that row's history.
 private struct AuditPlace: Comparable {
     let sequence: SequenceNumber
     let source: Int
     let key: EntityKey
     let entry: Int
-    /// The number in which the entry was found; orders entries of one event.
+    /// The number of entries found before this one, unique; orders the entries of one event.
     let order: Int
 
     init(_ sequence: SequenceNumber, _ source: Int, _ key: EntityKey, _ entry: Int, order: Int) {
@@ -113,7 +116,8 @@ private struct AuditPlace: Comparable {
     static func == (left: AuditPlace, right: AuditPlace) -> Bool { left.order == right.order }
 }
 
-/// Reads one history, oldest entry first, as changes with the fields before and after.
+/// Reads one history, oldest entry first, as changes with the fields before and after. Entries may be left out at the
+/// beginning; the fields before are then known from the first entry with fields on.
 private struct AuditReader {
     private let entity: EntityReference
     private var known: JSONObject?
@@ -123,17 +127,20 @@ private struct AuditReader {
         self.entity = entity
     }
 
-    /// The change of an entry; `nil` if the entry is the thing's first appearance.
+    /// The change of an entry; `nil` if the entry is the thing's first appearance, or no change that an audit lists.
     mutating func read(_ entry: HistoryEntry) -> AuditEntry? {
         let isEnd = ["deleted", "removed", "ended"].contains(entry.change)
         let isMove = entry.change == "moved"
         var fields = entry.fields
+        // These members describe the change, not the thing, and are no fields before the next entry.
         if isMove { (fields["from"], fields["to"]) = (nil, nil) }
         if isEnd, entity.kind == .message || entity.kind == .channel { fields["cause"] = nil }
+        // After the entry is made, which needs the fields before.
         defer {
             if !fields.members.isEmpty { (known, knownSince) = (fields, entry.sequence) }
         }
         guard let kind = Self.class(of: entry, isKnown: known != nil) else { return nil }
+        // A deletion's own fields are the last known ones.
         let last = isEnd && !fields.members.isEmpty ? fields : known
         return AuditEntry(
             entity: entity,
@@ -145,6 +152,8 @@ private struct AuditReader {
         )
     }
 
+    /// The table of `docs/semantics.md`, section Audit. A thing that appears again was there before, which makes it a
+    /// restoration.
     private static func `class`(of entry: HistoryEntry, isKnown: Bool) -> AuditEntry.Class? {
         switch entry.change {
         case "added", "started": isKnown ? .restore : nil
@@ -161,6 +170,7 @@ private struct AuditReader {
 }
 
 extension JSONObject {
+    /// This object with the members of another one, which replace members of the same name.
     fileprivate func merging(_ other: JSONObject) -> JSONObject {
         var result = self
         for member in other.members { result[member.name] = member.value }

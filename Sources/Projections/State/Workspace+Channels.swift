@@ -1,6 +1,7 @@
 import EventLog
 
-/// A channel that has a row, or messages with rows, in a state.
+/// A channel that has a row, or messages with rows, in a state. Valid for the state that gave it, and for its copies
+/// until they change.
 package struct StateChannel: Sendable {
     /// The source's name.
     package let source: String
@@ -17,8 +18,9 @@ package struct StateChannel: Sendable {
 }
 
 extension Workspace {
-    /// The channels of a document: those with rows in its order, then the others with live messages, then the others with
-    /// deleted ones.
+    /// The channels of a document: those with rows in its order, then the others with live messages, then the others
+    /// with deleted ones. Within each group by source, then in the section's order. O(messages) if messages are
+    /// included.
     package func channels(_ options: DocumentOptions) -> [StateChannel] {
         let sorted = sources.indices.sorted { sources[$0].name < sources[$1].name }
         var channels: [StateChannel] = []
@@ -33,7 +35,8 @@ extension Workspace {
         return channels
     }
 
-    /// The rows of a section of messages that are about one channel, in the document's order.
+    /// The rows of a section of messages that are about one channel, in the document's order; none if the options leave
+    /// the section out.
     package func rows(
         in section: Section,
         of channel: StateChannel,

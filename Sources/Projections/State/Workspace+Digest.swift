@@ -13,20 +13,21 @@ extension Workspace {
         sources.withUnsafeMutableBufferPointer { digestKeeper.digest(of: $0) }
     }
 
-    /// Makes a trie of all rows. The caller keeps it up to date with the changes that `takeDigestChanges` gives, and must not
-    /// call `digest` any more.
+    /// Makes a trie of all rows. The caller keeps it up to date with the changes that `takeDigestChanges` gives, and
+    /// must not call `digest` any more. O(rows).
     mutating func startDigest() -> StateDigest {
         sources.withUnsafeMutableBufferPointer { digestKeeper.startKeeping($0) }
     }
 
-    /// Appends the trie's changes since the last call.
+    /// Appends the trie's changes since the last call. O(changed rows).
     mutating func takeDigestChanges(into changes: inout [StateDigest.Change]) {
         sources.withUnsafeMutableBufferPointer { digestKeeper.takeChanges(of: $0, into: &changes) }
     }
 }
 
 extension Section {
-    /// Whether the digest covers the section row by row. Rows that only time makes are left out; issues are counted instead.
+    /// Whether the digest covers the section row by row. Rows that only time makes are left out; issues are counted
+    /// instead. Other programs compute the digest too (`docs/semantics.md`), so this list must not change.
     var isInDigest: Bool {
         switch self {
         case .typing, .sessionAggregates, .issues: false

@@ -1,12 +1,12 @@
 public import EventLog
 
-/// Options for a state document.
+/// Options for a state document. They decide what is printed, not how events are read.
 public struct DocumentOptions: Sendable {
     /// The instant for typing, staleness and everything else that time alone changes; the state's clock if `nil`.
     public var asOf: Timestamp?
     /// The arrays to include; all if `nil`.
     public var sections: Set<Section>?
-    /// The profile whose reading the state follows.
+    /// The profile whose reading the state follows; only its name is printed.
     public var profile: Profile = .canonical
     /// The name of a reading that is no profile; it replaces the profile's name in the document.
     public var reading: String?
@@ -18,7 +18,8 @@ public struct DocumentOptions: Sendable {
 }
 
 extension Workspace {
-    /// The state document of `replay --json`: its members in the documented order, rows sorted as documented.
+    /// The state document of `replay --json`: its members in the documented order, rows sorted as documented. Holds all
+    /// rows in memory; `writeLines` does not.
     ///
     /// Cost: O(n log n) in the number of rows; the digest is brought up to date first.
     public mutating func document(_ options: DocumentOptions = DocumentOptions()) -> JSONValue {
@@ -51,8 +52,8 @@ extension Workspace {
         return rows
     }
 
-    /// Calls `body` with the rows of one section one after another, sorted as the document sorts them. Except for issues,
-    /// no list is held in memory.
+    /// Calls `body` with the rows of one section one after another, sorted as the document sorts them: by source, then
+    /// in the fold's order; issues by sequence. Except for issues, no list of rows is held in memory.
     package func forEachRow(in section: Section, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
         if section == .issues { return try issueRows().forEach(body) }
         for source in sources.sorted(by: { $0.name < $1.name }) {
@@ -73,6 +74,7 @@ extension Workspace {
         }
     }
 
+    /// A `count` of one is left out, so that logs that were never compacted print none.
     private func issueRows() -> [JSONValue] {
         issues.map { source, issue in
             .object([
@@ -110,7 +112,7 @@ extension SourceState {
         RowContext(names: context.names, asOf: asOf ?? Timestamp(seconds: 0), rules: rowRules)
     }
 
-    /// Puts the source in front of a row's own members.
+    /// Puts the source in front of a row's own members. A row that is no object stays as it is.
     func withSource(_ row: JSONValue) -> JSONValue {
         guard let own = row.object else { return row }
         var members: [JSONObject.Member] = []

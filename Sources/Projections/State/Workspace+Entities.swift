@@ -1,14 +1,16 @@
 public import EventLog
 
 extension Workspace {
-    /// The full names of the things that a reference can mean, in the order of sources and rows.
+    /// The full names of the things that a reference can mean, each once, in the order of sources and rows. More than
+    /// one if the reference omits parts.
     ///
     /// Includes things without a row that have a history. Cost: O(things of the kind).
     public func find(_ reference: EntityReference) -> [EntityReference] {
         places(of: reference).map(\.reference)
     }
 
-    /// The history of one thing, oldest first. The reference must be its full name.
+    /// The history of one thing, oldest first. The reference must be its full name. O(things of the kind), as ids are
+    /// looked up by their texts.
     ///
     /// - Throws: `ProjectionError.notFound` if the state has no history of it.
     public func history(of reference: EntityReference) throws -> [HistoryEntry] {
@@ -50,14 +52,16 @@ extension Workspace {
         }
     }
 
-    /// The full name of the thing that a row key names.
+    /// The full name of the thing that a row key names; `source` is the index of its source. `nil` for
+    /// `sessionAggregates`.
     func reference(to key: EntityKey, source: Int) -> EntityReference? {
         guard let kind = EntityReference.Kind(section: key.section) else { return nil }
         let state = sources[source]
         return EntityReference(kind: kind, parts: state.parts(of: key))
     }
 
-    /// The things that the last event may have changed, each once, in order of first touch.
+    /// The things that the last event may have changed, each once, in order of first touch. `envelope` must be that of
+    /// the last event; an act has none, as its source has no state.
     public func touched(by envelope: Envelope) -> [EntityReference] {
         guard let index = indexes[envelope.source] else { return [] }
         var seen: Set<EntityReference> = []
@@ -82,7 +86,8 @@ extension Workspace {
         return found
     }
 
-    /// Lends the things of one kind, present and past, in the order of sources and rows.
+    /// Lends the things of one kind, present and past, in the order of sources and rows. A message may come twice, once
+    /// under each section.
     func forEachPlace(of kind: EntityReference.Kind, _ body: (Place) throws -> Void) rethrows {
         for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
             for section in kind.sections {

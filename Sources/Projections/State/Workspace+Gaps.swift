@@ -9,7 +9,8 @@ extension Workspace {
 }
 
 extension SourceState {
-    /// The recorder's gaps, and those that only frames show. Both may report one outage, which is then listed once.
+    /// The recorder's gaps, and those that only frames show. Both may report one outage, which is then listed once: the
+    /// recorder's report, with the numbers of the holes that it covers. Sorted by beginning; equal ones in this order.
     fileprivate var gaps: [Gap] {
         let missing = parts.gateway.connections.holes.gaps
         let told = parts.recorderGaps.gaps.map { $0.naming(missing) }
@@ -34,6 +35,8 @@ extension Gap {
         return gap
     }
 
+    /// Whether the two intervals overlap; `to` is `nil` for one that is still open. An open gap is covered only by an
+    /// open one that begins no later.
     fileprivate func covers(_ other: Gap) -> Bool {
         guard let end = other.to else { return to == nil && from <= other.from }
         return from <= end && (to.map { $0 >= other.from } ?? true)

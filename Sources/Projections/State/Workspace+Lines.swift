@@ -1,11 +1,13 @@
 import EventLog
 
 extension Workspace {
-    /// Writes the document in the form of `logtool replay --json`: one member per line, arrays with one canonical element
-    /// per line. No list of rows is held in memory.
+    /// Writes the document in the form of `logtool replay --json`: one member per line, arrays with one canonical
+    /// element per line. The JSON equals `document`. No list of rows is held in memory, but the places of a section's
+    /// messages are.
     ///
     /// The calling thread calls `body` with the pieces in order, while other threads make the next ones. The bytes are
-    /// valid only during the call. Cost: O(n log n) in the number of rows; packed messages cost no allocation.
+    /// valid only during the call. An error of `body` ends the writing and is passed on. Cost: O(n log n) in the number
+    /// of rows; packed messages cost no allocation.
     public mutating func writeLines(
         _ options: DocumentOptions = DocumentOptions(),
         to body: @escaping (UnsafeRawBufferPointer) throws -> Void
@@ -48,13 +50,15 @@ extension SourceState {
         }
     }
 
-    /// Writes the rows of the messages at these places, each of which must have one in the section.
+    /// Writes the rows of the messages at these places, each of which must have one in the section: a place without a
+    /// row would leave an empty element.
     func writeRows(
         of section: Section,
         messagesAt places: [Int],
         asOf: Timestamp,
         to lines: inout DocumentLines
     ) throws {
+        // `source` sorts behind every member of a message's row, so it ends each row.
         let end = Array((",\"source\":" + JSONValue.string(name.rawValue).canonicalText + "}").utf8)
         try lines.rows(places.count) { [self] index, writer in
             write(section, messageAt: places[index], asOf: asOf, end: end, to: &writer)

@@ -1,7 +1,7 @@
 public import EventLog
 
 extension Workspace {
-    /// The state that a compaction under the policy leaves (I13). Idempotent.
+    /// The state that a compaction under the policy leaves (I13). Idempotent. This state stays as it is.
     public func retained(by policy: RetentionPolicy) -> Workspace {
         var workspace = self
         workspace.retain(policy)
@@ -10,12 +10,15 @@ extension Workspace {
 
     /// Reduces the state to what a compaction under the policy leaves.
     mutating func retain(_ policy: RetentionPolicy) {
+        // The lists are condensed below; later events append as in any replay.
         condensesIssues = false
         for index in sources.indices { sources[index].retain(policy) }
+        // Places of messages have changed, which the keeper's rows refer to.
         digestKeeper = DigestKeeper()
     }
 
-    /// The sequences of the events that a compaction must keep for this state; no acts.
+    /// The sequences of the events that a compaction must keep for this (retained) state; no acts, which are always
+    /// kept.
     public var neededSequences: Set<UInt64> {
         var sequences: Set<UInt64> = []
         for source in sources {
@@ -42,7 +45,8 @@ extension Workspace {
         return hasher.finalize()
     }
 
-    /// The facts of this state that no event in `kept` contains, as canonical JSON.
+    /// The facts of this state that no event in `kept` contains, as canonical JSON. Sources are sorted by name, so
+    /// equal states give equal bytes. Stored in logs: every later program must read them.
     public func facts(keeping kept: Set<UInt64>) -> [UInt8] {
         let states = sources.sorted { $0.name < $1.name }.map { $0.facts(keeping: kept) }
         return JSONValue.object([
@@ -54,7 +58,9 @@ extension Workspace {
 
     /// A state made of a compaction's facts, before any event; the empty state for `nil`.
     ///
-    /// Facts come from the canonical reading, whatever rules later events are read by.
+    /// Facts come from the canonical reading, whatever rules later events are read by. `sequence` is zero, although the
+    /// facts are about later events.
+    ///
     /// - Throws: `ProjectionError.damagedFacts`.
     public init(facts bytes: [UInt8]?, rules: ReadingRules = []) throws {
         self.init(rules: rules)
@@ -71,6 +77,8 @@ extension Workspace {
         }
     }
 
+    /// Drops the other sources. Only for a state that has no digest yet: the keeper's notes hold the indexes of
+    /// sources.
     mutating func keepOnly(_ names: Set<SourceName>) {
         sources.removeAll { !names.contains($0.name) }
         indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($0.element.name, $0.offset) })

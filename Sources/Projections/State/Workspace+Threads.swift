@@ -12,7 +12,8 @@ public struct ThreadLine: Hashable, Sendable {
 }
 
 extension Workspace {
-    /// The live messages of one channel, each followed by its replies, in the remote's order.
+    /// The live messages of one channel, each followed by its replies, in the remote's order; none for an unknown
+    /// source or channel.
     ///
     /// Circles of replies are broken at their first message, which becomes a root. Cost: O(n log n).
     public func threads(source: SourceName, channel: String) -> [ThreadLine] {

@@ -2,29 +2,33 @@ public import EventLog
 
 /// The state of one log at one sequence: the states of all its sources.
 ///
-/// A value: copies are independent, and equal events give equal states in every process and on every machine (I10).
+/// A value: copies are independent, and equal events give equal states in every process and on every machine (I10). A
+/// copy shares memory until either changes.
 public struct Workspace: Sendable {
     /// The last event that the state has seen, acts included.
     public internal(set) var sequence: SequenceNumber = .zero
     /// The greatest `recordedAt` of the remote changes seen, dropped ones included; `nil` before the first.
     public internal(set) var clock: Timestamp?
 
+    /// The states of the sources, in the order in which their first events came; documents sort them by name.
     var sources: [SourceState] = []
+    /// The index of each source in `sources`.
     var indexes: [SourceName: Int] = [:]
     var digestKeeper = DigestKeeper()
-    /// Whether each event notes the rows that it may have changed.
+    /// Whether each event notes the rows that it may have changed. Costs time at each event, so a replay without an
+    /// observer and without a trie turns it off; the digest is then made of all rows.
     var notesTouched = true {
         didSet { for index in sources.indices { sources[index].context.notesTouched = notesTouched } }
     }
 
-    /// Whether issues are condensed as they come, as a compaction does afterwards.
+    /// Whether issues are condensed as they come, as a compaction does afterwards, so that they do not fill the memory.
     var condensesIssues = false {
         didSet { for index in sources.indices { sources[index].issues.condenses = condensesIssues } }
     }
 
     /// The client's reading rules; empty for the canonical reading (I16).
     let rules: ReadingRules
-    /// The key of the log that is folded.
+    /// The key of the log that is folded, for finding repeated frames (I26). Not saved; see `begin`.
     private var frameKey = FrameKey.none
 
     /// The state before the first event.
@@ -37,13 +41,16 @@ public struct Workspace: Sendable {
     /// The name under which a compaction stores the facts.
     static let factName = "projections/1"
 
-    /// The state before the first event of a log, with the facts that a compaction has stored.
+    /// The state before the first event of a log, with the facts that a compaction has stored. Reads the log.
+    ///
+    /// - Throws: `ProjectionError.damagedFacts`, or `EventLogError` if the log cannot be read.
     init(before session: borrowing ReadSession, rules: ReadingRules = []) throws {
         try self.init(facts: session.fact(Self.factName), rules: rules)
         try begin(session)
     }
 
-    /// Sets the log that is folded. Must be called before its next event is applied.
+    /// Sets the log that is folded. Must be called before its next event is applied, also for a state that was loaded:
+    /// hashes of frames under another key find no repeat.
     mutating func begin(_ session: borrowing ReadSession) throws {
         frameKey = FrameKey(try session.identity())
         for index in sources.indices { sources[index].parts.gateway.connections.key = frameKey }
@@ -54,9 +61,9 @@ public struct Workspace: Sendable {
         sources.map(\.name).sorted()
     }
 
-    /// Applies one event. Total: what cannot be decoded becomes an issue in the state.
+    /// Applies one event. Total: what cannot be decoded becomes an issue in the state (I11).
     ///
-    /// Events must come in sequence order. Acts change nothing but `sequence`.
+    /// Events must come in sequence order. Acts change nothing but `sequence`. Copies what it keeps of the payload.
     public mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         guard rules.forEvents(of: .gateway).isEmpty, let frame = PlainFrame(envelope, payload: payload) else {
             return applyLong(envelope, payload: payload)
@@ -66,7 +73,7 @@ public struct Workspace: Sendable {
         applyPlain(frame, event, source: index, connection: envelope.attributes["connection"])
     }
 
-    /// Applies one event on the long way, which reads every kind.
+    /// Applies one event on the long way, which reads every kind, plain frames included.
     mutating func applyLong(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         sequence = envelope.sequence
         guard !envelope.isAct else { return }
@@ -86,6 +93,7 @@ public struct Workspace: Sendable {
         spot: MessageSpot? = nil
     ) {
         sequence = event.sequence
+        // Written only if it grows: this is the path of nearly all events.
         if let known = clock, known >= event.recordedAt {} else { clock = event.recordedAt }
         sources[index].applyPlain(frame, event, connection: connection, spot: spot)
         digestKeeper.note(sources[index].context.touched, source: index)
@@ -96,7 +104,7 @@ public struct Workspace: Sendable {
         event.payload.withUnsafeBytes { apply(event.envelope, payload: $0) }
     }
 
-    /// The issues, by sequence, then source.
+    /// The issues, by sequence, then source. O(n log n).
     public var issues: [(source: SourceName, issue: Issue)] {
         sources.flatMap { source in source.issues.rows.map { (source.name, $0) } }
             .sorted { ($0.1.sequence, $0.0) < ($1.1.sequence, $1.0) }
@@ -106,6 +114,7 @@ public struct Workspace: Sendable {
         indexes[source].map { sources[$0] }
     }
 
+    /// The index of a source, which is added with the settings of this state if it is new.
     mutating func sourceIndex(of name: SourceName) -> Int {
         if let index = indexes[name] { return index }
         indexes[name] = sources.count
