@@ -41,6 +41,7 @@ extension UnsafeRawBufferPointer {
     @inlinable @inline(__always)
     package func partialWord(_ offset: Int) -> UInt64 {
         if count - offset >= 8 { return word(offset) }
+        // The last whole word, shifted: one read instead of one for each byte.
         if count >= 8 { return word(count - 8) >> UInt64(8 * (8 - (count - offset))) }
         var word: UInt64 = 0
         for index in offset..<count { word |= UInt64(self[index]) << UInt64(8 * (index - offset)) }

@@ -1,4 +1,4 @@
-/// A number as it is written in a JSON text. Borrows the bytes.
+/// A number as it is written in a JSON text. Borrows the bytes: valid only as long as they are.
 @usableFromInline
 package struct JSONDigits {
     /// The bytes, which follow the grammar of RFC 8259.
@@ -28,6 +28,7 @@ package struct JSONDigits {
 
     private var isNegative: Bool { bytes.first == UInt8(ascii: "-") }
 
+    /// The digits as a number, without the sign; `nil` with a fraction or exponent, or from 2^64 on.
     private var magnitude: UInt64? {
         guard isWhole else { return nil }
         var value: UInt64 = 0

@@ -1,6 +1,6 @@
-/// Why bytes are not one JSON text.
+/// Why bytes are not one JSON text. Quotes none of them.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The place of the error, in bytes from the start.
+    /// The place of the error, in bytes from the start, from 0.
     public let offset: Int
     /// What is wrong there.
     public let reason: String

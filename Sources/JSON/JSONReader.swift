@@ -32,10 +32,11 @@ package struct JSONReader {
     @usableFromInline let allowsAnyBytes: Bool
     /// The number of open levels, those around the bytes included.
     @usableFromInline package private(set) var depth = 0
-    /// One bit per open level, the innermost lowest, set for an object. Holds up to 64 levels; outer ones are spilled.
+    /// One bit per open level, the innermost lowest, set for an object. Holds up to 64 levels; the outer
+    /// ones are in `spilledLevels`, 64 to a word.
     @usableFromInline var levels: UInt64 = 0
     @usableFromInline var spilledLevels: [UInt64] = []
-    /// Whether nothing in the innermost level has been read yet.
+    /// Whether nothing in the innermost level has been read yet: then no comma comes before the next element.
     @usableFromInline var isAtStart = true
 
     /// - Parameters:
@@ -116,7 +117,7 @@ package struct JSONReader {
         try hasNext(before: UInt8(ascii: "]"))
     }
 
-    /// Reads a text.
+    /// Reads a text. Unescapes nothing. Lone surrogates in escapes are allowed, as in RFC 8259.
     @inlinable
     package mutating func string() throws(JSONError) -> JSONText {
         scanner.skipSpace()
@@ -126,7 +127,7 @@ package struct JSONReader {
         return text
     }
 
-    /// Reads a number.
+    /// Reads a number of any size and precision; converts nothing.
     @inlinable
     package mutating func number() throws(JSONError) -> JSONDigits {
         guard let number = scanner.number() else { throw fault("a digit is missing") }
@@ -150,11 +151,13 @@ package struct JSONReader {
         try skipWord("null")
     }
 
-    /// Passes one value of any kind and checks it. A loop, so that no nesting can exhaust the thread's stack.
+    /// Passes one value of any kind and checks it. A loop instead of recursion, so that no nesting
+    /// can exhaust the thread's stack.
     @inlinable
     package mutating func skip() throws(JSONError) {
         let outside = depth
         try skipScalarOrEnter()
+        // `nextMember` and `nextElement` leave the level at its end, which ends this loop at last.
         while depth > outside {
             if levels & 1 == 1 {
                 if try nextMember() != nil { try skipScalarOrEnter() }
@@ -179,7 +182,7 @@ package struct JSONReader {
         if !scanner.isAtEnd { throw fault("something follows the text") }
     }
 
-    /// An error at the current offset.
+    /// An error at the current offset. `reason` must not quote the text, which may contain a secret (I14).
     @usableFromInline
     package func fault(_ reason: String) -> JSONError {
         JSONError(offset: offset, reason: reason)
@@ -225,7 +228,8 @@ extension JSONReader {
         isAtStart = false
     }
 
-    /// Passes the comma before the next member or element, or leaves the level at its end.
+    /// Passes the comma before the next member or element, or leaves the level at its end. A closing bracket right
+    /// behind a comma is found by the caller, who must read a member or an element next.
     @inlinable
     mutating func hasNext(before bracket: UInt8) throws(JSONError) -> Bool {
         scanner.skipSpace()

@@ -2,7 +2,8 @@
 ///
 /// Knows nothing of levels: `JSONReader` puts the tokens in order and names what is wrong. A method that fails returns
 /// `nil` or false and leaves the scanner at the fault, unless it says otherwise. A scanner is two pointers, so a function
-/// that takes one and returns one keeps it in registers.
+/// that takes one and returns one keeps it in registers. Every read is behind a check of `place` or `left`, so no pointer
+/// leaves the bytes.
 @usableFromInline
 package struct JSONScanner: BitwiseCopyable {
     /// The current byte's address; at the end, the address behind the last byte.
@@ -16,7 +17,8 @@ package struct JSONScanner: BitwiseCopyable {
         end = place + bytes.count
     }
 
-    /// The current byte; 0 at the end, a byte that no JSON text contains.
+    /// The current byte; 0 at the end, a byte that no JSON text contains. So a loop over expected bytes ends there
+    /// without a check of its own.
     @inlinable @inline(__always)
     package var current: UInt8 { place < end ? place.pointee : 0 }
 
@@ -108,6 +110,7 @@ package struct JSONScanner: BitwiseCopyable {
         return UnsafeRawBufferPointer(start: start.place, count: place - start.place)
     }
 
+    /// Compares bytes by words. Both pointers must have `count` bytes, which the callers have checked.
     @inlinable @inline(__always)
     static func isSame(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         var index = 0
@@ -244,6 +247,7 @@ extension JSONScanner {
         skipSpace()
         let start = place
         if current == UInt8(ascii: "-") { place += 1 }
+        // No digit may follow a leading zero: the caller finds it where a comma or an end must be.
         if current == UInt8(ascii: "0") { place += 1 } else if !skipDigits() { return nil }
         let wholeEnd = place
         if current == UInt8(ascii: ".") {
@@ -292,7 +296,7 @@ extension JSONScanner {
         return value
     }
 
-    /// Reads 1 to 19 digits; `nil` from 2^63 on.
+    /// Reads 1 to 19 digits; `nil` from 2^63 on. The sum may wrap beyond 19 digits, which the count refuses.
     @inlinable @inline(__always)
     mutating func digits() -> UInt64? {
         let start = place

@@ -1,13 +1,14 @@
 /// A string of a JSON text, as written between its quotes: well-formed UTF-8 with well-formed escapes. Borrows the
-/// bytes.
+/// bytes: valid only as long as they are.
 ///
-/// Methods rely on well-formed escapes and do not check for their end. A lone surrogate in an escape is read as U+FFFD.
+/// Methods rely on well-formed escapes and do not check for their end. So a text from a reader or a scanner is safe;
+/// one from saved bytes needs `hasWholeEscapes` first. A lone surrogate in an escape is read as U+FFFD.
 @usableFromInline
 package struct JSONText: BitwiseCopyable {
     /// The bytes between the quotes.
     @usableFromInline
     package let bytes: UnsafeRawBufferPointer
-    /// Whether they contain a backslash. Without one they are the text itself.
+    /// Whether the bytes contain a backslash. Without one they are the text itself.
     @usableFromInline
     package let hasEscapes: Bool
 
@@ -35,14 +36,14 @@ package struct JSONText: BitwiseCopyable {
         return try result.get()
     }
 
-    /// Whether the text has the bytes of a literal. Allocates only if it has escapes.
+    /// Whether the text, once unescaped, has the bytes of a literal. Allocates only if it has escapes.
     @inlinable
     package static func == (text: JSONText, literal: StaticString) -> Bool {
         if text.hasEscapes { return text.unescaped.elementsEqual(literal.utf8) }
         return text.bytes.count == literal.utf8CodeUnitCount && text.bytes.elementsEqual(literal.utf8)
     }
 
-    /// Whether two texts have the same bytes, however each is escaped.
+    /// Whether two texts are equal once unescaped. Allocates for each text with escapes, unless the texts differ plainly.
     package func saysSame(as other: JSONText) -> Bool {
         if differsPlainly(from: other) { return false }
         return withUTF8 { here in other.withUTF8 { there in here.isSame(there) } }
@@ -52,6 +53,7 @@ package struct JSONText: BitwiseCopyable {
     private func differsPlainly(from other: JSONText) -> Bool {
         let count = min(bytes.count, other.bytes.count)
         var index = 0
+        // Up to `index` both texts have the same bytes, so one look serves both.
         while count - index >= 8, bytes.word(index) == other.bytes.word(index) { index += 8 }
         while index < count, bytes[index] == other.bytes[index] { index += 1 }
         guard index < count else { return false }

@@ -1,17 +1,19 @@
 import EventLog
 
-/// Folds the events of one channel, merged in sequence order with those that concern all channels (I21).
+/// Folds the events of one channel, merged in sequence order with those that concern all channels (I21). Serves one
+/// query: first all shared blocks, then the channel's blocks from the oldest on, then `finish`.
 struct ChannelFold {
-    /// The state of the channel's source; it is right only for this channel.
+    /// The state of the channel's source; it is right only for this channel. Other channels may have rows that are
+    /// wrong.
     private(set) var state: SourceState
     let channel: EntityID
     /// The channel's id.
     let id: String
-    /// The message whose touches are noted.
+    /// The message whose touches are noted; `nil` for none.
     private var watched: EntityID?
     /// The events that touched the watched message, in order.
     private(set) var touches: [SequenceNumber] = []
-    /// The sequences of the events that concern all channels, in order, and how many of them are folded.
+    /// The sequences of the events that concern all channels, ascending; the first `sharedCount` of them are folded.
     private var shared: [UInt64] = []
     private var sharedCount = 0
 
@@ -19,18 +21,19 @@ struct ChannelFold {
         state = SourceState(name: source)
         self.id = id
         channel = state.context.names.id(id)
-        // Blocks contain no repeats, so none need be detected.
+        // The scan has left repeats out, so the fold need not detect any. It could not: it sees a part of each
+        // connection only.
         state.parts.gateway.connections.takesAll = true
         state.context.notesTouched = false
     }
 
-    /// Notes from now on which events touch a message.
+    /// Notes from now on which events touch a message. Touched rows are noted only then, as nothing else reads them.
     mutating func watch(_ message: String) {
         watched = state.context.names.id(message)
         state.context.notesTouched = true
     }
 
-    /// Takes the next block of events that concern all channels; false if it is malformed.
+    /// Takes the next block of events that concern all channels, up to a sequence; false if it is malformed.
     mutating func addShared(_ block: UnsafeRawBufferPointer, through last: SequenceNumber) -> Bool {
         var reader = JournalReader(block, channel: channel)
         while let entry = reader.next(), reader.sequence <= last.rawValue {
@@ -39,7 +42,8 @@ struct ChannelFold {
         return !reader.isMalformed
     }
 
-    /// Folds the entries of the channel's next block up to a sequence; false if it is malformed.
+    /// Folds the entries of the channel's next block up to a sequence, and the shared events that come before each;
+    /// false if it is malformed. A state is then to be thrown away.
     mutating func apply(
         _ block: UnsafeRawBufferPointer,
         through last: SequenceNumber,
@@ -53,13 +57,15 @@ struct ChannelFold {
                 state.applyPlain(reader.frame, reader.event, connection: nil)
                 noteTouch()
             case .reference: try apply(SequenceNumber(reader.sequence), session)
+            // The event is among the shared ones; this entry only shows that the channel exists.
             case .naming: break
             }
         }
         return !reader.isMalformed
     }
 
-    /// Folds the remaining events that concern all channels.
+    /// Folds the remaining events that concern all channels. Only for a channel that some event named: others have no
+    /// rows.
     mutating func finish(_ session: borrowing ReadSession) throws {
         try applyShared(before: .max, session)
     }
@@ -72,6 +78,7 @@ struct ChannelFold {
         }
     }
 
+    /// Fetches an event from the log and folds it on the general way.
     private mutating func apply(_ sequence: SequenceNumber, _ session: borrowing ReadSession) throws {
         // A dropped event changes nothing.
         guard let event = try session.event(at: sequence) else { return }

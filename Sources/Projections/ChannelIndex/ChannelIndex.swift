@@ -8,20 +8,22 @@ import EventLog
 /// - `c`, u32 source: what a scan needs to go on in the source
 /// - `j`, u32 source, u16 length and text of a channel's id, u64 sequence of the first entry: a block of the channel's
 ///   entries; a length of `FFFF` without text is for events that concern all channels
-/// - `m`, u32 source, u64 sequence up to which events were scanned when the block was stored, u64 last message id in the
-///   block: a block of `MessageMentions`
+/// - `m`, u32 source, u64 sequence up to which events were scanned when the block was stored, u64 last message id in
+///   the block: a block of `MessageMentions`
 ///
 /// Only blocks up to the head count. The head is written in one commit with what it covers, and only if the stored head
-/// is still the one that was read. An index that cannot be read counts as absent.
+/// is still the one that was read. An index that cannot be read counts as absent (I17). Sources are numbered in the
+/// order in which scans met them; `Head.sources` has their names.
 struct ChannelIndex {
     static let name = "channels"
     /// The most bytes of an id that a key has room for; a source with a longer id is not divided.
     static let idBytesMax = 400
 
+    /// How far the index reaches, and what it covers.
     struct Head: Encodable, Equatable {
         struct Source: Encodable, Equatable {
             var name: String
-            /// Whether all its events were told apart by channel.
+            /// Whether all its events were told apart by channel. If not, its journals are incomplete and never read.
             var isDivided: Bool
         }
 
@@ -33,12 +35,13 @@ struct ChannelIndex {
 
     private let table: DerivedTable
     private let frameKey: FrameKey
-    /// The head as last read or stored, and its bytes; `nil` if the index has none.
+    /// The head as last read or stored; `nil` if the index has none.
     private(set) var head: Head?
+    /// The stored bytes of `head`, with which `store` recognizes it.
     private var headBytes: [UInt8]?
 
     /// Opens the index of a program's build and discards one that does not fit the log; `nil` if nothing may be written
-    /// beside the log.
+    /// beside the log. Reads the hash of all events up to the head.
     init?(_ session: borrowing ReadSession, build: String) {
         guard let table = try? session.derivedStore().table(Self.name, version: SnapshotOptions.tableVersion(build)),
             let identity = try? session.identity()
@@ -60,7 +63,8 @@ struct ChannelIndex {
         (head, headBytes) = (nil, nil)
     }
 
-    /// A scan that goes on where the index ends; `nil` if the stored part that it needs cannot be read.
+    /// A scan that goes on where the index ends, or from the first event without an index; `nil` if the stored part
+    /// that it needs cannot be read.
     func scan() -> ChannelScan? {
         guard let head else { return ChannelScan(frameKey: frameKey) }
         var sources: [SourceScan] = []
@@ -75,11 +79,14 @@ struct ChannelIndex {
         return ChannelScan(after: SequenceNumber(head.sequence), sources: sources, frameKey: frameKey)
     }
 
-    /// Lends the blocks of a channel that begin at or before a sequence, oldest first and all of one commit.
+    /// Lends the blocks of a channel that begin at or before a sequence, oldest first and all of one commit. Their
+    /// entries may lie beyond the sequence; the reader stops there.
     ///
-    /// The blocks are lent from the map: copying would cost more than reading them.
+    /// The blocks are lent from the map: copying would cost more than reading them. They are valid only during the
+    /// call.
     ///
     /// - Parameters:
+    ///   - source: the source's index in `Head.sources`.
     ///   - channel: the channel's id; `nil` for the events that concern all channels.
     ///   - body: returns false to stop.
     /// - Returns: false if a block cannot be read, or `body` has stopped.
@@ -92,6 +99,7 @@ struct ChannelIndex {
         // No key has room for such an id, so no block of it was stored.
         if let channel, channel.utf8.count > Self.idBytesMax { return true }
         let prefix = Self.prefix(source: source, channel: channel)
+        // Another process may have stored blocks beyond the head that this value has read.
         let end = min(last.rawValue, head?.sequence ?? 0) + 1
         var isWhole = true
         do {
@@ -105,8 +113,11 @@ struct ChannelIndex {
         return isWhole
     }
 
-    /// The ids of the channels that events up to the head named with a message's id, some of them several times; `nil` if a
-    /// block cannot be read, which discards the index, or another process has stored or removed something meanwhile.
+    /// The ids of the channels that events up to the head named with a message's id, some of them several times; `nil`
+    /// if a block cannot be read, which discards the index, or another process has stored or removed something
+    /// meanwhile.
+    ///
+    /// Cost: two searches in the table and a block for each scan that has stored something.
     mutating func channels(naming id: UInt64, source: Int) -> [UInt64]? {
         let start = Array("m".utf8) + Self.bytes(UInt32(source))
         var found: [UInt64] = []
@@ -131,7 +142,8 @@ struct ChannelIndex {
         return nil
     }
 
-    /// The sequence up to which the first scan behind a key went whose mentions begin with `start`; `nil` if none is left.
+    /// The end of the first scan at or behind a key, among those whose mentions begin with `start`; `nil` if none is
+    /// left up to the head.
     private func scanEnd(from key: [UInt8], _ start: [UInt8]) throws -> UInt64? {
         var end: UInt64?
         try table.forEach(from: key) { key, _ in
@@ -141,12 +153,13 @@ struct ChannelIndex {
         return end.flatMap { $0 <= head?.sequence ?? 0 ? $0 : nil }
     }
 
-    /// The sequence up to which the scan went that stored a block of mentions, from its key; `nil` if the key is malformed.
+    /// The end of the scan that stored a block of mentions, from the block's key; `nil` if the key is malformed.
     private static func scanEnd(of key: UnsafeRawBufferPointer) -> UInt64? {
         key.count == 21 ? key[5..<13].reduce(0) { $0 << 8 | UInt64($1) } : nil
     }
 
-    /// Stores what a scan has found since the head was read; false if another process stored a head in the meantime.
+    /// Stores in one commit what a scan has found since the head was read; false, without a change, if another process
+    /// stored a head in the meantime. The caller then forgets what was stored.
     mutating func store(_ scan: ChannelScan, in session: borrowing ReadSession) throws -> Bool {
         let head = Head(
             sequence: scan.sequence.rawValue,
@@ -174,7 +187,7 @@ struct ChannelIndex {
 
     // MARK: Checking
 
-    /// The sums of all journals up to the head; `nil` if a block cannot be read.
+    /// The sums of all journals up to the head; `nil` if a block is malformed.
     func sums() -> JournalSums? {
         var sums = JournalSums()
         var isWhole = true
@@ -190,7 +203,8 @@ struct ChannelIndex {
         return isWhole ? sums : nil
     }
 
-    /// The sequences up to which the scans went that stored something, ascending.
+    /// The ends of the scans that stored mentions, ascending and up to the head. A check must scan in the same
+    /// stretches, as blocks of mentions depend on them.
     func scanEnds() -> [UInt64] {
         var ends: Set<UInt64> = []
         try? table.forEach(from: Array("m".utf8), to: Array("n".utf8)) { key, _ in
@@ -219,7 +233,8 @@ struct ChannelIndex {
         }
     }
 
-    /// The owner of a block and its first sequence, from its key; `nil` if the key is malformed.
+    /// The owner of a block and its first sequence, from its key; `nil` if the key is malformed. The inverse of
+    /// `prefix`.
     private static func owner(of key: UnsafeRawBufferPointer) -> (source: Int, channel: String?, first: UInt64)? {
         guard key.count >= 15, key[0] == UInt8(ascii: "j") else { return nil }
         func number(_ range: Range<Int>) -> UInt64 { key[range].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -238,6 +253,8 @@ struct ChannelIndex {
         Array("c".utf8) + bytes(UInt32(source))
     }
 
+    /// The key of a journal's blocks without the sequence. The length in front keeps ids apart that begin alike.
+    ///
     /// - Parameter channel: of at most `idBytesMax` bytes.
     private static func prefix(source: Int, channel: String?) -> [UInt8] {
         let id = channel.map { Array($0.utf8) }

@@ -9,9 +9,12 @@ public struct ChannelMessage: Sendable {
     /// The events that may have changed it, or the state of what it answers, ascending.
     public let touches: [SequenceNumber]
 
-    /// The message that a fold has watched; `nil` if nothing happened to it.
+    /// The message that a fold has watched; `nil` if nothing but reactions happened to it.
     ///
-    /// - Parameter clock: the clock of the whole state.
+    /// - Parameters:
+    ///   - id: the watched message's id.
+    ///   - fold: has folded all events of the channel.
+    ///   - clock: the clock of the whole state, which the fold of one channel does not know.
     init?(_ id: String, of fold: ChannelFold, clock: Timestamp?) {
         let source = fold.state
         guard let handle = source.context.names.find(id),

@@ -1,17 +1,19 @@
 import EventLog
 
-/// Folds the state of one channel from the index of channels, which it brings up to date first.
+/// Folds the state of one channel from the index of channels, which it brings up to date first. Serves one query; it
+/// must not be used once it has returned `nil` for "cannot tell".
 struct ChannelReplay {
     /// How many events are scanned between two checks of whether to store what was found.
     private static let chunkEvents: UInt64 = 65_536
     /// The entries are stored in one commit once they have this many bytes.
     private static let storedBytesMin = 64 << 20
-    /// How many scans are begun at most, as another process may store a newer head during each.
+    /// How many scans are begun at most, as another process may store a newer head during each. Then the whole state is
+    /// folded.
     private static let attemptsMax = 4
 
     private let options: SnapshotOptions
     private var index: ChannelIndex
-    /// The scan of what comes after the index; `nil` if the index reaches far enough.
+    /// The scan of the events behind the index that were not worth storing; `nil` if the index reaches far enough.
     private var tail: ChannelScan?
 
     /// Opens the index; `nil` if none can be kept beside the log.
@@ -23,6 +25,8 @@ struct ChannelReplay {
 
     /// Scans the events from the index's end to the log's head if the index does not reach `last`, and stores what was
     /// found if that is worth it; false if the index cannot be read, or other processes keep storing first.
+    ///
+    /// Scans to the head even for an earlier point, so that the index serves later queries, too.
     mutating func lookAhead(
         _ session: borrowing ReadSession,
         through last: SequenceNumber,
@@ -41,7 +45,7 @@ struct ChannelReplay {
         return false
     }
 
-    /// Scans to the log's head; false if another process has stored something in the meantime.
+    /// Scans to the log's head; false if another process has stored something in the meantime, or storing fails.
     private mutating func look(
         _ scan: ChannelScan,
         at session: borrowing ReadSession,
@@ -65,7 +69,8 @@ struct ChannelReplay {
         return true
     }
 
-    /// The channels that a reference can mean and that have rows at a sequence; `nil` if the index cannot tell.
+    /// The channels that a reference can mean and that have rows at a sequence; `nil` if the index cannot tell: a
+    /// source is not divided, or a block cannot be read, which discards the index.
     mutating func channels(
         named name: EntityReference,
         through last: SequenceNumber,
@@ -104,10 +109,11 @@ struct ChannelReplay {
         return messages.count == 1 ? messages[0] : nil
     }
 
-    /// More channels than this with one id are not looked at one by one.
+    /// More channels than this with one id are not folded one by one; the whole state answers then.
     private static let candidatesMax = 16
 
-    /// The messages that a reference can mean, by what events named; `nil` if the index cannot tell.
+    /// The messages that a reference can mean, by what events named; `nil` if the index cannot tell. A candidate need
+    /// not exist: an event may have named it in vain.
     private mutating func candidates(
         for reference: EntityReference
     ) throws -> [(source: Int, channel: String, id: String)]? {
@@ -117,12 +123,13 @@ struct ChannelReplay {
             guard let source = sources.firstIndex(where: { $0.name.rawValue == reference.parts[0] }) else { return nil }
             return sources[source].isDivided ? [(source, reference.parts[1], id)] : nil
         }
-        // Any source can have the message.
+        // The channel is not given, so any source can have the message. Mentions contain numeric ids only.
         guard let number = Names().find(id)?.number, sources.allSatisfy(\.isDivided) else { return nil }
         var candidates: [(source: Int, channel: String, id: String)] = []
         for (place, source) in sources.enumerated() {
             guard let stored = index.channels(naming: number, source: place) else { return nil }
             let channels = Set(stored + (tail?.mentions.channels(of: number, source: place) ?? [])).sorted()
+            // The mention does not tell which of the channels without a numeric id it means.
             if channels.contains(MessageMentions.otherChannel) { return nil }
             for channel in channels where reference.fits([source.name.rawValue, String(channel), id]) {
                 candidates.append((place, String(channel), id))
@@ -131,6 +138,7 @@ struct ChannelReplay {
         return candidates.count <= Self.candidatesMax ? candidates : nil
     }
 
+    /// The sources by their index; those of the tail begin with those of the index's head.
     private func sources() throws -> [(name: SourceName, isDivided: Bool)] {
         if let tail { return tail.sources.map { ($0.name, $0.isDivided) } }
         return try (index.head?.sources ?? []).map { (try SourceName($0.name), $0.isDivided) }
@@ -169,6 +177,7 @@ struct ChannelReplay {
             }
         }
         if let failure { throw failure }
+        // A channel that no event named has no rows, so the shared events need not be folded.
         if isWhole, isKnown { try fold.finish(session) }
         return isWhole
     }

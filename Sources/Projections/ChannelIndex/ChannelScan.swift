@@ -1,9 +1,11 @@
 import EventLog
 
-/// Walks over a log and enters each event in the journals of the channels that it can change. Folds nothing.
+/// Walks over a log and enters each event in the journals of the channels that it can change. Folds nothing, but
+/// decodes every event that is no plain frame. One thread.
 struct ChannelScan {
     /// The last event scanned.
     private(set) var sequence: SequenceNumber
+    /// The sources met so far. The order is that of their first events, and the index stores it.
     private(set) var sources: [SourceScan]
     /// The entries found since `forgetJournals`.
     private(set) var journals = ChannelJournals()
@@ -11,6 +13,7 @@ struct ChannelScan {
     private(set) var mentions = MessageMentions()
     private var indexes: [SourceName: Int] = [:]
     private let frameKey: FrameKey
+    /// Lanes under the options of a canonical replay of everything: the index serves no other.
     private let lanes = ReplayLanes(ReplayOptions())
     /// The index of each lane's source, by the lane's number.
     private var sourceOfLane: [Int?] = []
@@ -23,7 +26,8 @@ struct ChannelScan {
         for (index, source) in sources.enumerated() { indexes[source.name] = index }
     }
 
-    /// Scans the events after `sequence` up to `last`.
+    /// Scans the events after `sequence` up to `last`. An error leaves entries of some events behind: the scan is then
+    /// to be thrown away.
     mutating func look(at session: borrowing ReadSession, through last: SequenceNumber) throws {
         guard sequence < last else { return }
         try session.forEachEvent(in: sequence.next...last) { event in
@@ -66,6 +70,7 @@ struct ChannelScan {
         connection: String?
     ) {
         let reference = EventReference(sequence: event.sequence, recordedAt: event.recordedAt)
+        // Repeats are detected in undivided sources, too: what is stored of connections must not depend on that.
         guard !sources[source].isRepeat(frame, reference, connection: connection), sources[source].isDivided
         else { return }
         journals.add(frame, reference, source: source)

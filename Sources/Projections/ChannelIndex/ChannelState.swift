@@ -1,6 +1,7 @@
 public import EventLog
 
-/// The state of one channel at one point: the rows of a state document that are about it.
+/// The state of one channel at one point: the rows of a state document that are about it. Equal to those of the whole
+/// state, whichever of the two it was made from (I21).
 public struct ChannelState: Sendable {
     /// The sections of a state document whose rows can be about one channel.
     public static let sections: [Section] = [
@@ -13,7 +14,7 @@ public struct ChannelState: Sendable {
     public let sequence: SequenceNumber
     /// The greatest `recordedAt` of the remote changes up to there.
     public let clock: Timestamp?
-    /// The whole state of the source, or one that is right only for this channel.
+    /// The state of the source, whole or right only for this channel. So only rows about `channel` may be read.
     private let source: SourceState
     private let channel: EntityID
 
@@ -25,6 +26,8 @@ public struct ChannelState: Sendable {
     }
 
     /// `nil` if the state has no row about the channel.
+    ///
+    /// - Parameter clock: the clock of the whole state, which a state of one channel does not know.
     init?(_ id: String, of source: SourceState, sequence: SequenceNumber, clock: Timestamp?) {
         guard let channel = source.context.names.find(id) else { return nil }
         reference = EntityReference(kind: .channel, parts: [source.name.rawValue, id])
@@ -123,8 +126,9 @@ extension Community {
 }
 
 extension EntityReference {
-    /// The channels that the reference can mean, by the index of their source, sorted by the source's name. A text that
-    /// begins with a source's name and a slash means only that source.
+    /// The channels that the reference can mean, by the index of their source, sorted by the source's name; none for a
+    /// reference of another kind. A text that begins with a source's name and a slash means only that source. Other
+    /// texts are ids, slashes included, and may be a channel of any source.
     func channels(of sources: [SourceName]) -> [(source: Int, id: String)] {
         guard kind == .channel else { return [] }
         let text = parts.joined(separator: "/")

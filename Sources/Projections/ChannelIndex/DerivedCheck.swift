@@ -1,7 +1,7 @@
 package import EventLog
 
 /// Folds a log anew and compares the data derived from it: kept states, the kept summary, the index of channels, the
-/// keys of its events (I17).
+/// keys of its events (I17). Each piece of data also has a checksum; this finds what was wrong when it was written.
 ///
 /// Data that another build of the program kept is never used, and not compared.
 package struct DerivedCheck: Sendable {
@@ -42,6 +42,7 @@ package struct DerivedCheck: Sendable {
         return check
     }
 
+    /// Compares each kept state with the state of one replay, by the hash of everything that they remember.
     private mutating func compareStates(
         _ session: borrowing ReadSession,
         _ build: String,
@@ -79,6 +80,7 @@ package struct DerivedCheck: Sendable {
         }
     }
 
+    /// Compares the index of channels with that of a new scan. A compacted log has none.
     private mutating func compareChannels(_ session: borrowing ReadSession, _ build: String) throws {
         guard try session.fact(Replay.factName) == nil, let index = ChannelIndex(session, build: build),
             let head = index.head, head.sequence <= session.head.rawValue
@@ -87,6 +89,8 @@ package struct DerivedCheck: Sendable {
         var expected = JournalSums()
         var ends = index.scanEnds()[...]
         while scan.sequence.rawValue < head.sequence {
+            // Journals are hashed in stretches to limit memory; mentions are compared where a scan ended and stored
+            // them.
             let end = min(scan.sequence.rawValue + 65_536, head.sequence, ends.first ?? .max)
             try scan.look(at: session, through: SequenceNumber(end))
             expected.add(scan)
@@ -105,7 +109,8 @@ package struct DerivedCheck: Sendable {
     }
 }
 
-/// A hash over the entries of each journal; it does not depend on how they are divided into blocks.
+/// A hash over the entries of each journal. It does not depend on how the entries are divided into blocks, because that
+/// depends on when they were stored.
 struct JournalSums: Equatable {
     private struct Owner: Hashable {
         let source: Int
@@ -130,7 +135,8 @@ struct JournalSums: Equatable {
         var hasher = journals[owner] ?? Hasher256()
         var reader = JournalReader(block, channel: .none)
         while let entry = reader.next() {
-            // In a block of its own, an entry has the same bytes wherever it came from.
+            // In a block of its own, an entry has the same bytes wherever it came from: its differences count from
+            // zero.
             var writer = JournalWriter()
             switch entry {
             case .reference: writer.add(.reference, at: SequenceNumber(reader.sequence))

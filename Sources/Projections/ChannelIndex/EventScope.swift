@@ -1,7 +1,7 @@
 import EventLog
 
 /// The channels of its source whose rows an event can change: the channel itself, its messages, who types or speaks in
-/// it, what was read in it.
+/// it, what was read in it. May contain too many channels, which costs time, never too few, which would be wrong (I21).
 enum EventScope: Equatable {
     /// No channel: presence, members, control frames, repeats, payloads that did not decode.
     case nothing
@@ -32,7 +32,8 @@ enum EventScope: Equatable {
 }
 
 extension Change {
-    /// The channels that the change names.
+    /// The channels that the change names. Switches without `default`, here and below, so that a new change must
+    /// decide.
     fileprivate var channels: [EntityID] {
         switch self {
         case .channel(.named(let channel, _)), .channel(.deleted(let channel, _, _)), .channel(.stands(let channel, _)):

@@ -3,7 +3,9 @@ import JSON
 
 /// Reads the entries of a block that a `JournalWriter` has written. Borrows the block's bytes.
 ///
-/// Safe for any bytes: the first that are no entry end the reading and set `isMalformed`.
+/// Safe for any bytes: the first that are no entry end the reading and set `isMalformed`. A frame that it returns is as
+/// valid as one that the scanner has read: ids are numbers, texts have whole escapes, the rest is one object. Texts are
+/// not checked for UTF-8; the table's checksum covers them.
 struct JournalReader {
     /// What the next entry is.
     enum Entry {
@@ -14,11 +16,13 @@ struct JournalReader {
     }
 
     private var numbers: NumberReader
+    /// The channel of every frame; entries do not repeat it.
     private let channel: EntityID
+    /// The numbers of the entry read last; mirrors `JournalWriter.last`.
     private var last = JournalPlace()
     /// The last entry's plain frame, valid only if it is `plain`. It borrows from the block.
     private(set) var frame = PlainFrame()
-    /// Whether bytes were found that are no entry.
+    /// Whether bytes were found that are no entry. Read it after `next` has returned `nil`.
     private(set) var isMalformed = false
 
     /// - Parameter channel: the block's channel, as a handle of the state that folds the frames.
@@ -49,6 +53,7 @@ struct JournalReader {
         return entry
     }
 
+    /// Reads what every entry begins with, and returns its tag. Sequences must grow.
     @inline(__always)
     private mutating func head() -> UInt8? {
         // Sums wrap here and below, because altered bytes can give any numbers.
@@ -69,6 +74,7 @@ struct JournalReader {
         }
     }
 
+    /// Reads the rest of a plain frame into `frame`; false if it is malformed.
     @inline(__always)
     private mutating func readFrame(_ happening: PlainFrame.Happening, _ tag: UInt8) -> Bool {
         guard let recordedAt = numbers.signed(), let step = numbers.signed() else { return false }
@@ -113,6 +119,8 @@ struct JournalReader {
         return tag & JournalWriter.restBit == 0 || readRest(besides: content)
     }
 
+    /// Reads the object of the members that no decoder knows. Text and object must fit one `PooledText`, with its
+    /// length in 4 bytes.
     private mutating func readRest(besides content: JSONText) -> Bool {
         guard let count = numbers.number(), count <= TextPool.countMax - 8,
             Int(count) + content.bytes.count <= TextPool.countMax - 8, let bytes = numbers.bytes(count),

@@ -15,9 +15,9 @@ import JSON
 /// before that has one, but for editedAt (to createdAt), the id answered (to the id) and the author (the number
 /// itself). A text is a number, twice its length plus one if it has escapes, and its bytes.
 struct JournalWriter {
-    /// What an entry is: the lowest two bits of its tag. The other bits tell which optional parts follow.
+    /// The kind of an entry: the lowest two bits of its tag. The other bits tell which optional parts follow.
     enum Form: UInt8 {
-        /// An event of which only the sequence is written.
+        /// An event with only its sequence; a reader fetches it from the log.
         case reference
         /// An event that concerns all channels and is folded from their journal; here it only shows that the channel is
         /// named.
@@ -45,7 +45,7 @@ struct JournalWriter {
         place(sequence.rawValue)
     }
 
-    /// Adds a plain frame, which must not be a repeat.
+    /// Adds a plain frame, which must not be a repeat. The channel is not written: the block's key names it.
     mutating func add(_ frame: PlainFrame, _ event: EventReference) {
         let hasGuild = frame.guild != last.guild
         bytes.append(Self.tag(of: frame) | (hasGuild ? Self.guildBit : 0))
@@ -54,6 +54,7 @@ struct JournalWriter {
         next.recordedAt = event.recordedAt.microseconds
         next.id = Int64(bitPattern: frame.id.rawValue)
         next.guildBits = Int64(bitPattern: frame.guild.rawValue)
+        // Differences wrap, and the reader's sums wrap back.
         bytes.appendSigned(next.recordedAt &- last.recordedAt)
         bytes.appendSigned(next.id &- last.id)
         if hasGuild { bytes.appendSigned(next.guildBits &- last.guildBits) }
@@ -85,6 +86,7 @@ struct JournalWriter {
         return tag
     }
 
+    /// Writes the difference to the sequence before, which is at least 1 behind the first entry.
     private mutating func place(_ sequence: UInt64) {
         assert(sequence > last.sequence || last.sequence == 0, "entries come in sequence order")
         if first == 0 { first = sequence }
@@ -98,7 +100,8 @@ struct JournalWriter {
     }
 }
 
-/// The last written value of each number; the next entry's numbers are differences to these.
+/// The last written value of each number; the next entry's numbers are differences to these. Each block begins with
+/// these values.
 struct JournalPlace {
     var sequence: UInt64 = 0
     var recordedAt: Int64 = 0

@@ -1,4 +1,5 @@
-/// Which messages events have named, with their channels: finds the channel of a message by its id alone.
+/// Which messages events have named, with their channels: finds the channel of a message by its id alone. A mention
+/// does not prove that the message exists.
 struct MessageMentions {
     /// A message that an event named.
     private struct Mention: Comparable, BitwiseCopyable {
@@ -53,6 +54,7 @@ struct MessageMentions {
         return blocks
     }
 
+    /// The block's bytes, as documented at `blocks`. All mentions must be of one source, sorted.
     private static func bytes(of block: [Mention]) -> [UInt8] {
         var bytes: [UInt8] = []
         let channels = Set(block.map(\.channel)).sorted()
@@ -69,7 +71,8 @@ struct MessageMentions {
         return bytes
     }
 
-    /// The channels named with a message's id in a block; `nil` if the block is malformed.
+    /// The channels named with a message's id in a block; `nil` if the block is malformed up to the id. O(block): the
+    /// numbers have variable length.
     static func channels(of id: UInt64, in block: UnsafeRawBufferPointer) -> [UInt64]? {
         var numbers = NumberReader(block)
         guard let channelCount = numbers.number(), channelCount <= UInt64(block.count) else { return nil }

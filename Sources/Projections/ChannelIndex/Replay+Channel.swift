@@ -22,6 +22,7 @@ extension Replay {
     ) throws -> [ChannelState] {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
+        // The index answers the same as the whole state (I21), only faster.
         if let states = try indexedChannels(named: name, of: session, through: last, options, progress) {
             return states
         }

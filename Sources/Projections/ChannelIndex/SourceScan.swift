@@ -3,7 +3,7 @@ import EventLog
 /// Finds the scopes of one source's events, in sequence order, without folding them.
 ///
 /// It remembers what the decoder remembers, so that it detects repeats of frames exactly as a fold does (I18), but no
-/// message.
+/// message. Every event of the source must pass through `isRepeat` or `scope`.
 struct SourceScan {
     private var state: SourceState
     /// Whether all events so far were told apart by channel.
@@ -26,17 +26,17 @@ struct SourceScan {
 
     var name: SourceName { state.name }
 
-    /// What must be kept of the events so far to go on.
+    /// The part of the decoder's memory that must be kept for going on: divided sources have gateway events only.
     var connections: GatewayConnections { state.parts.gateway.connections }
 
-    /// Notes a plain frame; true if it repeats an earlier one.
+    /// Notes a plain frame; true if it repeats an earlier one, which changes nothing.
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, _ event: EventReference, connection: String?) -> Bool {
         state.parts.gateway.connections.now = event.recordedAt
         return state.parts.gateway.isRepeat(frame, on: connection, at: event.sequence)
     }
 
-    /// The scope of an event that is no plain frame.
+    /// The scope of an event that is no plain frame; decodes it. Afterwards `namedMessages` has its messages.
     mutating func scope(of envelope: Envelope, payload: UnsafeRawBufferPointer) -> EventScope {
         state.begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         namedMessages = []

@@ -4,14 +4,18 @@ import JSON
 /// Writes canonical JSON (RFC 8785) into a buffer that is used again and again.
 ///
 /// The caller is responsible for the structure: brackets, commas, and members sorted by their names' UTF-16 code units.
+/// Every write reserves its room first, so the pointer arithmetic stays within `capacity`. Not copyable, so that only
+/// one value frees the buffer; for one thread.
 struct CanonicalWriter: ~Copyable {
-    /// The buffer, which only this value owns; its first `count` bytes are written.
+    /// The buffer, which only this value owns. Its first `count` bytes are written; the others are uninitialized or
+    /// left over.
     private var room: UnsafeMutableRawPointer
     private var capacity: Int
     private var count = 0
-    /// The day of `dayText`, in days since 1970. Times written together mostly share their day.
+    /// The day of `dayText`, in days since 1970 (UTC); `Int64.min` before the first. Times written together mostly
+    /// share their day.
     private var day = Int64.min
-    /// The first eight bytes of that day's text, and the four after them.
+    /// The first eight bytes of that day's text, and the four after them, lowest byte first.
     private var dayText: (UInt64, UInt64) = (0, 0)
 
     /// - Parameter byteCount: the room at first, in bytes; the buffer grows when it is full.
@@ -36,7 +40,7 @@ struct CanonicalWriter: ~Copyable {
         count = 0
     }
 
-    /// Takes back the last byte.
+    /// Takes back the last byte, for an object that goes on; does nothing if there is none.
     mutating func dropLast() {
         count = max(0, count - 1)
     }
@@ -90,7 +94,7 @@ struct CanonicalWriter: ~Copyable {
     }
 
     /// Writes the first `bytes` bytes of a word, lowest byte first. Stores all eight, so room for eight must be
-    /// reserved.
+    /// reserved; the next write overwrites the rest.
     @inline(__always)
     private mutating func put(_ word: UInt64, bytes: Int) {
         let left = capacity &- count
@@ -99,11 +103,13 @@ struct CanonicalWriter: ~Copyable {
         count &+= bytes
     }
 
+    /// Makes room for more bytes behind those written.
     @inline(__always)
     private mutating func reserve(_ more: Int) {
         if capacity &- count < more { grow(more) }
     }
 
+    /// Moves the written bytes into a buffer at least twice as large, so that all moves together cost O(bytes).
     @inline(never)
     private mutating func grow(_ more: Int) {
         capacity = max(2 * capacity, count + more)
@@ -160,7 +166,8 @@ extension CanonicalWriter {
         return (tens | (pairs &- tens &* 10) << 8) | 0x3030_3030_3030_3030
     }
 
-    /// Writes an instant as `Timestamp.description` gives it, with quotes.
+    /// Writes an instant as `Timestamp.description` gives it, with quotes. Its year must be one of 0 to 9999: others
+    /// have no four digits.
     mutating func time(_ time: Timestamp) {
         let secondOfDay = (time.seconds % 86_400 + 86_400) % 86_400
         let day = (time.seconds - secondOfDay) / 86_400
@@ -170,6 +177,7 @@ extension CanonicalWriter {
         put(dayText.1, bytes: 4)
         let clock = UInt64(truncatingIfNeeded: secondOfDay)
         put(Self.clockText(clock), bytes: 8)
+        // Two zeros, then six digits. The shift drops the first zero, and the point takes the place of the second.
         let micros = Self.eightDigits(UInt64(time.nanoseconds / 1000) % 1_000_000)
         put(micros >> 8 & ~0xFF | UInt64(UInt8(ascii: ".")), bytes: 7)
         put(UInt64(UInt8(ascii: "Z")) | UInt64(UInt8(ascii: "\"")) << 8, bytes: 2)
@@ -183,7 +191,8 @@ extension CanonicalWriter {
         return digits ^ UInt64(0x0A) << 16 ^ UInt64(0x0A) << 40
     }
 
-    /// Stores the twelve bytes that begin each time of a day: a quote, the date, and `T`.
+    /// Stores the twelve bytes that begin each time of a day: a quote, the date, and `T`. Writes them into the buffer,
+    /// copies them from there and takes them back.
     @inline(never)
     private mutating func note(day: Int64) {
         self.day = day
@@ -198,6 +207,7 @@ extension CanonicalWriter {
         byte(UInt8(ascii: "T"))
         let length = count &- start
         assert(length == 12, "the text of a day has twelve bytes")
+        // The second word reaches four bytes beyond the twelve; they are not used.
         reserve(8)
         dayText.0 = UInt64(littleEndian: room.loadUnaligned(fromByteOffset: start, as: UInt64.self))
         dayText.1 = UInt64(littleEndian: room.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self))
@@ -216,7 +226,8 @@ extension CanonicalWriter {
         byte(UInt8(ascii: "\""))
     }
 
-    /// Copies runs whole. Only `\u` and `\/` are rewritten; canonical JSON has the other escapes as they are.
+    /// Copies runs whole. Only `\u` and `\/` are rewritten; canonical JSON has the other escapes as they are. A `\u`
+    /// that canonical JSON escapes otherwise, such as `\u000a`, is unescaped and escaped again.
     private mutating func appendUnescaped(_ text: JSONText) {
         let source = text.bytes
         var start = 0
@@ -277,6 +288,7 @@ extension JSONText {
     fileprivate static func escapeEnd(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
         guard bytes[start + 1] == UInt8(ascii: "u") else { return start + 2 }
         let end = min(start + 6, bytes.count)
+        // High surrogates are D800 to DBFF (second digit 8 to B), low ones DC00 to DFFF (C to F).
         let isHigh = bytes[start + 2] | 0x20 == UInt8(ascii: "d") && (hexDigit(bytes[start + 3]) ?? 0) / 4 == 2
         guard isHigh, bytes.count - end >= 6, bytes[end] == UInt8(ascii: "\\"), bytes[end + 1] == UInt8(ascii: "u"),
             bytes[end + 2] | 0x20 == UInt8(ascii: "d"), (hexDigit(bytes[end + 3]) ?? 0) / 4 == 3

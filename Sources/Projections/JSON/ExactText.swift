@@ -7,7 +7,8 @@ import Darwin
 #endif
 
 /// A text that equals another only if all bytes do. `String` treats canonically equivalent texts as equal, but two
-/// files can have names that differ only in whether a letter is composed.
+/// files can have names that differ only in whether a letter is composed. For ids and names from outside as keys of
+/// tables.
 struct ExactText: Codable, Hashable, Sendable {
     let string: String
 
@@ -28,10 +29,12 @@ struct ExactText: Codable, Hashable, Sendable {
     }
 
     /// Less than, equal to or greater than 0 as the first text sorts before, like or after the second by its bytes.
+    /// This order does not depend on the locale or on the version of Unicode (I10), unlike `<` of `String`.
     static func order(_ left: String, _ right: String) -> Int {
         var (left, right) = (left, right)
         return left.withUTF8 { here in
             right.withUTF8 { there in
+                // An empty buffer may have no address; the other text then decides by its length.
                 guard let own = here.baseAddress, let others = there.baseAddress else {
                     return here.count - there.count
                 }

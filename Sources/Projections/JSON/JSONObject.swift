@@ -1,7 +1,7 @@
 /// The members of an object, in order. Each name occurs once: a repeated name keeps its first place and its last value.
 ///
 /// Names are equal if all bytes are. Looking up a name takes O(1) with many members; with few, comparing each is
-/// faster.
+/// faster. Removing a member takes O(members).
 public struct JSONObject: Codable, Sendable {
     /// One member.
     public struct Member: Codable, Hashable, Sendable {
@@ -16,7 +16,8 @@ public struct JSONObject: Codable, Sendable {
 
     /// The members in order.
     public private(set) var members: [Member] = []
-    /// The place of each name; `nil` below `indexedCountMin` members.
+    /// The place of each name in `members`; `nil` below `indexedCountMin` members. Derived, so equality and hashes
+    /// leave it out.
     private var places: [ExactText: Int]?
 
     /// Makes an empty object.
@@ -31,7 +32,8 @@ public struct JSONObject: Codable, Sendable {
         }
     }
 
-    /// Makes an object of members whose names are known to differ, which is not checked.
+    /// Makes an object of members whose names are known to differ, which is not checked. Equal names would make an
+    /// object that prints a name twice.
     init(distinct members: [Member]) {
         self.members = members
         if members.count >= Self.indexedCountMin { buildIndex() }
@@ -50,7 +52,8 @@ public struct JSONObject: Codable, Sendable {
         }
     }
 
-    /// True if both are unchanged copies of one object; false proves nothing.
+    /// True if both are unchanged copies of one object; false proves nothing. The addresses are only compared, never
+    /// read.
     func hasSameStorage(as other: JSONObject) -> Bool {
         members.withUnsafeBufferPointer { own in
             other.members.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
@@ -77,11 +80,13 @@ public struct JSONObject: Codable, Sendable {
 
     private mutating func buildIndex() {
         var places: [ExactText: Int] = [:]
+        // Twice the room that is needed: the table then grows less often while members are added.
         places.reserveCapacity(2 * members.count)
         for (place, member) in members.enumerated() { places[ExactText(member.name)] = place }
         self.places = places
     }
 
+    /// O(n²): only for fewer than `indexedCountMin` members, and in assertions.
     private static func hasRepeatedName(_ members: [Member]) -> Bool {
         members.indices.contains { index in
             members[..<index].contains { ExactText($0.name) == ExactText(members[index].name) }
@@ -97,6 +102,7 @@ extension JSONObject: Hashable {
 
     /// Feeds the value to a hasher, independently of the order of members.
     public func hash(into hasher: inout Hasher) {
+        // A sum, as it does not depend on the order of the members.
         var sum = 0
         for member in members {
             var own = Hasher()

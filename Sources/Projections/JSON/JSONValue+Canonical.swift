@@ -28,7 +28,7 @@ extension JSONValue {
         return writer.withBytes(body)
     }
 
-    /// The order in which the members of objects are written.
+    /// The order in which the members of objects are written, at every level.
     package enum MemberOrder {
         /// By UTF-16 code units.
         case canonical
@@ -45,7 +45,7 @@ extension JSONValue {
 }
 
 extension CanonicalWriter {
-    /// Writes a value.
+    /// Writes a value. Recursive: values that were parsed have at most `JSONReader.depthMax` levels.
     mutating func value(_ value: JSONValue, members order: JSONValue.MemberOrder = .canonical) {
         switch value {
         case .null: raw("null")
@@ -66,6 +66,7 @@ extension CanonicalWriter {
         }
     }
 
+    /// Rows are mostly made in canonical order, so looking for it first spares the sorting.
     private mutating func object(_ object: JSONObject, members order: JSONValue.MemberOrder) {
         raw("{")
         let members = object.members
@@ -96,6 +97,7 @@ extension CanonicalWriter {
         let isBefore: Bool? = here.withUTF8 { here in
             there.withUTF8 { there in
                 for index in 0..<min(here.count, there.count) where here[index] != there[index] {
+                    // 0xEE is the first byte of U+E000. If both bytes are from there on, UTF-16 must decide.
                     return here[index] < 0xEE || there[index] < 0xEE ? here[index] < there[index] : nil
                 }
                 return here.count < there.count
@@ -110,7 +112,8 @@ extension CanonicalWriter {
         raw("\"")
     }
 
-    /// Writes a text without quotes, with the escapes that RFC 8785 asks for.
+    /// Writes a text without quotes, with the escapes that RFC 8785 (section 3.2.2.2) requires: the short forms, else
+    /// `\u00xx` in lower case.
     mutating func content(of text: String) {
         var text = text
         text.withUTF8 { utf8 in
@@ -135,7 +138,8 @@ extension JSONNumber {
         return value == 0 ? "0" : Self.ecmaScript(value)
     }
 
-    /// The text of a finite number other than 0.
+    /// The text of a finite number other than 0, by the cases of Number::toString: digits and zeros up to 10^21, a
+    /// point within or before the digits down to 10^-6, else an exponent.
     static func ecmaScript(_ value: Double) -> String {
         let (digits, exponent) = shortest(value.magnitude)
         let sign = value < 0 ? "-" : ""
@@ -155,6 +159,8 @@ extension JSONNumber {
     }
 
     /// The shortest digits that read back as the value; the decimal point comes after the first `exponent` of them.
+    /// Taken from `Double.description`, which gives the shortest digits, as ECMAScript requires; only the notation
+    /// differs.
     private static func shortest(_ value: Double) -> (digits: String, exponent: Int) {
         let parts = value.description.split(separator: "e", maxSplits: 1)
         let halves = parts[0].split(separator: ".", maxSplits: 1)

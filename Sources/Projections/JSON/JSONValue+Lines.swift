@@ -7,7 +7,7 @@ extension JSONValue {
     }
 
     /// The document with one member per line, and arrays of objects with one canonical element per line, so that a
-    /// line-wise diff shows what changed.
+    /// line-wise diff shows what changed. The layout of `DocumentLines`, from a value.
     package var lines: String {
         guard let object, !object.members.isEmpty else { return rows(indentation: "") }
         let members = object.members.map { member in

@@ -12,10 +12,10 @@ extension JSONValue {
         return try builder.build()
     }
 
-    /// Reads one JSON text.
+    /// Reads one JSON text, as `parse(_:)` of a buffer does.
     ///
     /// - Parameter allowsRepeatedNames: false to refuse an object in which a name occurs twice, since other programs
-    ///   may read another of its values.
+    ///   may read another of its values. If true, the last value counts.
     public static func parse(_ bytes: [UInt8], allowsRepeatedNames: Bool = true) throws(JSONError) -> JSONValue {
         let result = bytes.withUnsafeBytes { buffer in
             Result { () throws(JSONError) in
@@ -43,7 +43,7 @@ extension JSONDigits {
 }
 
 extension JSONReader {
-    /// Reads one value of any kind.
+    /// Reads one value of any kind and passes it, in place of reading it piece by piece.
     mutating func value() throws(JSONError) -> JSONValue {
         var builder = JSONBuilder(self)
         let value = try builder.buildNext()
@@ -85,6 +85,7 @@ private struct JSONBuilder {
     }
 
     mutating func buildNext() throws(JSONError) -> JSONValue {
+        // `nil` while the value that begins here is an open object or array.
         var complete = try scalarOrEnter()
         while let level = levels.last {
             if let value = complete { values.append(JSONObject.Member(name: level.name, value: value)) }

@@ -1,8 +1,8 @@
 /// A JSON text as a value. Numbers keep their text, so that 64-bit ids survive; objects keep the order of their
 /// members.
 ///
-/// `==` compares strings by their bytes and numbers as written; the order of members does not count. (`isSameJSON` also
-/// treats `1.0` and `1` as the same.)
+/// `==` compares strings by their bytes and numbers as written; the order of members does not count. `isSameJSON` also
+/// treats `1.0` and `1` as the same.
 public enum JSONValue: Codable, Sendable {
     case null
     case bool(Bool)
@@ -44,6 +44,7 @@ public struct JSONNumber: Codable, Hashable, Sendable {
     /// The text, which follows the grammar of RFC 8259.
     public let text: String
 
+    /// - Parameter text: follows the grammar of RFC 8259, which is not checked.
     init(unchecked text: String) {
         self.text = text
     }
@@ -53,10 +54,10 @@ public struct JSONNumber: Codable, Hashable, Sendable {
         text = String(value)
     }
 
-    /// The number, if it was written without fraction and exponent and fits.
+    /// The number, if it was written without fraction and exponent and fits; never rounded through floating point.
     public var int64: Int64? { Int64(text) }
 
-    /// The number, if it was written without fraction and exponent and fits.
+    /// The number, if it was written without fraction and exponent and fits; never rounded through floating point.
     public var uint64: UInt64? { UInt64(text) }
 }
 

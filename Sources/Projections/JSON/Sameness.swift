@@ -17,6 +17,7 @@ extension JSONValue {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
         case (.number(let left), .number(let right)):
+            // Numbers are mostly written alike.
             left.text == right.text || canonicalBytes == JSONValue.number(right).canonicalBytes
         case (.string(let left), .string(let right)): ExactText.areSame(left, right)
         case (.array(let left), .array(let right)):

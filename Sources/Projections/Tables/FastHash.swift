@@ -14,8 +14,10 @@ struct FastHash {
     let low: UInt64
 
     init(_ bytes: UnsafeRawBufferPointer) {
+        // The length tells apart texts that differ only in zero bytes at the end.
         var (first, second) = (Self.keys.0 ^ UInt64(bytes.count), Self.keys.1)
         var offset = 0
+        // Two chains, so that the processor multiplies for both at once.
         while bytes.count - offset >= 32 {
             first = Self.fold(bytes.word(offset) ^ Self.keys.0, bytes.word(offset + 8) ^ first)
             second = Self.fold(bytes.word(offset + 16) ^ Self.keys.1, bytes.word(offset + 24) ^ second)
@@ -37,6 +39,7 @@ struct FastHash {
         fold(left ^ keys.0, right ^ keys.1) ^ fold(left ^ keys.2, keys.3)
     }
 
+    /// The 128-bit product, its halves combined.
     @inline(__always)
     private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let product = left.multipliedFullWidth(by: right)

@@ -2,16 +2,17 @@ import EventLog
 import JSON
 
 /// A keyed hash of frames, which detects repeats (I26). The key is the log's identity: sixteen random bytes made at the
-/// log's birth. It is the same wherever the log is replayed, and the remote does not know it, so the remote cannot craft
-/// two frames with one hash.
+/// log's birth. It is the same wherever the log is replayed, and the remote does not know it, so the remote cannot
+/// craft two frames with one hash.
 ///
-/// Two given frames collide under about one key in 2^64. The hash sums products over stretches of 1 KiB and combines the
-/// sums as a polynomial modulo 2^127 - 1 (the construction of VMAC; T. Krovetz and W. Dai, draft-krovetz-vmac-01). Cost:
-/// about a fifteenth of SHA-256.
+/// Two given frames collide under about one key in 2^64. The hash sums products over stretches of 1 KiB and combines
+/// the sums as a polynomial modulo 2^127 - 1 (the construction of VMAC; T. Krovetz and W. Dai, draft-krovetz-vmac-01).
+/// Cost: about a fifteenth of SHA-256. Compactions store hashes in facts, so the function must not change.
 struct FrameKey: Sendable {
     /// The key of states without a log.
     static let none = FrameKey([])
 
+    /// A stretch has as many words as the key.
     private static let stretchWords = 128
     private static let stretchBytes = 8 * stretchWords
     /// 2^127 - 1, a prime.
@@ -19,10 +20,13 @@ struct FrameKey: Sendable {
 
     /// The key words: `words[i]` is added to word `i` of every stretch.
     private let words: [UInt64]
-    /// The polynomial is evaluated here. The upper half is below 2^62.
+    /// The polynomial is evaluated here. The upper half is below 2^62, so that the sums in `multiplied` do not
+    /// overflow.
     let point: UInt128
 
-    /// - Parameter identity: the identity of the log.
+    /// Derives the key from a log's identity by SHA-256 in counter mode: four words for each part.
+    ///
+    /// - Parameter identity: the identity of the log; empty for `none`.
     init(_ identity: [UInt8]) {
         let head = Array("eventlog frames".utf8) + identity
         let random = (0...UInt8(Self.stretchWords / 4)).flatMap { part in
@@ -35,6 +39,7 @@ struct FrameKey: Sendable {
         point = UInt128(high >> 2) << 64 | UInt128(low)
     }
 
+    /// The hash of a frame, below 2^127 - 1. An empty frame has one stretch, too.
     func hash(_ bytes: UnsafeRawBufferPointer) -> UInt128 {
         var hash: UInt128 = 1
         var offset = 0
@@ -43,7 +48,9 @@ struct FrameKey: Sendable {
             hash = Self.reduced(multiplied(hash) &+ sum(bytes, offset..<end))
             offset = end
         } while offset < bytes.count
+        // The length tells apart frames that differ only in zero bytes at the end.
         hash = Self.reduced(multiplied(hash) &+ UInt128(bytes.count))
+        // Numbers are reduced to at most 2^127 on the way; only the result must be unique.
         return hash < Self.modulus ? hash : hash - Self.modulus
     }
 
@@ -80,6 +87,7 @@ struct FrameKey: Sendable {
         return Self.reduced(Self.reduced(sum &+ (middle >> 63)) &+ Self.reduced(high << 1))
     }
 
+    /// A smaller number of the same remainder, at most 2^127: 2^127 is 1 modulo 2^127 - 1.
     @inline(__always)
     private static func reduced(_ number: UInt128) -> UInt128 { (number & modulus) &+ (number >> 127) }
 

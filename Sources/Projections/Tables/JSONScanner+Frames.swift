@@ -2,15 +2,18 @@ import EventLog
 import JSON
 
 extension JSONScanner {
-    /// At most so many objects enclose a value that is passed: the frame, its `d`, an object in `d`.
+    /// At most so many objects enclose a value that is passed: the frame, its `d`, an object in `d`. Counting them refuses a
+    /// value at the depth at which `JSONReader` would.
     private static let levelsAround = 3
 
     /// Passes one value of any form; false if `JSONReader` would refuse it at this depth.
     mutating func passValue() -> Bool { passValue(within: Self.levelsAround) }
 
-    /// Reads a text such as `2026-01-19T08:30:00.25Z`, in UTC, of a year that `PackedTime` holds.
+    /// Reads a text such as `2026-01-19T08:30:00.25Z`, in UTC, of a year that `PackedTime` holds. Any other form of a time,
+    /// such as one with an offset or a leap second, is `nil`.
     @inline(__always)
     mutating func time() -> PackedTime? {
+        // The shortest form has 19 bytes before `Z` and the quote, so the fixed places below lie within the text.
         guard take(UInt8(ascii: "\"")), left >= 21 else { return nil }
         guard place[4] == UInt8(ascii: "-"), place[7] == UInt8(ascii: "-"), place[10] == UInt8(ascii: "T"),
             place[13] == UInt8(ascii: ":"), place[16] == UInt8(ascii: ":"), let century = pair(0), let year = pair(2),
@@ -28,6 +31,7 @@ extension JSONScanner {
         return PackedTime(seconds: date.daysSince1970 * 86_400 + clock, nanoseconds: nanoseconds)
     }
 
+    /// The number of two digits at an offset from `place`, which must have them.
     @inline(__always)
     private func pair(_ offset: Int) -> Int64? {
         let (tens, ones) = (place[offset] &- 0x30, place[offset + 1] &- 0x30)

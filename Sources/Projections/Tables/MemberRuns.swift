@@ -1,6 +1,7 @@
 import EventLog
 
-/// Some members of one object, kept as up to five runs of its text. Borrows the text.
+/// Some members of one object, kept as up to five runs of its text. Borrows the text: valid only as long as it is. A
+/// fixed number of runs keeps the type free of references, so that a frame is copied without counting.
 struct MemberRuns: BitwiseCopyable {
     /// Neighbouring members: the text from the first one's name to the end of the last one's value.
     private struct Run: BitwiseCopyable {
@@ -13,6 +14,7 @@ struct MemberRuns: BitwiseCopyable {
 
     private static let runsMax = 5
 
+    /// The start of the first run; `nil` without members. All runs lie in the buffer that the first member came from.
     private var start: UnsafeRawPointer?
     private var runs = (Run(), Run(), Run(), Run(), Run())
     private var runCount = 0
@@ -25,8 +27,8 @@ struct MemberRuns: BitwiseCopyable {
 
     /// All members of an object.
     ///
-    /// - Parameter object: the text of an object of fewer than 2^32 bytes, braces included. One of its members must not be
-    ///   null.
+    /// - Parameter object: the text of an object of fewer than 2^32 bytes, braces included. One of its members must not
+    ///   be null. Neither is checked.
     init(object: UnsafeRawBufferPointer) {
         start = object.baseAddress
         runs.0 = Run(offset: 1, count: UInt32(object.count - 2))
@@ -55,6 +57,7 @@ struct MemberRuns: BitwiseCopyable {
         if runCount > 0 {
             let last = self[runCount - 1]
             assert(last.end <= offset, "members are added in the order of the text")
+            // Between neighbouring members lie only a comma and white space; then one run serves both.
             let gap = UnsafeRawBufferPointer(start: first + last.end, count: offset - last.end)
             if gap.allSatisfy({ $0 <= 0x20 || $0 == UInt8(ascii: ",") }) {
                 self[runCount - 1].count = UInt32(offset + member.count) - last.offset
@@ -67,6 +70,7 @@ struct MemberRuns: BitwiseCopyable {
         return true
     }
 
+    /// A tuple has no subscript. Places from 4 on mean the last run.
     private subscript(place: Int) -> Run {
         get {
             switch place {
@@ -100,7 +104,8 @@ struct MemberRuns: BitwiseCopyable {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Whether an object with these members equals another one, apart from the order of members and null ones.
+    /// Whether an object with these members equals another one, apart from the order of members and null ones. Parses
+    /// both only if their bytes differ.
     func isSame(as object: UnsafeRawBufferPointer) -> Bool {
         if isEmpty || object.isEmpty { return isEmpty == object.isEmpty }
         var bytes: [UInt8] = []

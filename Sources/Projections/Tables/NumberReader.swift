@@ -1,6 +1,7 @@
 import JSON
 
-/// Numbers of variable length: LEB128, signed ones in zigzag.
+/// Numbers of variable length: LEB128 (seven bits a byte, the lowest first, the top bit set before another byte),
+/// signed ones in zigzag (0, -1, 1, -2 become 0, 1, 2, 3), so that small ones of either sign are short.
 extension [UInt8] {
     @inline(__always)
     mutating func appendNumber(_ value: UInt64) {
@@ -18,8 +19,8 @@ extension [UInt8] {
     }
 }
 
-/// Reads numbers that `appendNumber` and `appendSigned` wrote, and other bytes between them. Borrows the bytes. Accepts any
-/// bytes: `nil` means that they end early or that a number is too long.
+/// Reads numbers that `appendNumber` and `appendSigned` wrote, and other bytes between them. Borrows the bytes. Accepts
+/// any bytes: `nil` means that they end early or that a number is too long. Such a number may have moved the position.
 struct NumberReader {
     private let bytes: UnsafeRawBufferPointer
     private var offset = 0
@@ -55,10 +56,12 @@ struct NumberReader {
         number().map { Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1) }
     }
 
+    /// Reads up to eight bytes as one word: most numbers need no loop.
     @inline(__always)
     mutating func number() -> UInt64? {
         guard bytes.count - offset >= 8 else { return numberByBytes(0, 0) }
         let word = bytes.word(offset)
+        // A clear top bit marks a number's last byte.
         let ends = ~word & 0x8080_8080_8080_8080
         // A longer number ends beyond this word.
         guard ends != 0 else {
@@ -67,6 +70,7 @@ struct NumberReader {
         }
         offset += ends.trailingZeroBitCount / 8 + 1
         assert(offset <= bytes.count, "a number of at most eight bytes ends within its word")
+        // `ends ^ (ends - 1)` has all bits up to the first mark, so later numbers in the word are left out.
         return Self.joined(word & (ends ^ (ends &- 1)) & 0x7F7F_7F7F_7F7F_7F7F)
     }
 
@@ -79,7 +83,8 @@ struct NumberReader {
         return (bits & 0x0FFF_FFFF_0000_0000) >> 4 | bits & 0x0000_0000_0FFF_FFFF
     }
 
-    /// Reads the rest of a number whose `lowerBits` lower bits are known.
+    /// Reads the rest of a number whose `lowerBits` lower bits are known. At most ten bytes make a number; bits beyond
+    /// 64 are dropped.
     private mutating func numberByBytes(_ lower: UInt64, _ lowerBits: UInt64) -> UInt64? {
         var value = lower
         var shift = lowerBits

@@ -1,6 +1,7 @@
 import EventLog
 
-/// An optional instant in one word: nanoseconds since 1970 (UTC), within the years 1700 to 2199.
+/// An optional instant in one word: nanoseconds since 1970 (UTC), within the years 1700 to 2199. Comparing two
+/// `rawValue`s compares the instants.
 struct PackedTime: BitwiseCopyable, Hashable, Sendable {
     /// All instants of these years fit 64 bits.
     static let years: ClosedRange<Int64> = 1700...2199
@@ -13,7 +14,7 @@ struct PackedTime: BitwiseCopyable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The instant whose `rawValue` was saved. Any number is valid.
+    /// The instant whose `rawValue` was saved. Any number is valid, also outside of `years`.
     init(saved rawValue: Int64) {
         self.rawValue = rawValue
     }
@@ -25,9 +26,11 @@ struct PackedTime: BitwiseCopyable, Hashable, Sendable {
         rawValue = seconds &* 1_000_000_000 &+ nanoseconds
     }
 
+    /// The instant; `nil` for none.
     var timestamp: Timestamp? {
         guard self != .none else { return nil }
         let (seconds, rest) = rawValue.quotientAndRemainder(dividingBy: 1_000_000_000)
+        // Division rounds towards zero, but a `Timestamp` has no negative nanoseconds.
         return rest < 0
             ? Timestamp(seconds: seconds - 1, nanoseconds: UInt32(rest + 1_000_000_000))
             : Timestamp(seconds: seconds, nanoseconds: UInt32(rest))

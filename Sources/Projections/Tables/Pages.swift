@@ -1,7 +1,10 @@
-/// A long array of small values without references, in pages of 1024 elements.
+/// A long array of small values without references, in pages of 1024 elements. Elements are never removed.
 ///
-/// A value: copies share their pages, and changing an element copies one page. Growing never moves an element.
+/// A value: copies share their pages, and changing an element copies one page, so a copied state does not copy millions
+/// of cells at its next change. Growing never moves an element to another page.
 struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
+    /// The bits of an index that select the element in its page. Computed, as a generic type has no stored static
+    /// properties.
     private static var shift: Int { 10 }
     private static var size: Int { 1 << shift }
 
@@ -20,6 +23,7 @@ struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
         assert(pages.count == (count + Self.size - 1) >> Self.shift, "every page but the last is full")
     }
 
+    /// Traps for an index that is not below `count`. Changes in place.
     subscript(index: Int) -> Element {
         @inline(__always) get { pages[index >> Self.shift][index & (Self.size - 1)] }
         @inline(__always) _modify { yield &pages[index >> Self.shift][index & (Self.size - 1)] }

@@ -1,6 +1,6 @@
 extension RandomAccessCollection {
     /// The first index whose element fulfils a condition, by binary search; `endIndex` if none does. All elements that
-    /// fulfil it must stand behind those that do not.
+    /// fulfil it must come behind those that do not, which is not checked. O(log n) calls.
     func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
         var (start, length) = (startIndex, count)
         while length > 0 {

@@ -1,11 +1,12 @@
-/// A hash table from keys to places. Open addressing with linear probing. A bucket has eight bytes: the hash's upper half,
-/// which determines the bucket's home, and the place. The table is at most three quarters full and grows by half, so a
-/// large one takes 11 to 16 bytes a place.
+/// A hash table from keys to places. Open addressing with linear probing. A bucket has eight bytes: the hash's upper
+/// half, which determines the bucket's home, and the place. The table is at most three quarters full and grows by half,
+/// so a large one takes 11 to 16 bytes a place.
 ///
-/// The table does not store the keys: the caller of `find` compares them. Entries are never removed, and never listed in
-/// the table's order (I26).
+/// The table does not store the keys: the caller of `find` compares them. Entries are never removed, and never listed
+/// in the table's order (I26). Places are below 2^32 - 1, as a bucket holds the place + 1 in 32 bits. Never saved: the
+/// hashes depend on the process.
 struct PlaceTable: Sendable {
-    /// Zero for an empty bucket. Otherwise the hash's upper half, and below it the place + 1.
+    /// Zero for an empty bucket. Otherwise the hash's upper half, and below it the place + 1, which is never zero.
     private var buckets: [UInt64] = []
     private var count = 0
     private let key = TableKey.process
@@ -18,7 +19,7 @@ struct PlaceTable: Sendable {
 
     init() {}
 
-    /// The hash for `add` and `find` of a key that is two words.
+    /// The hash for `add` and `find` of a key that is two words. Equal in all tables of the process.
     @inline(__always)
     func hash(_ left: UInt64, _ right: UInt64) -> UInt64 { key.hash(left, right) }
 
@@ -56,8 +57,9 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// Loads the buckets at which the searches for some hashes begin into the processor's cache. The reads follow one another
-    /// directly, so their waits for memory overlap. The result means nothing; without it, the compiler could drop the reads.
+    /// Loads the buckets at which the searches for some hashes begin into the processor's cache. The reads follow one
+    /// another directly, so their waits for memory overlap. The caller must store the result, which means nothing:
+    /// otherwise the compiler could drop the reads.
     @inline(__always)
     func readAhead(_ hashes: UnsafeBufferPointer<UInt64>) -> UInt64 {
         guard !buckets.isEmpty else { return 0 }
@@ -68,7 +70,7 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// Adds a place that the table lacks.
+    /// Adds a place that the table lacks. O(1) on average; growing takes O(places) now and then.
     @inline(__always)
     mutating func add(_ hash: UInt64, place: Int) {
         if count >= limit { grow() }
@@ -79,6 +81,7 @@ struct PlaceTable: Sendable {
         count += 1
     }
 
+    /// Fills the first empty bucket from the home on; there must be one.
     @inline(__always)
     private static func put(_ bucket: UInt64, in buckets: UnsafeMutableBufferPointer<UInt64>) {
         var index = home(bucket >> 32, buckets.count)
@@ -86,7 +89,8 @@ struct PlaceTable: Sendable {
         buckets[index] = bucket
     }
 
-    /// The bucket at which a search for a tag begins. Homes grow with the tags, evenly over all buckets.
+    /// The bucket at which a search for a tag begins. Homes grow with the tags, evenly over all buckets: tag · count /
+    /// 2^32 (Daniel Lemire, "Fast random integer generation in an interval", 2019) needs no division and any count.
     @inline(__always)
     private static func home(_ tag: UInt64, _ count: Int) -> Int {
         Int(truncatingIfNeeded: (tag &* UInt64(truncatingIfNeeded: count)) >> 32)
@@ -104,7 +108,8 @@ struct PlaceTable: Sendable {
         resize(to: max(64, buckets.count + more))
     }
 
-    /// Buckets keep nearly their order, so both arrays are read and written from one end to the other.
+    /// Puts every bucket into a larger array. Buckets keep nearly their order, so both arrays are read and written from
+    /// one end to the other.
     private mutating func resize(to bucketCount: Int) {
         let old = buckets
         buckets = [UInt64](repeating: 0, count: bucketCount)
@@ -121,6 +126,7 @@ struct PlaceTable: Sendable {
         count = hashes.count
         buckets = [UInt64](repeating: 0, count: count + count / 2 + 64)
         limit = buckets.count - buckets.count / 4
+        // A counting sort by stretch: counts, then ends of the stretches before, then each place to its stretch.
         let stretchCount = buckets.count / Self.stretchBuckets + 1
         func stretch(_ hash: UInt64) -> Int { Self.home(hash >> 32, stretchCount) }
         var ends = [Int](repeating: 0, count: stretchCount + 1)

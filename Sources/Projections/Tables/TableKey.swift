@@ -10,6 +10,7 @@ import JSON
 struct TableKey: BitwiseCopyable, Sendable {
     static let process = TableKey()
 
+    /// Two words mask the input and two the product, so that neither is known outside.
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     private init() {

@@ -1,7 +1,7 @@
 import JSON
 
 /// The place of a text in a `TextPool`, in one word: 20 bits of page number, 18 bits of offset in the page, 24 bits of
-/// length, a bit for escapes as in JSON, and a bit for an object behind the text.
+/// length, a bit for escapes as in JSON, and a bit for an object behind the text. Means nothing without its pool.
 struct PooledText: BitwiseCopyable, Sendable {
     private static let escapedBit: UInt64 = 1
     private static let objectBit: UInt64 = 2
@@ -11,6 +11,7 @@ struct PooledText: BitwiseCopyable, Sendable {
 
     private let bits: UInt64
 
+    /// The empty text without an object, in any pool.
     static let empty = PooledText(bits: 0)
 
     private init(bits: UInt64) {
@@ -18,6 +19,7 @@ struct PooledText: BitwiseCopyable, Sendable {
     }
 
     /// - Parameters:
+    ///   - page: below 2^20; so a pool holds some 256 GiB.
     ///   - offset: below `TextPool.pageSize`.
     ///   - count: at most `TextPool.countMax`.
     @inline(__always)
@@ -53,11 +55,13 @@ struct PooledText: BitwiseCopyable, Sendable {
     var flags: UInt64 { bits & (Self.escapedBit | Self.objectBit) }
 }
 
-/// The bytes of texts, one after another, as they stood between their quotes. Texts are unescaped only when they are read.
+/// The bytes of texts, one after another, as they stood between their quotes. Texts are unescaped only when they are
+/// read.
 ///
-/// A value that only grows; copies share all pages but the last.
+/// A value that only grows; copies share all pages but the last. A text lies whole in one page, so it is lent without
+/// being joined. Loaded places must pass `holds` before any text is lent.
 struct TextPool: Sendable {
-    /// A text longer than this has a page of its own.
+    /// The bytes of a page. A text longer than this has a page of its own, at offset 0.
     fileprivate static let pageSize = 1 << 18
     /// The length of the longest text. The scanner of plain frames refuses longer payloads, so nothing longer comes here.
     static let countMax = 1 << 24 - 1
@@ -69,6 +73,7 @@ struct TextPool: Sendable {
     var byteCount: Int { pages.reduce(0) { $0 + $1.count } }
 
     /// Copies a text and its members, together at most `countMax` bytes, including four bytes for the members' length.
+    /// The length comes last: the text's length follows from it, so that texts without an object need no room for one.
     mutating func add(_ text: JSONText, _ members: MemberRuns = .none) -> PooledText {
         let bytes = text.bytes
         let objectCount = members.byteCount
@@ -95,7 +100,7 @@ struct TextPool: Sendable {
         )
     }
 
-    /// Lends a text to a closure.
+    /// Lends a text to a closure; it is valid only during the call.
     @inline(__always)
     func withText<Result>(_ text: PooledText, _ body: (JSONText) -> Result) -> Result {
         if text.count == 0 { return body(.empty) }
@@ -108,7 +113,7 @@ struct TextPool: Sendable {
         }
     }
 
-    /// Lends the object behind a text to a closure; no bytes if the text has none.
+    /// Lends the object behind a text to a closure, only during the call; no bytes if the text has none.
     @inline(__always)
     func withObject<Result>(_ text: PooledText, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard text.hasObject else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
@@ -121,6 +126,7 @@ struct TextPool: Sendable {
 
     private static let lengthBytes = 4
 
+    /// The length of the object, from the four bytes before a text's end.
     @inline(__always)
     private static func objectCount(in page: UnsafeRawBufferPointer, before end: Int) -> Int {
         Int(UInt32(littleEndian: page.loadUnaligned(fromByteOffset: end - lengthBytes, as: UInt32.self)))
@@ -156,7 +162,8 @@ extension TextPool {
 
     var extent: Extent { Extent(pageCount: pages.count, lastCount: pages.last?.count ?? 0) }
 
-    /// Lends the bytes that were added since an extent, page by page.
+    /// Lends the bytes that were added since an extent of this pool, page by page; only the extent's last page can have
+    /// grown.
     func forEachPage(
         since extent: Extent,
         _ body: (_ page: Int, _ added: UnsafeRawBufferPointer) throws -> Void
@@ -169,7 +176,7 @@ extension TextPool {
         }
     }
 
-    /// Appends bytes to the last page, or adds them as the next page; false if `page` is neither.
+    /// Appends saved bytes to the last page, or adds them as the next page; false if `page` is neither.
     mutating func append(_ added: UnsafeRawBufferPointer, page: Int) -> Bool {
         guard page == pages.count - 1 || page == pages.count else { return false }
         if page == pages.count {
@@ -180,7 +187,8 @@ extension TextPool {
         return true
     }
 
-    /// Whether a loaded place is valid: it lies in the pool, its object is one, and its escapes are complete.
+    /// Whether a loaded place is valid: it lies in the pool, its object is one, and its escapes are complete. Then no
+    /// method reads outside the page.
     func holds(_ text: PooledText) -> Bool {
         if text.count == 0 { return true }
         guard text.page < pages.count, text.offset + text.count <= pages[text.page].count else { return false }
