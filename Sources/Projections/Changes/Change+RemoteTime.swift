@@ -1,7 +1,7 @@
 import EventLog
 
 extension Change {
-    /// The remote's own time of the change; `nil` if the remote gives none.
+    /// The remote's own time of the change; `nil` if the remote gives none. Never the time of receipt.
     var remoteTime: Timestamp? {
         switch self {
         case .message(.written(let write)): write.remoteTime

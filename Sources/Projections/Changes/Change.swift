@@ -1,7 +1,7 @@
 package import EventLog
 
 /// One domain change that a decoder read out of one event. The set is closed, so the compiler makes every fold handle a
-/// new case.
+/// new case. Ids are handles of the source's `Names`.
 enum Change {
     case channel(ChannelChange)
     case message(MessageChange)
@@ -12,11 +12,11 @@ enum Change {
     case row(RowChange)
 }
 
-/// The event that brought a change.
+/// The event that brought a change. Small, so that histories can hold millions.
 package struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
     /// The event's place in the log.
     package let sequence: SequenceNumber
-    /// When the recorder received it.
+    /// When the recorder received it (UTC).
     package let recordedAt: Timestamp
 
     /// Makes a reference.
@@ -26,7 +26,8 @@ package struct EventReference: Codable, Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// The values that decoders and folds share while one event is applied.
+/// The values that decoders and folds share while one event is applied. `names` and `notesTouched` last; the other
+/// members are set anew for each event (`SourceState.begin`).
 struct FoldContext {
     /// The texts behind all handles of this state.
     var names: Names
@@ -34,13 +35,15 @@ struct FoldContext {
     var event: EventReference
     /// The client's reading rules for this event; empty for the canonical reading (I16).
     var rules: ReadingRules = []
-    /// The rows that this event may have changed, in order, perhaps repeated. The digest reads them.
+    /// The rows that this event may have changed, in order, perhaps repeated. Too many cost time; one too few makes the
+    /// digest wrong (I12).
     var touched: [EntityKey] = []
     /// False where nothing reads `touched`; `touch` then does nothing.
     var notesTouched = true
-    /// The remote's own time of this event, where the decoder knows it better than the changes do.
+    /// The remote's own time of this event, where the decoder knows it better than the changes do; `nil` leaves it to
+    /// them.
     var remoteTime: Timestamp?
-    /// The reasons of the issues that this event caused.
+    /// The reasons of the issues that this event caused, in order; an issue can occur twice.
     var reasons: [String] = []
 
     /// Notes a row that may have changed, appeared or gone.

@@ -31,10 +31,10 @@ enum TypingChange {
     /// Typing ends early. Only the readings of clients produce this.
     case ends
 
-    /// How long a typing frame counts in the clients.
+    /// How long a typing frame counts in the clients, in seconds.
     private static let seconds: Int64 = 8
 
-    /// When typing ends if no further frame renews it.
+    /// When typing ends if no further frame renews it. Stops at the greatest time instead of overflowing.
     static func end(ofTypingAt start: Timestamp) -> Timestamp {
         let (seconds, overflow) = start.seconds.addingReportingOverflow(seconds)
         return Timestamp(seconds: overflow ? .max : seconds, nanoseconds: start.nanoseconds)

@@ -15,7 +15,7 @@ struct ItemFields: Codable, Hashable, Sendable {
     var text: String?
     var done: Bool
     var status: String?
-    /// As written.
+    /// The time of creation, as written; not read as a time.
     var created: String?
     /// The remote's other members.
     var extra = JSONObject()

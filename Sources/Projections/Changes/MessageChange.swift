@@ -24,7 +24,7 @@ enum MessageStanding {
     case nowhere
 }
 
-/// Identifies a message within its source.
+/// Identifies a message within its source, as two handles.
 struct MessageKey: Codable, Hashable, Sendable {
     var channel: EntityID
     var id: EntityID
@@ -37,6 +37,7 @@ struct MessageWrite: Codable, Sendable {
     /// arrival decides only between versions that the remote does not order itself.
     var version: Timestamp?
     var order: MessageOrder
+    /// The author's id or address, and the name for display that this version gave.
     var author: String?
     var authorName: String?
     var createdAt: Timestamp?
@@ -52,7 +53,7 @@ struct MessageWrite: Codable, Sendable {
     var extra = JSONObject()
     /// True if the text differs from the version before; false if only its surroundings, such as front matter, do.
     var changesContent = true
-    /// The remote's own time of the change, and its author.
+    /// The remote's own time of the change, and the author of the change, who may not be the message's.
     var remoteTime: Timestamp?
     var by: String?
     /// True if only the log orders the versions (commits): the later write wins, and each write with a new content is a
@@ -70,12 +71,13 @@ enum MessageOrder: Codable, Hashable, Sendable {
     case byID
     /// By `createdAt`, then id.
     case byCreation
-    /// At a place in the remote's own list.
+    /// At a place in the remote's own list: smaller places come first.
     case at(Int)
 }
 
 /// The end of a message.
 struct MessageDeletion: Codable, Sendable {
+    /// The raw values are written into documents and facts.
     enum Cause: String, Codable, Hashable, Sendable, CaseIterable {
         case deleted
         case channelDeleted = "channel_deleted"

@@ -1,7 +1,9 @@
 import EventLog
 
-/// A value without a version of its own: the last event in log order wins. The register keeps the whole history, so every
-/// event that changed the value can be replayed, and events that repeated it can be dropped.
+/// A value without a version of its own: the last event in log order wins. The register keeps the whole history, so
+/// every event that changed the value can be replayed, and events that repeated it can be dropped.
+///
+/// Events must come in log order. Two registers behave alike exactly if their entries are equal.
 struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
     /// A value, or its absence, since an event. Neighbours always differ.
     struct Entry: Codable, Sendable {
@@ -9,6 +11,7 @@ struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
         var value: Value?
     }
 
+    /// Oldest first. The first entry has a value, unless older ones were forgotten.
     private(set) var entries: [Entry] = []
 
     init() {}
@@ -20,7 +23,7 @@ struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
     var lastValue: Value? { entries.last { $0.value != nil }?.value }
 
     /// Sets the value or, with `nil`, removes it. Returns whether the value changed. An event that sets the value twice
-    /// leaves one entry.
+    /// leaves one entry, and none if it sets it back.
     @discardableResult
     mutating func set(_ value: Value?, at event: EventReference) -> Bool {
         let before = self.value
@@ -29,7 +32,7 @@ struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
         return value != before
     }
 
-    /// Forgets all but the newest entries, at least one.
+    /// Forgets all but the newest entries, at least one. The current value stays.
     mutating func forget(allBut count: Int) {
         entries.removeFirst(max(0, entries.count - max(1, count)))
     }

@@ -11,12 +11,13 @@ struct RowChange: Codable, Sendable {
     var table: EntityID
     var id: EntityID
     var operation: Operation
-    /// Orders the changes of a row; ties go by arrival.
+    /// The remote's time of the commit. Orders the changes of a row; ties go by arrival.
     var committedAt: Timestamp
     /// Identifies a repeat: the hash of the change's canonical text without `columns`.
     var identity: Hash256
-    /// The names in `columns`, in order.
+    /// The names that the payload's list of columns contains, in its order; `record` may lack some.
     var columns: [String]
+    /// The columns' values as sent; empty for a DELETE.
     var record: JSONObject
     /// True if an error `413` left values out of `record`.
     var isPartial = false

@@ -17,6 +17,7 @@ struct RowRegister: Codable, Sendable {
         }
 
         init(_ change: RowChange, at sequence: UInt64) {
+            // Equal times leave the order to the sequences.
             let time = change.isPlacedByArrival ? Timestamp(seconds: 0) : change.committedAt
             self.init(committedAt: time, sequence: sequence)
         }
@@ -26,6 +27,7 @@ struct RowRegister: Codable, Sendable {
         }
     }
 
+    /// A change below which everything is reset.
     private struct Floor: Codable {
         var position: Position
         var isDelete: Bool
@@ -53,19 +55,21 @@ struct RowRegister: Codable, Sendable {
         }
     }
 
-    /// The last INSERT or DELETE.
+    /// The last INSERT or DELETE in commit order; `nil` if none came yet.
     private var floor: Floor?
-    /// The last UPDATE above the floor.
+    /// The last UPDATE above the floor. An UPDATE shows that the row exists, even above a DELETE.
     private var lastUpdate: Position?
-    /// Sorted by their names' UTF-8 bytes.
+    /// Sorted by their names' UTF-8 bytes, each name once.
     private var columns: [Column] = []
+    /// The identities of changes at or above the floor's time that had an effect, with their positions.
     private var identities: [Hash256: Position] = [:]
     /// How many identities there may be before those that are not needed any more go.
     private var identitiesMax = 16
-    /// The events whose change had an effect, in order of arrival.
+    /// The sequences of the events whose change had an effect, in order of arrival. A compaction keeps these events.
     private(set) var changedAt: [UInt64] = []
 
-    /// Applies one change; false if it is a repeat or too old to have an effect.
+    /// Applies one change; false if it is a repeat or too old to have an effect. Sequences must ascend from call to
+    /// call.
     mutating func apply(_ change: RowChange, at sequence: UInt64) -> Bool {
         let position = Position(change, at: sequence)
         guard change.isPlacedByArrival || identities[change.identity] == nil,
@@ -93,7 +97,7 @@ struct RowRegister: Codable, Sendable {
     }
 
     /// Whether a row that was read is older than the known one: its `updated_at` is earlier, or is not later than the
-    /// deletion of the row.
+    /// deletion of the row. A row without a readable `updated_at` is not.
     private func isStale(_ change: RowChange) -> Bool {
         guard change.isReading, let updatedAt = Self.time(change.record["updated_at"]) else { return false }
         if let floor, floor.isDelete, lastUpdate == nil { return updatedAt <= floor.position.committedAt }
@@ -104,6 +108,7 @@ struct RowRegister: Codable, Sendable {
         value?.string.flatMap(RemoteTime.postgres)
     }
 
+    /// Raises the floor, and drops what lies below it.
     private mutating func reset(at position: Position, isDelete: Bool) {
         floor = Floor(position: position, isDelete: isDelete)
         for place in columns.indices { columns[place].forget(upTo: position) }
@@ -121,6 +126,7 @@ struct RowRegister: Codable, Sendable {
         return identities.filter { $0.value.committedAt >= floor.position.committedAt }
     }
 
+    /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none.
     private mutating func set(_ change: RowChange, at position: Position) -> Bool {
         var isEffective = false
         let members = change.record.members
@@ -137,13 +143,15 @@ struct RowRegister: Codable, Sendable {
         return isEffective
     }
 
+    /// Moves a position forward; false if it is further already.
     private static func raise(_ known: inout Position?, to position: Position) -> Bool {
         if let known, known > position { return false }
         known = position
         return true
     }
 
-    /// The places of columns in `columns`, to which new ones are added.
+    /// The places of columns in `columns`, in the order of `names`. New columns are added first, as adding one moves
+    /// the others.
     private mutating func places(of names: some Collection<String>) -> [Int] {
         var places: [Int] = []
         places.reserveCapacity(names.count)
@@ -181,7 +189,7 @@ extension RowRegister.Column {
     }
 }
 
-/// The current content of a row.
+/// The current content of a row, as its row of the state document has it.
 struct SettledRow: Codable, Sendable {
     var record: JSONObject
     /// Columns that exist but whose value was never seen, sorted.
@@ -202,6 +210,7 @@ struct SettledRow: Codable, Sendable {
         ]
     }
 
+    /// Whether both give the same row of the document: numbers by value, members in any order, texts by their bytes.
     func isSame(as other: SettledRow) -> Bool {
         JSONValue.object(record).isSameJSON(as: .object(other.record))
             && Self.areSame(unknownColumns, other.unknownColumns) && Self.areSame(staleColumns, other.staleColumns)
@@ -234,7 +243,7 @@ extension RowRegister {
         )
     }
 
-    /// The whole register, for snapshots.
+    /// The whole register, for snapshots; positions as times and sequences.
     func snapshot() -> JSONValue {
         .object([
             "floor": floor?.position.snapshot,

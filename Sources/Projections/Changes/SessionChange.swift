@@ -15,7 +15,7 @@ struct SessionFields: Codable, Hashable, Sendable {
     var status: String
     /// The time stamp's text as written.
     var timestamp: String?
-    /// Staleness counts from here: the time stamp's instant or, without one, the time of receipt.
+    /// The instant from which staleness counts: that of the time stamp or, without one, the time of receipt.
     var instant: Timestamp
     var pid: Int64?
     var device: String?
@@ -29,7 +29,7 @@ enum PromptChange {
     case removed(EntityID)
 }
 
-/// A question that a session asks.
+/// A question that a session asks, and its answer. `isAnswered` may be true without a text.
 struct PromptFields: Codable, Hashable, Sendable {
     var id: EntityID
     var session: String?

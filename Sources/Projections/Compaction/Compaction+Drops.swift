@@ -4,8 +4,8 @@ public import EventLog
 public struct DroppedMessage: Hashable, Sendable {
     /// Which message.
     public let entity: EntityReference
-    /// The act of the compaction that dropped it, and when that was recorded; `nil` if the log does not tell which of
-    /// several compactions it was.
+    /// The act of the compaction that dropped it, and the time when that was recorded; `nil` if the log does not tell
+    /// which of several compactions it was.
     public let act: (sequence: SequenceNumber, recordedAt: Timestamp)?
 
     /// Whether both name the same message and the same act.
@@ -21,9 +21,12 @@ public struct DroppedMessage: Hashable, Sendable {
 }
 
 extension Compaction {
-    /// The dropped messages that a reference can mean, sorted by source, channel and id.
+    /// The dropped messages that a reference can mean, sorted by source, channel and id. O(dropped messages), and reads
+    /// the log's acts.
     ///
-    /// - Parameter state: A state of the session's log.
+    /// - Parameters:
+    ///   - reference: A message, whole or with parts left out; others give none.
+    ///   - state: A state of the session's log.
     /// - Throws: `EventLogError` if the log cannot be read.
     public static func dropped(
         _ reference: EntityReference,
@@ -50,7 +53,7 @@ extension Compaction {
 
     private typealias Act = (sequence: SequenceNumber, recordedAt: Timestamp, decidedAt: SequenceNumber)
 
-    /// The acts of compactions, in the order of the log.
+    /// The acts of compactions, in the order of the log. Acts of a form that this program does not know are left out.
     private static func acts(of session: borrowing ReadSession) throws -> [Act] {
         var acts: [Act] = []
         for sequence in try session.acts() {

@@ -35,7 +35,7 @@ public struct CompactionSummary: Sendable {
 
 /// Drops what a policy does not keep, after proving that the state stays the same (I13, I9).
 public enum Compaction {
-    /// Compacts a log.
+    /// Compacts a log. Reads the log twice, and writes what is kept once.
     ///
     /// - Parameters:
     ///   - store: The log; sessions that read it while this runs keep seeing the events that it had.
@@ -73,6 +73,7 @@ public enum Compaction {
         rewrite.isDryRun = isDryRun
         rewrite.scratch = scratch
         rewrite.mustShrink = leavesSmall
+        // The proof runs on the new generation before the switch, so a failure costs only time (I9).
         let result = try store.rewrite(rewrite) { try plan.prove(remainder, on: $0, progress: progress) }
         let bytes = (result.bytesBefore, result.bytesAfter)
         if result.isRefused { return plan.refusal(bytes: bytes) }
@@ -90,16 +91,19 @@ public enum Compaction {
         let hash: Hash256
     }
 
-    /// The decision, at one head, which events are dropped and which are kept.
+    /// The decision, at one head, which events are dropped and which are kept. Events appended later are all kept.
     ///
     /// Contains figures and a hash instead of states, so that the proof needs only one state in memory.
     private struct Plan {
         let policy: RetentionPolicy
+        /// The head at which the decision was made. Earlier points of the log cannot be replayed afterwards.
         let decidedAt: SequenceNumber
         let before: Figures
         /// The figures of the retained state; those of `before` if nothing is dropped.
         let after: Figures
+        /// The events that the log holds before, without acts.
         let heldCount: Int
+        /// Ascending.
         let dropped: [SequenceNumber]
         /// `nil` if nothing is dropped.
         let remainder: Remainder?
@@ -113,9 +117,11 @@ public enum Compaction {
             let head = session.head
             decidedAt = head
             var options = ReplayOptions()
+            // `retain` would condense them anyway; doing it on arrival keeps the memory small (I27).
             options.condensesIssues = true
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
             var state = try Replay.workspace(of: session, options: options, progress: report)
+            // The figures and the earlier decisions are of the state before, so they are taken before `retain`.
             before = Figures(&state)
             let drops = DropLedger(try session.fact(DropLedger.factName)).decisions(in: state)
             state.retain(policy)
@@ -134,7 +140,8 @@ public enum Compaction {
             )
         }
 
-        /// The events that are needed and those that are not, in log order; acts are in neither list.
+        /// The events that are needed and those that are not, in log order; acts are in neither list, as they are never
+        /// dropped (I1).
         private static func split(
             _ session: borrowing ReadSession,
             needed: Set<UInt64>
@@ -156,7 +163,8 @@ public enum Compaction {
             return (kept, gone)
         }
 
-        /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7).
+        /// The act to append. Its payload names the dropped events by the hash of their ascending list (I7), and the
+        /// decision by its head, which `DropLedger` refers to.
         func act(now: Timestamp) -> DraftEvent {
             let payload = JSONValue.object([
                 "keep": .int(policy.messagesPerChannel),
@@ -174,12 +182,15 @@ public enum Compaction {
 
         /// Folds the new generation up to the deciding head and compares whole states (I13). Equal states stay equal
         /// under every later event, so the events appended meanwhile need no proof.
+        ///
+        /// - Throws: `ProjectionError.unproved`, which makes the rewrite throw its generation away.
         func prove(
             _ remainder: Remainder,
             on session: borrowing ReadSession,
             progress: ((SequenceNumber, SequenceNumber) -> Void)?
         ) throws {
             var options = ReplayOptions()
+            // The point lies at the decision of the new generation's compaction.
             options.retained = true
             let last = decidedAt
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, last) } }
@@ -222,7 +233,7 @@ public enum Compaction {
         }
     }
 
-    /// The figures of a state that a summary reports.
+    /// The figures of a state that a summary reports, without the state.
     private struct Figures {
         let totals: CompactionCounts
         let digest: Hash256
@@ -243,6 +254,7 @@ public enum Compaction {
             return counts.filter { $0.count > 0 }.sorted { $0.id < $1.id }
         }
 
+        /// The live messages of each channel in these figures and in later ones; channels that lost all have 0.
         func channelCounts(after: Figures) -> [CompactionSummary.ChannelCount] {
             channels.flatMap { source, ids in
                 let left = after.channels.first { $0.source == source }?.ids ?? []

@@ -9,7 +9,7 @@ public struct CompactionCounts: Hashable, Sendable {
 }
 
 extension Workspace {
-    /// Counts what a compaction may drop from this state; cost: O(messages).
+    /// Counts what a compaction may drop from this state. O(messages and their entries).
     var compactionCounts: CompactionCounts {
         var counts = CompactionCounts()
         for source in sources {

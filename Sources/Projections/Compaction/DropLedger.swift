@@ -1,13 +1,15 @@
 internal import EventLog
 
-/// Which compaction dropped which message. Stored beside the facts, which name only the messages.
+/// Which compaction dropped which message. Stored beside the facts, which name only the messages. Serves `history`
+/// alone: no state depends on it, so a damaged or missing ledger only loses these answers.
 struct DropLedger {
     /// The name of the value that a rewrite stores.
     static let factName = "drops/1"
     private static let format = "eventlog.drops/1"
 
-    /// For each source, run lengths over its sorted dropped messages: the next `count` of them were dropped by the
-    /// compaction decided at head `decidedAt`, 0 if unknown.
+    /// For each source, run lengths over its dropped messages, sorted by channel, then id: the next `count` of them
+    /// were dropped by the compaction decided at head `decidedAt`, 0 if unknown. Runs instead of ids, which the facts
+    /// have already.
     private var runs: [SourceName: [(decidedAt: UInt64, count: Int)]] = [:]
 
     /// Reads what `bytes` gave; anything else makes an empty ledger.
@@ -51,7 +53,8 @@ struct DropLedger {
         return decisions
     }
 
-    /// The head at which the compaction that dropped a message was decided; `nil` if unknown.
+    /// The head at which the compaction that dropped a message was decided; `nil` if unknown. Makes the decisions of
+    /// the whole source: O(n log n) for each call.
     func decision(of key: MessageKey, in source: SourceState) -> SequenceNumber? {
         decisions(of: source)[key].flatMap { $0 == 0 ? nil : SequenceNumber($0) }
     }

@@ -5,22 +5,27 @@ package import EventLog
 /// An event is named by its place in the list, from 0. It *needs* the first event of each thing that it touches (an
 /// edit needs its message's create), the create of the message that it answers, and the handshake of its connection. A
 /// commit's parents are kept apart (`parents(of:)`), because otherwise every commit would need the whole history. Needs
-/// are a heuristic: an event without what it needs still decodes, but may mean something else.
+/// are a heuristic: an event without what it needs still decodes, but may mean something else. So links decide only
+/// which cuts `shrink` tries first, never its result.
 package struct EventLinks: Sendable {
     /// The most things noted for one event: a snapshot of a long list touches every item.
     private static let thingsMax = 32
-    /// The longest handshake, in events.
+    /// The longest handshake, in events. A connection that touches nothing would otherwise be needed whole.
     private static let handshakeMax = 8
 
+    /// The numbers of things, in the order of their first touch.
     private var table = ThingTable()
+    /// For each event, what it needs, unsorted and with repeats; empty once `needs` is made.
     private var tails: [[Int]] = []
+    /// The first event that touches each thing, by the thing's number.
     private var firstTouch: [Int: Int] = [:]
+    /// The event of each commit, by the event's key.
     private var commits: [String: Int] = [:]
     /// The things that each event touches, as numbers, in order of first touch.
     package private(set) var things: [[Int]] = []
     /// The earlier events that each event needs, ascending.
     package private(set) var needs: [[Int]] = []
-    /// The number of each event's source.
+    /// The number of each event's source, in the order in which sources came.
     package private(set) var sources: [Int] = []
     /// The number of each event's connection.
     package private(set) var connections: [Int] = []
@@ -30,7 +35,7 @@ package struct EventLinks: Sendable {
     /// The things' names, by number.
     package private(set) var references: [EntityReference] = []
 
-    /// Reads a list of events; cost: one replay of them.
+    /// Reads a list of events; cost: one replay of them, with touched rows.
     ///
     /// - Parameters:
     ///   - drafts: The events in order.
@@ -45,6 +50,7 @@ package struct EventLinks: Sendable {
             note(place, source: source, connection: line, in: state)
             assert(line <= lines.handshakes.count, "connections are numbered as they come")
             if line == lines.handshakes.count { lines.handshakes.append([]) }
+            // Before the event joins the handshake, so that no event needs itself.
             add(lines.handshakes[line].prefix { $0 < place }, to: place)
             lines.extendHandshake(line, by: place, touches: !things[place].isEmpty, max: Self.handshakeMax)
             if EventFamily(kind: draft.kind) == .git, let key = draft.key { commits[key.rawValue] = place }
@@ -71,7 +77,7 @@ package struct EventLinks: Sendable {
         return things.indices.filter { things[$0].contains(where: wanted.contains) }
     }
 
-    /// These events and all that they need, directly or not, ascending.
+    /// These events and all that they need, directly or not, ascending. Leaves out the parents of commits.
     package func closure(of places: [Int]) -> [Int] {
         var found = Set(places)
         var left = places
@@ -101,6 +107,7 @@ package struct EventLinks: Sendable {
 
     // MARK: - Reading
 
+    /// Notes the things that the last event of `state` touched, and what it needs of earlier events.
     private mutating func note(_ place: Int, source: Int, connection: Int, in state: Workspace) {
         var own: [Int] = []
         let touched = state.sources[source].context.touched
@@ -121,7 +128,7 @@ package struct EventLinks: Sendable {
         noteReply(place, touched, source: source, in: state)
     }
 
-    /// Notes that a message needs the create of the one that it answers.
+    /// Notes that a message needs the create of the one that it answers. Looks at the first touched message only.
     private mutating func noteReply(_ place: Int, _ touched: [EntityKey], source: Int, in state: Workspace) {
         guard let key = touched.first(where: { $0.section == .messages }) else { return }
         let own = state.sources[source]
@@ -138,7 +145,7 @@ package struct EventLinks: Sendable {
     }
 }
 
-/// Numbers for the things of all sources.
+/// Numbers for the things of all sources, from 0, in the order of their first touch.
 private struct ThingTable: Sendable {
     struct Thing: Hashable, Sendable {
         let source: Int
@@ -175,7 +182,7 @@ private struct ThingTable: Sendable {
     }
 }
 
-/// The connections of all sources, and the events that each began with.
+/// The connections of all sources, numbered from 0, and the events that each began with.
 private struct ConnectionLines {
     private struct Line: Hashable {
         let source: Int
@@ -183,7 +190,9 @@ private struct ConnectionLines {
     }
 
     private var numbers: [Line: Int] = [:]
+    /// How many links of each source have opened so far.
     private var opened: [Int: Int] = [:]
+    /// The connections whose handshake is over.
     private var isOver: Set<Int> = []
     /// The first events of each connection, up to the first that touches anything.
     var handshakes: [[Int]] = []

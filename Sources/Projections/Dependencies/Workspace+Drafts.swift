@@ -12,7 +12,7 @@ extension Workspace {
         notesTouched = true
     }
 
-    /// Applies one draft as the event with the next sequence.
+    /// Applies one draft as the event with the next sequence. Notes touched rows if `notesTouched` is set.
     mutating func apply(_ draft: DraftEvent) {
         let envelope = Envelope(
             sequence: SequenceNumber(sequence.rawValue + 1),

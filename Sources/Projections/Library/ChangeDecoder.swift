@@ -3,7 +3,7 @@ public import EventLog
 /// Decodes recorded events into the changes that they state, for an app that folds them itself.
 ///
 /// Remembers what later events need to be decoded (the tree of a branch, the subscriptions of a socket), so events must
-/// come in sequence order, from the first on.
+/// come in sequence order, from the first on. A value: a copy decodes on its own. Reads canonically.
 public struct ChangeDecoder: Sendable {
     private var workspace: Workspace
 

@@ -1,6 +1,7 @@
 import EventLog
 
-/// Turns changes with handles into changes with texts, which mean something outside the state.
+/// Turns changes with handles into changes with texts, which mean something outside the state. Switches without
+/// `default`: a new change must be given to apps, too.
 struct ChangeReading {
     let names: Names
 
@@ -46,6 +47,7 @@ struct ChangeReading {
         }
     }
 
+    /// A deleted message and one that is nowhere stand alike at a branch's tip: without a version.
     private func message(_ change: MessageChange) -> DecodedChange {
         switch change {
         case .written(let write): .message(message(write))

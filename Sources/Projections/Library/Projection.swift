@@ -3,7 +3,8 @@ public import EventLog
 /// An app's own view of a log: a value that changes by `apply` alone.
 ///
 /// The same events give the same value only if nothing but the event and the value decides: no clock, no randomness, no
-/// locale, no order taken from a `Set` or a `Dictionary`.
+/// locale, no order taken from a `Set` or a `Dictionary`. Nothing saves a projection: each replay folds from the first
+/// event.
 public protocol Projection {
     /// Applies one event's changes. Called once for every event, in sequence order, even if it changes nothing.
     ///
@@ -12,11 +13,13 @@ public protocol Projection {
 }
 
 extension Replay {
-    /// Folds a log into an app's own projection.
+    /// Folds a log into an app's own projection. Reads canonically, on the calling thread; `options` decide only which
+    /// events are folded.
     ///
     /// - Parameters:
+    ///   - projection: The value to fold into; contains what was folded so far if an error ends the replay.
     ///   - point: The last event to fold; `nil` for the head.
-    ///   - options: Which events are folded.
+    ///   - options: Which events are folded: `sources`, `without` and `retained`.
     /// - Throws: as `workspace`, and what the projection throws.
     public static func fold(
         _ session: borrowing ReadSession,
@@ -38,7 +41,8 @@ extension Replay {
 }
 
 extension EventStore {
-    /// The decoded events of the log, from the first to the present head, for a `for try await` loop.
+    /// The decoded events of the log, from the first to the present head, for a `for try await` loop. Each iterator
+    /// decodes from the first event on.
     ///
     /// - Throws: `EventLogError` or `ProjectionError` if the log cannot be read.
     public func decodedEvents() throws -> some AsyncSequence<DecodedEvent, any Error> {
@@ -47,7 +51,7 @@ extension EventStore {
     }
 }
 
-/// Decodes a log's events as they are read.
+/// Decodes a log's events as they are read, one for each call of `next`.
 private struct DecodedEvents: AsyncSequence {
     let events: RecordedEvents
     let decoder: ChangeDecoder

@@ -10,7 +10,8 @@ extension Workspace {
 }
 
 extension SourceState {
-    /// Decodes one event of this source; changes only what the decoders remember.
+    /// Decodes one event of this source. Changes only what the decoders remember, the names, and the source's clock;
+    /// the folds stay empty.
     fileprivate mutating func decodeOnly(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
         begin(EventReference(sequence: envelope.sequence, recordedAt: envelope.recordedAt))
         decode(envelope, payload: payload)

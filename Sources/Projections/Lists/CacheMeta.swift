@@ -1,6 +1,7 @@
 package import EventLog
 
-/// The log and the state that a cache was made of: the rows of its meta table (I30).
+/// The log and the state that a cache was made of: the rows of its meta table (I30). Decides whether a cache can be
+/// followed or must be made anew.
 package struct CacheMeta: Equatable, Sendable {
     /// The version of the meta table and of the program's own cache. Raise it with every change of `OwnSchema`.
     package static let version = 2
@@ -11,18 +12,20 @@ package struct CacheMeta: Equatable, Sendable {
 
     /// The log's identity, in hex.
     package let identity: String
+    /// The last event in the cache's rows.
     package private(set) var sequence: SequenceNumber
     /// The digest of the state, in hex.
     package private(set) var digest: String
-    /// The instant at which the cache judges what passes with time.
+    /// The instant at which the cache judges what passes with time, as text: the state's clock.
     package private(set) var asOf: String
     package let profile: String
-    /// Identifies the schema.
+    /// Identifies the schema; another one needs another cache.
     package let schema: String
-    /// What made the rows: `table:NAME` with a hash, `decoder:NAME` with a version.
+    /// What made the rows: `table:NAME` with a hash, `decoder:NAME` with a version. Names with the prefix, as in the
+    /// table.
     package let parts: [String: String]
 
-    /// Describes a state of the log with this identity.
+    /// Describes a state of the log with this identity. Brings the state's digest up to date.
     ///
     /// - Parameter tables: For each table, a hash of what makes its rows.
     package init(
@@ -52,7 +55,7 @@ package struct CacheMeta: Equatable, Sendable {
         parts = values.filter { $0.key.hasPrefix(Self.tableStart) || $0.key.hasPrefix(Self.decoderStart) }
     }
 
-    /// The rows of the meta table.
+    /// The rows of the meta table, in a fixed order.
     package var values: [(name: String, value: String)] {
         [
             ("format", Self.format), ("identity", identity), ("sequence", sequence.description), ("digest", digest),
@@ -60,7 +63,7 @@ package struct CacheMeta: Equatable, Sendable {
         ] + parts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Describes a later state of the same log.
+    /// Describes a later state of the same log. O(changed rows), for the digest.
     package mutating func advance(to state: inout Workspace) {
         (sequence, digest, asOf) = (state.sequence, state.digest().hex, Self.asOf(state).description)
     }
@@ -79,7 +82,7 @@ package struct CacheMeta: Equatable, Sendable {
     }
 
     /// Whether the cache can follow a log: the log reaches the cache's sequence, and no compaction was decided after
-    /// it.
+    /// it. The caller compares the identity.
     package func canContinue(in session: borrowing ReadSession) -> Bool {
         session.decidedAt <= sequence && sequence <= session.head
     }

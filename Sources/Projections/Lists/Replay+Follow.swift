@@ -5,10 +5,12 @@ extension Replay {
     package static let followedEventsMax: UInt64 = 10_000
 
     /// Folds the next events of a log into a state and returns what they may have changed; `nil` if there are none.
+    /// Call it again until then.
     ///
     /// - Parameters:
     ///   - state: A state of the same log, folded with the same options; empty after an error.
     ///   - end: The last event to fold; `nil` for the head.
+    /// - Throws: as `Replay.workspace`.
     package static func follow(
         _ state: inout Workspace,
         over session: borrowing ReadSession,

@@ -1,7 +1,7 @@
 import EventLog
 
 /// A list of rows that can fill a cache: a section of the state document, the histories of one kind of thing, or a list
-/// that no document has.
+/// that no document has. The names of lists and members are part of the language of cache maps, so they do not change.
 public enum StateList: Hashable, Sendable {
     /// The rows of a section of the state document; messages also have `order`.
     case section(Section)
@@ -16,6 +16,7 @@ public enum StateList: Hashable, Sendable {
     public static let all: [StateList] =
         Section.allCases.map { .section($0) } + historyKinds.map { .history($0) } + [.notes, .sources]
 
+    /// The kinds whose histories are lists: all but typing, read states and issues.
     private static let historyKinds: [EntityReference.Kind] = [
         .channel, .message, .guild, .member, .role, .ban, .presence, .voice, .item, .session, .prompt, .row,
     ]
@@ -36,7 +37,8 @@ public enum StateList: Hashable, Sendable {
         self = list
     }
 
-    /// The members that identify the thing that a row is about.
+    /// The members that identify the thing that a row is about. The rows of a list that is written whole are not found
+    /// by them.
     public var keyMembers: [String] {
         switch self {
         case .section(let section): section.keyMembers
@@ -45,7 +47,7 @@ public enum StateList: Hashable, Sendable {
         }
     }
 
-    /// The members that a row can have.
+    /// The members that a row can have. A row lacks those without a value.
     public var members: [String] {
         switch self {
         case .section(let section): section.rowMembers
@@ -60,7 +62,7 @@ public enum StateList: Hashable, Sendable {
     package var isHistory: Bool { if case .history = self { true } else { false } }
 
     /// Whether rows can change without an event that touches them: as time passes, or because they derive from many
-    /// others.
+    /// others. A cache then replaces the whole list.
     package var isWrittenWhole: Bool {
         switch self {
         case .section(let section):
@@ -82,7 +84,8 @@ public enum StateList: Hashable, Sendable {
 }
 
 extension Section {
-    /// The members that rows of the state document can have.
+    /// The members that rows of the state document can have, with `order` of messages. Must name every member that a
+    /// fold gives.
     fileprivate var rowMembers: [String] {
         let text =
             switch self {

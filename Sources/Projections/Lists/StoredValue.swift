@@ -7,7 +7,7 @@ package enum StoredValue: Hashable, Sendable {
 
 extension JSONValue {
     /// The value for a column: texts as text, truth values as 0 or 1, whole numbers of 64 bits as integers, other
-    /// numbers as text, lists and objects as JSON text.
+    /// numbers as text (never rounded), lists and objects as JSON text with members in their own order.
     package var stored: StoredValue {
         switch self {
         case .null: .null

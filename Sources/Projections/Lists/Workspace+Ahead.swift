@@ -4,7 +4,7 @@ import Synchronization
 
 extension Workspace {
     /// Makes something of the rows of lists and hands it to `body`, in order. A second thread calls `make`, about a
-    /// thousand results ahead of `body`, which the calling thread calls.
+    /// thousand results ahead of `body`, which the calling thread calls. The second thread reads a copy of the state.
     ///
     /// - Parameter make: Calls its last argument with what it makes of a row: once, several times or not at all.
     /// - Throws: what `body` throws; the second thread has ended by then.
@@ -31,7 +31,8 @@ extension Workspace {
     }
 }
 
-/// Hands batches from one thread, which makes them, to another, which takes them.
+/// Hands batches from one thread, which makes them, to another, which takes them. For one run: `start`, then `next`
+/// until `nil`, then `stop`.
 ///
 /// `@unchecked Sendable` holds because only the maker's thread touches `batch` and `isOver`; everything else is
 /// constant or guarded by the mutex.
@@ -39,11 +40,12 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
     /// Thrown in the maker once nothing more is wanted.
     private struct Stopped: Error {}
 
+    /// Results in a batch, and batches that may wait: about a thousand results ahead.
     private static var batchCount: Int { 256 }
     private static var batchesMax: Int { 4 }
 
     private let queue = DispatchQueue(label: "eventlog.rows")
-    /// Counts the batches that may still be handed over.
+    /// Counts the batches that may still be handed over. See `init` for its first value.
     private let room = DispatchSemaphore(value: 0)
     /// Counts the batches that wait.
     private let ready = DispatchSemaphore(value: 0)
@@ -59,7 +61,8 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
         for _ in 0..<Self.batchesMax { room.signal() }
     }
 
-    /// Runs `work`, which makes everything, on the queue.
+    /// Runs `work`, which makes everything, on the queue. Then hands over the last results, and an empty batch as the
+    /// end.
     func start(_ work: @escaping @Sendable () throws -> Void) {
         queue.async { [self] in
             // `work` throws nothing but `Stopped`.
@@ -69,7 +72,8 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Adds a result; waits while `batchesMax` batches have not been taken. Called by the maker.
+    /// Adds a result; waits while `batchesMax` batches have not been taken, unless nothing more is wanted. Called by
+    /// the maker.
     func add(_ made: Made) {
         assert(isOver || batch.count < Self.batchCount, "a full batch is handed over at once")
         batch.append(made)
@@ -89,13 +93,16 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
         return batch.isEmpty ? nil : batch
     }
 
-    /// Tells the maker to end and waits until it has.
+    /// Tells the maker to end and waits until it has. Called by the taker, also after the last batch.
     func stop() {
         state.withLock { $0.isStopped = true }
+        // The maker may be waiting for room.
         room.signal()
         queue.sync {}
     }
 
+    /// Hands the batch over as soon as there is room. After `stop` it passes on at most one batch more, which nobody
+    /// takes.
     private func handOver() {
         guard !batch.isEmpty, !isOver else { return }
         room.wait()

@@ -1,8 +1,8 @@
 package import EventLog
 
 extension Workspace {
-    /// Calls `body` with the rows of a list one after another, sorted by source, then as in the document. Except for
-    /// issues, no list is held in memory.
+    /// Calls `body` with the rows of a list one after another, sorted by source, then as in the document; issues by
+    /// sequence. Except for issues, no list of rows is held in memory.
     package func forEachRow(of list: StateList, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
         if case .section(.issues) = list { return try rows(in: .issues, asOf: asOf).forEach(body) }
         for source in sources.sorted(by: { $0.name < $1.name }) {
@@ -17,7 +17,7 @@ extension Workspace {
     }
 
     /// Calls `body` with each thing of a list that may have changed: the members of its key, and its rows, none if it
-    /// is gone.
+    /// is gone. Not for lists that are written whole.
     package func forEachChange(
         of list: StateList,
         in changes: ChangedThings,
@@ -31,13 +31,15 @@ extension Workspace {
     }
 }
 
-/// The things that events may have changed, each once, in the order of their first change.
+/// The things that events may have changed, each once, in the order of their first change. Valid with the state that
+/// the events were folded into, and with later ones of the same fold: keys are handles.
 package struct ChangedThings: Sendable {
     struct Thing: Hashable, Sendable {
         let source: Int
         let key: EntityKey
     }
 
+    /// A message, live or deleted, is here as one of the section `messages`.
     private(set) var things: [Thing] = []
     private var known: Set<Thing> = []
 
@@ -62,7 +64,8 @@ extension Section {
 }
 
 extension SourceState {
-    /// A row with its source, and for a live message with its order in the channel.
+    /// A row with its source, and for a live message with its order in the channel, which no row of the document
+    /// contains.
     fileprivate func listed(_ row: JSONValue, _ key: EntityKey) -> JSONValue {
         guard let own = row.object?.members else { return row }
         var members: [JSONObject.Member] = []
@@ -75,12 +78,15 @@ extension SourceState {
         return .object(JSONObject(distinct: members))
     }
 
+    /// Lends the history rows of all things of a kind, also of those that are gone.
     fileprivate func forEachHistoryRow(of kind: EntityReference.Kind, _ body: (JSONValue) throws -> Void) rethrows {
         for section in kind.sections {
             for key in knownKeys(in: section) { try historyRows(of: key).forEach(body) }
         }
     }
 
+    /// The rows of one thing in a list; of a section at most one. A message touched under one section may have its row
+    /// in the other.
     fileprivate func rows(of list: StateList, _ key: EntityKey, asOf: Timestamp) -> [JSONValue] {
         guard case .section(let section) = list else { return historyRows(of: key) }
         let key = EntityKey(section, key.first, key.second)
@@ -143,6 +149,8 @@ extension SourceState {
 }
 
 extension NotesTree.Folder {
+    /// Adds the rows below a folder: folders first, then notes. `place` counts both from 0; `path` is that of this
+    /// folder, empty for the root.
     fileprivate func addRows(source: JSONValue, path: String, to rows: inout [JSONValue]) {
         for (place, folder) in folders.enumerated() {
             let own = path.isEmpty ? folder.name : path + "/" + folder.name

@@ -3,7 +3,7 @@ package import EventLog
 /// A decoder, with a number for the meaning that it gives its events in the state.
 ///
 /// Raise it with every change of the decoder, or of a fold for its changes, that gives other rows for the same events.
-/// Caches store the numbers; if one differs, the rows of the sources that the decoder reads are made anew.
+/// Caches store the numbers by raw value; if one differs, the rows of the sources that the decoder reads are made anew.
 package enum DecoderVersion: String, CaseIterable, Sendable {
     case git, gateway, items, status, cloudkit, realtime, recorder
 

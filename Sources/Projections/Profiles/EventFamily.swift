@@ -1,6 +1,6 @@
 import EventLog
 
-/// The kinds of events that one decoder reads.
+/// The kinds of events that one decoder reads. `unknown` is for kinds that no decoder reads, which become issues.
 enum EventFamily: Sendable {
     case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize, unknown
     /// What recorders note about their own work, which is not part of the state: HTTP statuses, rate limits.
@@ -12,6 +12,7 @@ enum EventFamily: Sendable {
     static let cloudRecordsKind = "cloudkit.records/1"
     static let gapKind = "recorder.gap/1"
 
+    /// The family of a kind, its version included: a newer version of a format is `unknown` until a decoder reads it.
     init(kind: EventKind) {
         switch kind.rawValue {
         case "git.commit/1", "git.rewrite/1": self = .git

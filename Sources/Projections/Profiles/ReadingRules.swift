@@ -1,6 +1,8 @@
-/// A set of reading rules: how one reading departs from what the remotes meant. Empty for `canonical`.
+/// A set of reading rules: how one reading departs from what the remotes meant. Empty for `canonical`. One word of 128
+/// bits, as each event and row looks into it.
 public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiteral {
-    /// A bit for each rule, by its raw value.
+    /// A bit for each rule, by its raw value. Raw values may differ between builds, so a saved set belongs to its
+    /// build.
     private var bits: UInt128 = 0
 
     /// Makes a set of rules.
@@ -33,10 +35,11 @@ public struct ReadingRules: Codable, Hashable, Sendable, ExpressibleByArrayLiter
         return rules
     }
 
-    /// A text of at most 32 hex digits that identifies the set within one build of the program.
+    /// A text of at most 32 hex digits that identifies the set within one build of the program. The keys of kept states
+    /// contain it.
     var shortName: String { String(bits, radix: 16) }
 
-    /// The set with a short name; `nil` if the text is none.
+    /// The set with a short name, leading zeros allowed; `nil` if the text is none.
     init?(shortName: String) {
         guard let bits = UInt128(shortName, radix: 16) else { return nil }
         self.bits = bits

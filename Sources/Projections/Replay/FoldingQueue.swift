@@ -2,7 +2,7 @@ import Dispatch
 import EventLog
 import Synchronization
 
-/// Folds batches in order on a second thread, while the caller fills the next one.
+/// Folds batches in order on a second thread, while the caller fills the next one. For one caller.
 ///
 /// `@unchecked Sendable` holds because only blocks of `queue`, which is serial, touch `state`.
 final class FoldingQueue: @unchecked Sendable {
@@ -11,9 +11,10 @@ final class FoldingQueue: @unchecked Sendable {
 
     private var state: ReplayedWorkspace
     private let queue = DispatchQueue(label: "eventlog.fold")
-    /// Begins at 0 and is signalled up to `batchCountMax`: Dispatch ends a process that lets go of a semaphore below the value
-    /// it was made with, and a replay that fails keeps the batch that it was filling.
+    /// How many more batches may be taken. Begins at 0 and is signalled up to `batchCountMax`, because Dispatch traps
+    /// if a semaphore is freed below its first value, and a replay that fails keeps the batch that it was filling.
     private let room = DispatchSemaphore(value: 0)
+    /// Folded batches, empty, to be filled again.
     private let free = Mutex<[ReplayBatch]>([])
 
     init(_ workspace: Workspace) {
@@ -27,7 +28,8 @@ final class FoldingQueue: @unchecked Sendable {
         return free.withLock { $0.popLast() } ?? ReplayBatch(count: 1024)
     }
 
-    /// Hands over a batch, which the caller must not touch any more, and returns at once.
+    /// Hands over a batch, which the caller must not touch any more, and returns at once. The session whose map the
+    /// batch points into must last until the batch is folded (`wait`). `lanes` must know every lane of the batch.
     func fold(_ batch: ReplayBatch, _ lanes: [ReplayLanes.Lane?]) {
         queue.async { [self] in
             batch.fold(into: &state, lanes)
@@ -41,7 +43,7 @@ final class FoldingQueue: @unchecked Sendable {
         queue.sync {}
     }
 
-    /// Lends the state after every batch handed over; waits for them.
+    /// Lends the state after every batch handed over; waits for them. `body` runs while the queue rests.
     func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) rethrows -> Result {
         try queue.sync { try state.withWorkspace(body) }
     }

@@ -1,6 +1,6 @@
 public import EventLog
 
-/// A point in a log, as people name it.
+/// A point in a log, as people name it. Means a sequence only in one log, by `resolve`.
 public enum Point: Hashable, Sendable {
     /// The state after this event.
     case sequence(SequenceNumber)
@@ -33,7 +33,7 @@ public enum Point: Hashable, Sendable {
         }
     }
 
-    /// The sequence that the point names in a log.
+    /// The sequence that the point names in a log; zero for a time before the first event.
     ///
     /// Cost: O(log n) clock look-ups for a time, one replay for a remote time, else O(1).
     /// - Throws: `ProjectionError.notFound` if it lies beyond the head or before the first event.
@@ -60,6 +60,8 @@ public enum Point: Hashable, Sendable {
         ProjectionError(.notFound, "find the point \(point): the log's head is \(head)")
     }
 
+    /// Folds the log until the remote clock passes a time. Stored clocks do not help: the remote's times are in the
+    /// payloads, which only decoders read.
     private static func lastSequence(
         withRemoteClockAtMost time: Timestamp,
         session: borrowing ReadSession
@@ -84,6 +86,7 @@ extension Timestamp {
         if let space = text.firstIndex(of: " "), text.utf8.distance(from: text.startIndex, to: space) == 10 {
             text.replaceSubrange(space...space, with: "T")
         }
+        // As written, without a zone, without seconds, without an hour. At most one of these is RFC 3339.
         let forms = [text, text + "Z", text + ":00Z", text + "T00:00:00Z"]
         guard let time = forms.lazy.compactMap({ Timestamp(rfc3339: $0) }).first else { return nil }
         self = time

@@ -3,7 +3,8 @@ public import EventLog
 extension Replay {
     /// Folds the events after a state's own sequence into it, up to a point.
     ///
-    /// Cost: O(events between the two). A copy of the state stays as it was.
+    /// Cost: O(events between the two). A copy of the state stays as it was. Neither uses nor keeps states beside the
+    /// log.
     /// - Parameters:
     ///   - state: A state of the same log, folded with the same options.
     ///   - point: The last event to fold; nothing is folded if the state contains it already.
@@ -44,7 +45,8 @@ extension Replay {
     }
 
     /// The cost of `workspace`, in events folded. Loading a kept state counts as 0.3 of folding its events, which is
-    /// the most that it takes (`SnapshotOptions.decodedPercentMax`).
+    /// the most that it takes (`SnapshotOptions.decodedPercentMax`). Without a kept state, the events after the last
+    /// compaction's decision count; most of those before it are gone.
     private static func costFromKept(
         _ session: borrowing ReadSession,
         through point: SequenceNumber,

@@ -5,7 +5,8 @@ extension Replay {
     /// documents.
     ///
     /// The log is folded once, and only rows touched by events between the points are compared. Cost: O(events) to
-    /// fold, O(touched rows) to compare, and the ids of the channels whose messages were touched.
+    /// fold, O(touched rows) to compare, and the ids of the channels whose messages were touched. Both states are in
+    /// memory at the end.
     /// - Parameters:
     ///   - first: The point of the first state.
     ///   - second: The point of the second state, before or after the first.
@@ -25,6 +26,7 @@ extension Replay {
         let later = try advance(earlier, over: session, through: points.later, options: options) { event, state in
             touched.add(event, of: state)
             isTold &+= 1
+            // Every 65,536 events.
             if isTold & 0xFFFF == 0 { progress?(event.sequence) }
             return true
         }

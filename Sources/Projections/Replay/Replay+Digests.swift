@@ -26,26 +26,31 @@ extension Replay {
     }
 }
 
-/// Sends the events of one replay through a `DigestQueue` and hands them to `body`, each with its digest, in order.
+/// Sends the events of one replay through a `DigestQueue` and hands them to `body`, each with its digest, in order. At
+/// most four batches exist at a time.
 private struct DigestBatches {
     private let body: (Envelope, Hash256) throws -> Bool
+    /// Made at the first event, with the trie of the state after it.
     private var queue: DigestQueue?
     private var batch = DigestBatch()
+    /// False once `body` wanted no more; it gets no event after that, though some may be under way.
     private var goesOn = true
 
     init(_ body: @escaping (Envelope, Hash256) throws -> Bool) {
         self.body = body
     }
 
-    /// Takes an event and the state after it; false once `body` wants no more.
+    /// Takes an event and the state after it; false once `body` wants no more, which shows some batches late.
     mutating func add(_ event: Envelope, state: inout Workspace) throws -> Bool {
-        // The trie that the queue begins with contains the changes of this event and all before it.
+        // The trie that the queue begins with contains the changes of this event and all before it, so this event's own
+        // changes, taken next, are none.
         if queue == nil { queue = DigestQueue(state.startDigest()) }
         batch.add(event) { state.takeDigestChanges(into: &$0) }
         if batch.isFull { try handOver() }
         return goesOn
     }
 
+    /// Hands over the last batch, full or not, and waits for all.
     mutating func finish() throws {
         queue?.work(on: batch)
         while let done = queue?.next(all: true) { try tell(done) }

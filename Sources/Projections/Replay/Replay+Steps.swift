@@ -4,10 +4,10 @@ extension Replay {
     /// Each event of a range with what it changed in the state.
     ///
     /// Two states are folded one event apart, and only the rows that the event touched are compared. Cost: O(touched
-    /// rows) per event, besides folding it twice.
+    /// rows) per event, besides folding it twice. Both states are in memory.
     /// - Parameters:
     ///   - progress: Called now and then, on the way to the range, with the last event folded.
-    ///   - body: gets each folded event of the range, acts included, and its differences; returns false to stop.
+    ///   - body: Gets each folded event of the range, acts included, and its differences; returns false to stop.
     /// - Throws: as `workspace`, for the point before the range.
     public static func steps(
         of session: borrowing ReadSession,
@@ -26,7 +26,7 @@ extension Replay {
     /// - Parameters:
     ///   - state: A state of this log, folded with the same options.
     ///   - last: The last event to give; none is given if the state contains it already.
-    ///   - body: as of `steps(of:in:)`.
+    ///   - body: As in `steps(of:in:)`.
     /// - Throws: `EventLogError` if the log cannot be read, or a checked event is not as it was appended.
     public static func steps(
         from state: Workspace,
@@ -45,6 +45,7 @@ extension Replay {
                 after.apply(envelope, payload: payload)
                 let touched = after.touchedRows(by: envelope)
                 let differences = StateDiff.differences(before.document(of: touched), after.document(of: touched))
+                // Folding twice costs less than copying a state for each event.
                 before.apply(envelope, payload: payload)
                 assert(before.sequence == after.sequence, "between events, both states have folded the same ones")
                 return try body(envelope, differences + after.newIssues(of: envelope))
@@ -63,7 +64,8 @@ private struct RowName: Hashable {
 }
 
 extension Workspace {
-    /// The rows that the last event of the state touched, each once.
+    /// The rows that the last event of the state touched, each once; none for an act. As texts, because `before` and
+    /// `after` intern new names on their own.
     fileprivate func touchedRows(by envelope: Envelope) -> [RowName] {
         guard let index = indexes[envelope.source] else { return [] }
         let state = sources[index]
@@ -78,7 +80,7 @@ extension Workspace {
         }.filter { seen.insert($0).inserted }
     }
 
-    /// A state document of only these rows, as far as the state has them.
+    /// A state document of only these rows, as far as the state has them, in the order of the names.
     fileprivate func document(of rows: [RowName]) -> JSONValue {
         var document = JSONObject()
         for name in rows {
@@ -105,7 +107,8 @@ extension Workspace {
         return row.map(state.withSource)
     }
 
-    /// The issues that the event left, as differences.
+    /// The issues that the event left, as differences without fields. Issues are appended in sequence order, so those
+    /// of the last event are the last ones.
     fileprivate func newIssues(of envelope: Envelope) -> [StateDifference] {
         guard let index = indexes[envelope.source] else { return [] }
         return sources[index].issues.rows.reversed().prefix { $0.sequence == envelope.sequence }.reversed().map {

@@ -8,18 +8,20 @@ public struct ReplayOptions: Sendable {
     }
     /// The reading rules that the replay follows: those of `profile`, unless set directly.
     public var rules: ReadingRules = []
-    /// Only events of these sources; all if `nil`.
+    /// Only events of these sources; all if `nil`. Other sources are not in the state then.
     public var sources: Set<SourceName>?
-    /// Events that are passed over as if they had never arrived.
+    /// Events that are passed over as if they had never arrived. No kept state behind the first of them is used.
     public var without: Set<SequenceNumber> = []
     /// Whether a second thread may fold while the first one reads; the state is the same.
     public var decodesAhead = true
-    /// Whether a point before the last compaction may be folded from what is left.
+    /// Whether a point before the last compaction may be folded from the events and facts that are left. The result is
+    /// then no state that ever was.
     public var retained = false
     /// Whether each event is checked against its leaf hash before it is folded, and the leaf hashes against the tree
     /// (I7). Kept states are not used then.
     public var checks = false
-    /// How a replay without an observer uses and keeps states beside the log; `nil` for neither.
+    /// How a replay without an observer uses and keeps states beside the log; `nil` for neither. The state is the same
+    /// (I19).
     public var snapshots: SnapshotOptions?
     /// Whether issues are condensed as they come, so that they do not fill the memory of a compaction.
     var condensesIssues = false
@@ -38,12 +40,13 @@ public struct ReplayOptions: Sendable {
     }
 }
 
-/// Drives the folds over a log.
+/// Drives the folds over a log. Each call reads one session on the calling thread; it may fold on a second one, but
+/// never after it has returned.
 public enum Replay {
     /// The name under which a compaction stores its facts.
     public static let factName = Workspace.factName
 
-    /// The state at a sequence.
+    /// The state at a sequence. O(events since the nearest kept state, or all).
     ///
     /// - Parameters:
     ///   - session: The log to read; the state does not keep it.
@@ -63,11 +66,13 @@ public enum Replay {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
         if options.checks { _ = try session.checkTree(through: last) }
+        // An observer must see every event, and a check must read every one.
         var snapshots = observe == nil && !options.checks ? options.keptStates : nil
         defer { snapshots?.finish() }
         var workspace =
             try snapshots?.nearest(through: last, in: session)
             ?? Workspace(before: session, rules: options.rules)
+        // Kept states do not contain the key of their log.
         try workspace.begin(session)
         workspace.condensesIssues = options.condensesIssues
         if let sources = options.sources { workspace.keepOnly(sources) }

@@ -3,12 +3,14 @@ import EventLog
 /// Consecutive events that were read and are to be folded.
 ///
 /// `@unchecked Sendable` holds because one thread fills a batch, then hands it to another one that folds it, never both
-/// at once. It points to payloads in the map of a read session, so it must be folded before the session ends.
+/// at once. It points to payloads in the map of a read session, so it must be folded before the session ends. A class,
+/// so that handing it over copies no events.
 final class ReplayBatch: @unchecked Sendable {
-    /// One plain frame.
+    /// One plain frame. Without references, so that a batch is filled again without freeing anything.
     struct Step: BitwiseCopyable {
         var frame: PlainFrame
         var event: EventReference
+        /// The number of the event's lane.
         var lane: Int
         /// Where to look for its message; found for `stride` steps at a time, just before they are folded.
         var spot: MessageSpot?
@@ -23,11 +25,14 @@ final class ReplayBatch: @unchecked Sendable {
     private static let stride = 64
 
     private let countMax: Int
-    /// One kind for each event; both buffers have room for `countMax` elements and are always initialized.
+    /// One kind for each event; both buffers have room for `countMax` elements and are always initialized, so the
+    /// scanner may assign into any of them. `deinit` need not destroy their trivial elements.
     private let kinds: UnsafeMutablePointer<Kind>
     private let plain: UnsafeMutablePointer<Step>
     private var count = 0
+    /// How many of the events are plain: the first steps of `plain`.
     private var plainCount = 0
+    /// The other events, in their order. Their payloads are borrowed, as those of the frames are.
     private var others: [(envelope: Envelope, payload: UnsafeRawBufferPointer)] = []
 
     /// - Parameter count: how many events it has room for.
@@ -48,6 +53,10 @@ final class ReplayBatch: @unchecked Sendable {
     var isFull: Bool { count == countMax }
 
     /// Adds an event; the batch must not be full.
+    ///
+    /// - Parameters:
+    ///   - payload: stays valid until the batch is folded.
+    ///   - mayBePlain: as `ReplayLanes.mayBePlain`; the scanner then decides.
     @inline(__always)
     func add(_ event: borrowing EventView, payload: UnsafeRawBufferPointer, lane: Int, mayBePlain: Bool) {
         assert(count < countMax, "a full batch has no room for another event")
@@ -63,7 +72,7 @@ final class ReplayBatch: @unchecked Sendable {
         count += 1
     }
 
-    /// Folds the events in order and empties the batch.
+    /// Folds the events in order and empties the batch. `kinds` tells from which of the two lists the next event comes.
     func fold(into workspace: inout ReplayedWorkspace, _ lanes: [ReplayLanes.Lane?]) {
         let (count, plainCount) = (count, plainCount)
         var (nextPlain, nextOther) = (0, 0)
@@ -87,6 +96,7 @@ final class ReplayBatch: @unchecked Sendable {
         others.removeAll(keepingCapacity: true)
     }
 
+    /// The plain frames of the batch; valid as long as the batch is.
     private var steps: UnsafeMutableBufferPointer<Step> {
         UnsafeMutableBufferPointer(start: plain, count: plainCount)
     }

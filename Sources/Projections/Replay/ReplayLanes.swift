@@ -1,6 +1,7 @@
 import EventLog
 
 /// The lanes of a log (one source, kind and attributes each) and how a replay treats their events, found once per lane.
+/// Lane numbers are those of one session's log. Only the reading thread uses it; folding threads get copies of `lanes`.
 ///
 /// A class, because it is used at each event, and a value would be copied each time.
 final class ReplayLanes {
@@ -10,7 +11,7 @@ final class ReplayLanes {
         let connection: String?
     }
 
-    /// How a replay treats the events of a lane.
+    /// How a replay treats the events of a lane. `unknown` until its first event comes.
     private enum Standing: UInt8 {
         case unknown
         case leftOut
@@ -19,9 +20,11 @@ final class ReplayLanes {
         case plain
     }
 
+    /// By number; `nil` for lanes whose events have not come yet.
     private(set) var lanes: [Lane?] = []
     private var standings: [Standing] = []
     private let options: ReplayOptions
+    /// False if a rule is about gateway frames: the short way reads canonically.
     private let takesPlainFrames: Bool
 
     init(_ options: ReplayOptions) {
@@ -60,12 +63,13 @@ final class ReplayLanes {
     }
 }
 
-/// A workspace that a replay fills; it maps lanes to sources.
+/// A workspace that a replay fills; it maps lanes to sources. For one thread at a time.
 struct ReplayedWorkspace {
     private(set) var workspace: Workspace
-    /// The index of each lane's source in the workspace, by the lane's number.
+    /// The index of each lane's source in the workspace, by the lane's number; `nil` until the lane's first plain
+    /// frame. Indexes never change, as sources are only added.
     private var sources: [Int?] = []
-    /// Stores what is read ahead and is never used: reads without a use would be optimized away.
+    /// Takes the results of reading ahead, which nobody uses: reads without a use would be optimized away.
     private var lastRead: UInt64 = 0
 
     init(_ workspace: Workspace) {
@@ -89,7 +93,11 @@ struct ReplayedWorkspace {
 
     /// Looks up the spots and authors of many plain frames, one table after another, so that their cache misses
     /// overlap: looked up frame by frame, each would wait for memory alone.
+    ///
+    /// Only a hint: a channel or author that is new here gets no spot or place, and folding finds it itself.
     mutating func findSpots(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
+        // Each step initializes one hash at most, and only initialized ones are read. Hashes of neighbouring steps of
+        // one source are read ahead together.
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: steps.count) { hashes in
             var (start, count, last) = (0, 0, -1)
             for index in steps.indices {
@@ -140,6 +148,7 @@ struct ReplayedWorkspace {
         try body(&workspace)
     }
 
+    /// Finds the source of a lane at its first plain frame; the source is added to the workspace if it is new.
     @inline(never)
     private mutating func add(_ number: Int, _ lanes: [ReplayLanes.Lane?]) {
         assert(lanes[number] != nil, "a lane is known before its frames are folded")

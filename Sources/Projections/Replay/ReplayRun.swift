@@ -4,7 +4,7 @@ import EventLog
 ///
 /// With an observer, each event is folded as soon as it is read. Without one, events are read in batches and folded in
 /// the order of the log; with two threads, this one reads while the other folds. All three ways give the same state
-/// (I18).
+/// (I18). The session must last until `workspace` was read or a fold has thrown: batches point into its map.
 struct ReplayRun {
     /// The fewest events for which a second thread is worth starting.
     private static let aheadCountMin: UInt64 = 16_384
@@ -13,15 +13,19 @@ struct ReplayRun {
     private(set) var sequence: SequenceNumber
     private let lanes: ReplayLanes
     private let checks: Bool
+    /// The payload bytes read since `takeByteCount` was last called. Not counted with an observer.
     private var byteCount = 0
-    /// The state, unless a second thread folds.
+    /// The state, unless a second thread folds; then an empty one.
     private var here: ReplayedWorkspace
     /// The one batch used without a second thread.
     private let spare: ReplayBatch
     /// The second thread; `nil` without one.
     private let ahead: FoldingQueue?
 
-    /// - Parameter count: the sequence of the last event to fold; decides whether a second thread is worth starting.
+    /// - Parameters:
+    ///   - workspace: the state to fold into.
+    ///   - isObserved: whether `fold` will get an observer; must be right, as rows are noted accordingly.
+    ///   - count: the sequence of the last event to fold; decides whether a second thread is worth starting.
     init(_ workspace: Workspace, _ options: ReplayOptions, isObserved: Bool, count: UInt64) {
         sequence = workspace.sequence
         lanes = ReplayLanes(options)
@@ -34,7 +38,8 @@ struct ReplayRun {
         here = ReplayedWorkspace(usesTwo ? Workspace() : workspace)
     }
 
-    /// The state after everything folded so far; waits for the second thread.
+    /// The state after everything folded so far; waits for the second thread. Its sequence is the end of the range,
+    /// even if the last events were left out.
     var workspace: Workspace {
         var workspace = ahead?.workspace ?? here.workspace
         workspace.sequence = max(workspace.sequence, sequence)
@@ -42,7 +47,7 @@ struct ReplayRun {
         return workspace
     }
 
-    /// Lends the state after everything folded so far; waits for the second thread.
+    /// Lends the state after everything folded so far; waits for the second thread. Copies nothing, unlike `workspace`.
     mutating func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) throws -> Result {
         let sequence = sequence
         func lend(_ workspace: inout Workspace) throws -> Result {
@@ -59,7 +64,8 @@ struct ReplayRun {
         return byteCount
     }
 
-    /// Folds the events after `sequence` up to `last`; false if the observer stopped the replay.
+    /// Folds the events after `sequence` up to `last`; false if the observer stopped the replay. With a second thread,
+    /// returns before the last batches are folded.
     mutating func fold(
         _ session: borrowing ReadSession,
         through last: SequenceNumber,
@@ -85,6 +91,7 @@ struct ReplayRun {
             guard let lane = lanes.included(event) else { return true }
             if checks { try session.check(event) }
             event.withPayload { payload in
+                // A batch of one, so that the observer sees each event folded by the same code.
                 spare.add(event, payload: payload, lane: lane, mayBePlain: lanes.mayBePlain(lane))
                 spare.fold(into: &here, lanes.lanes)
             }
@@ -108,7 +115,8 @@ struct ReplayRun {
     private mutating func read(_ session: borrowing ReadSession, _ range: ClosedRange<SequenceNumber>) throws {
         let (lanes, checks) = (lanes, checks)
         var batch = freeBatch()
-        // Avoids reference counting at each event. `batch` keeps the object alive while `current` points to it.
+        // Avoids reference counting at each event. `batch` keeps the object alive while `current` points to it; both
+        // are always replaced together.
         var current = Unmanaged.passUnretained(batch)
         try session.forEachEvent(in: range) { event in
             guard let lane = lanes.included(event) else { return true }

@@ -1,6 +1,6 @@
 public import EventLog
 
-/// What a state comes to: the number of its rows, and its digest.
+/// A state in figures: the number of its rows, and its digest.
 public struct StateSummary: Hashable, Sendable {
     /// The number of rows in each section of the document, in the order of `Section.allCases`.
     public let rowCounts: [Int]
@@ -23,10 +23,10 @@ public struct StateSummary: Hashable, Sendable {
 }
 
 extension Replay {
-    /// The summary of the canonical state at the head.
+    /// The summary of the canonical state at the head, or of the reading that the options give.
     ///
-    /// If the options allow kept states, the summary is kept beside the log too, so that a log that has not grown needs no
-    /// replay.
+    /// If the options allow kept states, the summary is kept beside the log too, so that a log that has not grown needs
+    /// no replay.
     /// - Throws: as `workspace`.
     public static func summary(
         of session: borrowing ReadSession,
@@ -49,8 +49,8 @@ extension ReplayOptions {
     fileprivate var keepsSummaries: Bool { rules.isEmpty && sources == nil && without.isEmpty && !checks }
 }
 
-/// The `summary` table of the derived data: the summary of the last state that somebody asked for, with the sequence of
-/// its last event and the hash of all events up to there.
+/// The `summary` table of the derived data: the summary of the last state that `summary` has made, with the sequence of
+/// its last event and the hash of all events up to there. One value, replaced each time (I17).
 struct KeptSummary {
     static let name = "summary"
     private static let key = Array("s".utf8)
@@ -67,7 +67,7 @@ struct KeptSummary {
     let sequence: SequenceNumber
     let summary: StateSummary
 
-    /// Reads what a build of the program has kept; `nil` if that is nothing, or not of this log.
+    /// Reads what a build of the program has kept; `nil` if it has kept nothing, or nothing of this log.
     init?(_ session: borrowing ReadSession, build: String) {
         guard let derived = try? session.existingDerivedStore(),
             let table = try? derived.table(Self.name, version: SnapshotOptions.tableVersion(build)),

@@ -2,13 +2,15 @@
 ///
 /// A handle has eight bytes, so tables stay small and fast. A decimal number below 2^63 without leading zeros is its
 /// own handle (snowflakes need no table). Any other text is interned in a `Names`; its handle has a meaning only with
-/// that `Names`. Handles are never compared for order (see `Names.precedes`), and never leave a state.
+/// that `Names`. So two handles of one state are equal exactly if their texts are. Handles are never compared for order
+/// (see `Names.precedes`), and never leave a state.
 package struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
     /// Top bit clear: the number itself. Top bit set: the index in the table of names.
     let rawValue: UInt64
 
     private static let nameBit: UInt64 = 1 << 63
 
+    /// The handle of the text at an index of a `Names`.
     init(nameIndex: Int) {
         rawValue = Self.nameBit | UInt64(nameIndex)
     }
@@ -26,28 +28,31 @@ package struct EntityID: Codable, Hashable, Sendable, BitwiseCopyable {
         self.rawValue = rawValue
     }
 
-    /// A handle read from a saved state, valid with the `Names` saved beside it.
+    /// A handle read from a saved state, valid with the `Names` saved beside it. Not checked: `Names.text` traps for an
+    /// index that it lacks.
     init(saved rawValue: UInt64) {
         self.rawValue = rawValue
     }
 
-    /// The id as a number; `nil` if it is no number below 2^63.
+    /// The id as a number; `nil` for an interned text and for `none`.
     var number: UInt64? { rawValue & Self.nameBit == 0 ? rawValue : nil }
 
+    /// The index in the table of names; `nil` for a number and for `none`.
     var nameIndex: Int? {
         rawValue & Self.nameBit == 0 || self == .none ? nil : Int(rawValue & ~Self.nameBit)
     }
 }
 
-/// The texts behind the handles of one state.
+/// The texts behind the handles of one state. Only grows: a handle stays valid in every later state, and in copies.
 package struct Names: Codable, Sendable {
     private var texts: [String] = []
+    /// The index of each text in `texts`. Bytes decide, so that ids that look alike stay apart.
     private var indexes: [ExactText: Int] = [:]
 
     /// Makes an empty table.
     init() {}
 
-    /// The handle of an id given as text.
+    /// The handle of an id given as text, interned if it is new.
     mutating func id(_ text: String) -> EntityID {
         if let known = find(text) { return known }
         indexes[ExactText(text)] = texts.count
@@ -78,15 +83,19 @@ package struct Names: Codable, Sendable {
         return left != right && text(left).utf8.lexicographicallyPrecedes(text(right).utf8)
     }
 
-    /// Whether the digits of one number sort before those of another. Both are below 2^63.
+    /// Whether the decimal digits of one number sort before those of another, as texts: 10 comes before 9. Both are
+    /// below 2^63.
     private static func precedes(_ left: UInt64, _ right: UInt64) -> Bool {
         let counts = (left.digitCount, right.digitCount)
         if counts.0 == counts.1 { return left < right }
         // With zeros behind the shorter number, the greater one sorts last; of equal ones, the longer one does.
+        // The product has as many digits as the longer number, at most 19, so it fits.
         let shorter = (0..<abs(counts.0 - counts.1)).reduce(min(left, right)) { number, _ in number * 10 }
         return counts.0 < counts.1 ? shorter <= right : left < shorter
     }
 
+    /// The number that a text writes in its only form: 1 to 19 digits, no sign, no leading zero. Other spellings are
+    /// texts, so that each handle gives back the text that the remote wrote.
     private static func plainNumber(_ text: String) -> UInt64? {
         let bytes = text.utf8
         guard (1...19).contains(bytes.count), bytes.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

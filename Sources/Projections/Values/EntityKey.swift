@@ -1,4 +1,5 @@
-/// The arrays of the state document, in its order.
+/// The arrays of the state document, in its order. The raw values are the members' names in documents and digests, so
+/// they do not change.
 public enum Section: String, CaseIterable, Codable, Hashable, Sendable {
     case channels, messages, deletedMessages, guilds, members, roles, bans, presences, typing, voiceStates, readStates
     case items, sessions, sessionAggregates, prompts, rows, issues
@@ -7,11 +8,11 @@ public enum Section: String, CaseIterable, Codable, Hashable, Sendable {
     var isOfMessages: Bool { self == .messages || self == .deletedMessages }
 }
 
-/// Identifies one row of the state document within its source.
+/// Identifies one row of the state document within its source. A key of handles: it means nothing in another state.
 ///
-/// `first` and `second` are the row's ids in the order of the document's columns: (channel, id) of a message,
-/// (list, id) of an item, (guild, user) of a member, (table, id) of a row. `second` is `EntityID.none` for rows with
-/// one id.
+/// `first` and `second` are the row's ids in the order of the document's columns: (channel, id) of a message, (list,
+/// id) of an item, (guild, user) of a member, (table, id) of a row. `second` is `EntityID.none` for rows with one id. A
+/// message has two keys, one for each of its sections.
 package struct EntityKey: Codable, Hashable, Sendable {
     let section: Section
     let first: EntityID

@@ -90,7 +90,7 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
         for part in parts { hasher.combine(ExactText(part)) }
     }
 
-    /// Whether this reference, complete or with parts omitted, can mean the thing with these parts.
+    /// Whether this reference, complete or with parts omitted, can mean the thing with these parts. Compares no kinds.
     ///
     /// Slashes within the thing's ids need not be encoded.
     public func fits(_ parts: [String]) -> Bool {
@@ -98,6 +98,8 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
         return parts.count == 3 && isSpelledLike([parts[0], parts[2]])
     }
 
+    /// Whether both are the same text with slashes between the parts. Parts may be divided elsewhere, as an id may
+    /// contain a slash.
     private func isSpelledLike(_ other: ArraySlice<String>) -> Bool {
         parts.joined(separator: "/").utf8.elementsEqual(other.joined(separator: "/").utf8)
     }

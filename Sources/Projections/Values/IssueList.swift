@@ -1,9 +1,10 @@
 import EventLog
 
-/// The issues of one source.
+/// The issues of one source (I11).
 ///
 /// A compaction condenses them (I27): of each reason it keeps the first issue and one for all others, with their count,
-/// at the last one's event. The count of each reason, and so the digest, stays the same.
+/// at the last one's event. The count of each reason, and so the digest, stays the same, except for reasons that are
+/// merged (`reasonCountMax`).
 struct IssueList: Codable, Sendable {
     private enum CodingKeys: CodingKey { case rows, toldThrough }
 
@@ -14,24 +15,29 @@ struct IssueList: Codable, Sendable {
     /// The reason under which a compaction counts all others.
     static let otherReasons = "other reasons, more than a compaction keeps apart"
 
-    /// In order of arrival; with `condenses`, a reason's second row takes in all later ones.
+    /// In order of arrival. With `condenses`, a reason's second row takes in all later ones and keeps its place, so
+    /// sequences need not ascend.
     private(set) var rows: [Issue] = []
-    /// The issues of events up to this one are in `rows`. A compacted log replays kept events up to here again.
+    /// The issues of events up to this sequence are in `rows`. A compacted log replays kept events up to here again,
+    /// and their issues must not count twice.
     private(set) var toldThrough: UInt64 = 0
     /// Whether issues are condensed on arrival, for a compaction that would condense them afterwards.
     var condenses = false
-    /// The indexes of each reason's first and last row.
+    /// The indexes of each reason's first and last row; equal for a single row. Not saved: decoding adds the rows
+    /// again.
     private var places: [ExactText: (first: Int, last: Int)] = [:]
 
     init() {}
 
     var count: Int { rows.count }
 
+    /// Adds an issue of an event, unless the facts already tell the issues of that event.
     mutating func append(_ reason: String, at sequence: SequenceNumber) {
         guard sequence.rawValue > toldThrough else { return }
         add(Issue(sequence: sequence, reason: reason))
     }
 
+    /// Adds a row or, with `condenses`, counts it in the reason's second row.
     private mutating func add(_ issue: Issue) {
         let text = ExactText(issue.reason)
         guard let known = places[text] else {
@@ -63,12 +69,13 @@ struct IssueList: Codable, Sendable {
 // MARK: - Compaction
 
 extension IssueList {
-    /// Condenses all rows. Idempotent.
+    /// Condenses all rows. Idempotent: condensed rows stay as they are.
     mutating func retain() {
         var condensed = IssueList()
         condensed.condenses = true
         for row in inOrder { condensed.add(row) }
         let others = condensed.reasonsToMerge
+        // All rows again, as a merged reason may have taken the first place of another.
         if !others.isEmpty {
             let rows = condensed.inOrder
             condensed = IssueList()
@@ -84,7 +91,8 @@ extension IssueList {
         self = condensed
     }
 
-    /// The reasons beyond `reasonCountMax`: those whose last issue is oldest.
+    /// The reasons beyond `reasonCountMax`: those whose last issue is oldest; of equal ones, by their bytes.
+    /// `otherReasons` itself does not count.
     private var reasonsToMerge: Set<ExactText> {
         let reasons = places.filter { $0.key.string != Self.otherReasons }
         guard reasons.count > Self.reasonCountMax else { return [] }
@@ -96,6 +104,7 @@ extension IssueList {
         return Set(sorted.dropLast(Self.reasonCountMax).map(\.key))
     }
 
+    /// The rows by sequence, then by the reason's bytes: an order that does not depend on condensing.
     private var inOrder: [Issue] {
         rows.sorted { left, right in
             if left.sequence != right.sequence { return left.sequence < right.sequence }
@@ -106,7 +115,8 @@ extension IssueList {
     /// Each issue as `["sequence", "reason", count]`, without a count of one.
     var snapshot: JSONValue { .array(inOrder.map(Self.value(of:))) }
 
-    /// The issues that a replay of the events in `kept` does not give again.
+    /// The issues that a replay of the events in `kept` does not give again: those of dropped events, and those up to
+    /// `toldThrough`, which `append` passes over.
     func facts(keeping kept: Set<UInt64>) -> JSONValue {
         let untold = inOrder.filter { issue in
             issue.sequence.rawValue <= toldThrough || !kept.contains(issue.sequence.rawValue)
@@ -115,6 +125,8 @@ extension IssueList {
     }
 
     /// Reads what `facts` wrote; `toldThrough` is the last event that they cover.
+    ///
+    /// - Throws: `ProjectionError.damagedFacts`.
     init(facts: JSONValue?, toldThrough: UInt64) throws {
         for fact in facts?.array ?? [] { add(try Self.issue(from: fact)) }
         self.toldThrough = toldThrough
@@ -135,7 +147,7 @@ extension IssueList {
 }
 
 extension Issue {
-    /// Both issues as one, at the later event.
+    /// Both issues as one, at the later event, with the sum of their counts.
     fileprivate func followed(by other: Issue) -> Issue {
         let sum = min(count + other.count, IssueList.countMax)
         return Issue(sequence: max(sequence, other.sequence), reason: reason, count: sum)

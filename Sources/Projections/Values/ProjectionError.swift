@@ -23,6 +23,7 @@ public struct ProjectionError: Error, Hashable, Sendable, CustomStringConvertibl
         self.description = description
     }
 
+    /// The error for facts that this program cannot read. `reason` quotes nothing of them.
     static func facts(_ reason: String) -> ProjectionError {
         ProjectionError(.damagedFacts, "read the facts of the last compaction: \(reason); run logtool verify")
     }

@@ -1,4 +1,7 @@
 /// The common part of decoders and folds: how they are saved, compared and compacted (I13).
+///
+/// A compaction keeps the events of `collectNeeded`, stores `facts`, and then proves that facts and kept events give a
+/// part with the same `snapshot`.
 protocol StatePart: Codable, Sendable {
     /// Adds the sequence of every event that this state, or a later event, needs.
     func collectNeeded(into sequences: inout Set<UInt64>)
@@ -13,5 +16,7 @@ protocol StatePart: Codable, Sendable {
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue
 
     /// Loads facts into an empty state, before the kept events are applied; `null` changes nothing.
+    ///
+    /// - Throws: `ProjectionError.damagedFacts`.
     mutating func load(facts: JSONValue, names: inout Names) throws
 }
