@@ -1,7 +1,7 @@
 /// A change of the items of a list.
 enum ItemChange {
-    /// A snapshot, which replaces the list. If not `isWhole` (a line did not decode), items that the snapshot lacks stay,
-    /// behind the others.
+    /// A snapshot, which replaces the list. If not `isWhole` (a line did not decode), items that the snapshot lacks
+    /// stay, behind the others.
     case snapshot(list: EntityID, items: [ItemFields], isWhole: Bool)
     /// One item was stated alone (a row).
     case stated(list: EntityID, item: ItemFields)

@@ -33,8 +33,8 @@ struct MessageKey: Codable, Hashable, Sendable {
 /// One version of a message.
 struct MessageWrite: Codable, Sendable {
     var key: MessageKey
-    /// The remote's own version. The greatest wins; `nil` is least; of equal ones the later in the log wins. So order of
-    /// arrival decides only between versions that the remote does not order itself.
+    /// The remote's own version. The greatest wins; `nil` is least; of equal ones the later in the log wins. So order
+    /// of arrival decides only between versions that the remote does not order itself.
     var version: Timestamp?
     var order: MessageOrder
     /// The author's id or address, and the name for display that this version gave.

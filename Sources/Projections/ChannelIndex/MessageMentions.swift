@@ -34,11 +34,11 @@ struct MessageMentions {
         mentions.filter { $0.id == id && $0.source == source }.map(\.channel)
     }
 
-    /// The mentions in blocks, each of one source, sorted by source and id, each mention once. All mentions of an id are in
-    /// one block.
+    /// The mentions in blocks, each of one source, sorted by source and id, each mention once. All mentions of an id
+    /// are in one block.
     ///
-    /// A block is the number of its channels, these, the number of its mentions, and for each the difference of its id to
-    /// the one before and the place of its channel; all numbers have variable length (LEB128).
+    /// A block is the number of its channels, these, the number of its mentions, and for each the difference of its id
+    /// to the one before and the place of its channel; all numbers have variable length (LEB128).
     var blocks: [(source: Int, lastID: UInt64, bytes: [UInt8])] {
         let isFull = { (block: [Mention]) in block.count >= Self.blockCountMin }
         var blocks: [(source: Int, lastID: UInt64, bytes: [UInt8])] = []

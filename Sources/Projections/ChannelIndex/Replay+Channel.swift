@@ -33,7 +33,8 @@ extension Replay {
     /// The one message that a reference can mean, from the index of channels: only its channel's events are folded.
     ///
     /// - Parameter reference: a message, whole or with parts left out.
-    /// - Returns: `nil` if the index does not serve (see `channels`), an id is no number, or not exactly one message fits.
+    /// - Returns: `nil` if the index does not serve (see `channels`), an id is no number, or not exactly one message
+    ///   fits.
     /// - Throws: as `workspace`.
     public static func indexedMessage(
         _ reference: EntityReference,

@@ -82,7 +82,8 @@ extension Names {
         }
     }
 
-    /// A text whose bytes sort as `precedesAsInteger` does: the count of digits, the digits, and the id if zeros begin it.
+    /// A text whose bytes sort as `precedesAsInteger` does: the count of digits, the digits, and the id if zeros begin
+    /// it.
     fileprivate func sortedAsInteger(_ id: EntityID) -> String {
         let text = text(id)
         guard let digits = Self.digits(Array(text.utf8)) else { return "~" + text }

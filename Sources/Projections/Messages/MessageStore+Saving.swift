@@ -40,8 +40,8 @@ struct SavedExtent: Sendable {
     }
 }
 
-/// A store is saved in pieces. After its first saving, the pieces contain only additions and changes since the previous one.
-/// Loading rebuilds tables and lists.
+/// A store is saved in pieces. After its first saving, the pieces contain only additions and changes since the previous
+/// one. Loading rebuilds tables and lists.
 extension MessageStore {
     /// The content of a piece. Pieces come in this order, and refer only to earlier ones. The raw value is the piece's
     /// first byte (`SavedState.piece`), so it must differ from the tag of other pieces.

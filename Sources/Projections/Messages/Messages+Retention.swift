@@ -32,8 +32,8 @@ extension Messages {
     /// number.
     private func newest(_ count: Int, _ wanted: State, in channel: EntityID, _ names: Names) -> [Int] {
         var candidates = places(in: channel, being: wanted)
-        // Messages that only reactions named are small and may yet arrive: they stay. Those that moved away stay with their
-        // relatives.
+        // Messages that only reactions named are small and may yet arrive: they stay. Those that moved away stay with
+        // their relatives.
         let whole = wanted == .unknown ? candidates.filter { !store.hasEntries(at: $0) } : []
         if wanted == .unknown {
             candidates.removeAll { !store.hasEntries(at: $0) || !store.relatives(at: $0).isEmpty }

@@ -1,7 +1,7 @@
 /// Messages and their replies as trees. Walks any depth without recursion.
 ///
-/// Messages are numbers from 0, in the order to print them in. A circle of replies is broken above its first member, which
-/// becomes a root.
+/// Messages are numbers from 0, in the order to print them in. A circle of replies is broken above its first member,
+/// which becomes a root.
 package struct ReplyForest: Sendable {
     /// The parent of each message; `nil` for roots.
     package private(set) var parents: [Int?]
@@ -12,8 +12,8 @@ package struct ReplyForest: Sendable {
 
     /// Builds the trees in O(n).
     ///
-    /// - Parameter parents: for each message the one that it answers, an index of this array; `nil` if it answers none of
-    ///   them.
+    /// - Parameter parents: for each message the one that it answers, an index of this array; `nil` if it answers none
+    ///   of them.
     package init(parents: [Int?]) {
         self.parents = parents
         replies = [[Int]](repeating: [], count: parents.count)

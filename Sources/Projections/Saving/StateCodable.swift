@@ -71,8 +71,8 @@ extension Array: StateCodable where Element: StateCodable {
     }
 }
 
-/// The standard library encodes a dictionary with `String` keys through a keyed container, whose names `StateEncoder` does
-/// not write.
+/// The standard library encodes a dictionary with `String` keys through a keyed container, whose names `StateEncoder`
+/// does not write.
 extension Dictionary: StateCodable where Key == String, Value: Codable {
     func write(to encoder: StateEncoder) throws {
         encoder.writeNumber(UInt32(clamping: count))

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Some consecutive events with their changes of a trie and, once worked off, the digest after each event.
 ///
-/// `@unchecked Sendable` is right because only one thread at a time uses a batch: the caller fills it and hands it over, the
-/// queue's thread works it off, and the caller gets it back from `DigestQueue.next`.
+/// `@unchecked Sendable` is right because only one thread at a time uses a batch: the caller fills it and hands it
+/// over, the queue's thread works it off, and the caller gets it back from `DigestQueue.next`.
 final class DigestBatch: @unchecked Sendable {
     /// How many events are handed over at once: enough to make waking a thread cheap, few enough to keep the delay
     /// short.
@@ -81,8 +81,8 @@ final class DigestQueue: @unchecked Sendable {
         }
     }
 
-    /// Waits for the oldest batch that was handed over and returns it. Without waiting, returns `nil` if no batch is under
-    /// way or, unless `all` is true, if fewer than `batchCountMax` are.
+    /// Waits for the oldest batch that was handed over and returns it. Without waiting, returns `nil` if no batch is
+    /// under way or, unless `all` is true, if fewer than `batchCountMax` are.
     func next(all: Bool) -> DigestBatch? {
         guard underWay >= (all ? 1 : Self.batchCountMax) else { return nil }
         isAnyFinished.wait()

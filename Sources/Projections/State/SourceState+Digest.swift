@@ -113,7 +113,8 @@ extension SourceState {
         return writer.hash
     }
 
-    /// Key and row of a channel's order; `nil` if the remote states none. The row is `nil` if the channel has no live message.
+    /// Key and row of a channel's order; `nil` if the remote states none. The row is `nil` if the channel has no live
+    /// message.
     func digestOrder(of channel: EntityID) -> (key: Hash256, row: Hash256?)? {
         guard let order = parts.messages.statedOrder(in: channel, context.names) else { return nil }
         let row = order.isEmpty ? nil : JSONValue.array(order).canonicalHash

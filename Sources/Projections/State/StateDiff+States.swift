@@ -3,8 +3,9 @@ import EventLog
 extension StateDiff {
     /// The differences between two states, of one log or of two. Equals `differences` of their documents.
     ///
-    /// The digests' leaves show which rows differ, and only these rows are made. Cost: O(rows) to hash, O(n log n) to order
-    /// the messages of a channel, O(differing rows) to compare; 64 bytes for each row of a source while it is compared.
+    /// The digests' leaves show which rows differ, and only these rows are made. Cost: O(rows) to hash, O(n log n) to
+    /// order the messages of a channel, O(differing rows) to compare; 64 bytes for each row of a source while it is
+    /// compared.
     public static func differences(_ a: Workspace, _ b: Workspace) -> [StateDifference] {
         var touched = (TouchedRows(), TouchedRows())
         for name in Set((a.sources + b.sources).map(\.name)) {

@@ -5,7 +5,8 @@ public struct StateDifference: Hashable, Sendable {
     /// The kind of difference.
     public enum Change: String, Hashable, Sendable {
         case added, removed, changed
-        /// `deleted`: a message that is live in the first state and deleted in the second. `restored`: the other way round.
+        /// `deleted`: a message that is live in the first state and deleted in the second. `restored`: the other way
+        /// round.
         case deleted, restored
     }
 
@@ -23,8 +24,8 @@ public struct StateDifference: Hashable, Sendable {
     public let entity: EntityReference
     /// `added` if the first state lacks the thing, `removed` if the second does.
     public let change: Change
-    /// The members that differ, in the order of the state document. For `deleted` and `restored` only members of deleted
-    /// messages, and first `content`, even if equal: a deletion shows the last text.
+    /// The members that differ, in the order of the state document. For `deleted` and `restored` only members of
+    /// deleted messages, and first `content`, even if equal: a deletion shows the last text.
     public let fields: [Field]
 }
 
@@ -192,7 +193,8 @@ private struct Table {
         }
     }
 
-    /// The fields of a deletion or restoration. Rows of deleted messages have fewer members, so others are not compared.
+    /// The fields of a deletion or restoration. Rows of deleted messages have fewer members, so others are not
+    /// compared.
     private func ending(_ a: Row?, _ b: Row?) -> [StateDifference.Field] {
         let deleted = a?.isLive == false ? a : b
         var fields = fields(a, b).filter { $0.name != "content" && deleted?.members[$0.name] != nil }

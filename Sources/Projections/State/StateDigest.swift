@@ -2,14 +2,14 @@ import EventLog
 
 /// One hash of a set of rows. It is kept up to date in O(changed) and does not depend on the order of changes (I12).
 ///
-/// The rows are leaves of a radix trie with sixteen children a branch, by the SHA-256 of their key. Leaf = SHA-256(0x00 ‖
-/// key ‖ row), branch = SHA-256(0x01 ‖ 16-bit map of the children, big-endian ‖ their hashes in order), no rows =
+/// The rows are leaves of a radix trie with sixteen children a branch, by the SHA-256 of their key. Leaf = SHA-256(0x00
+/// ‖ key ‖ row), branch = SHA-256(0x01 ‖ 16-bit map of the children, big-endian ‖ their hashes in order), no rows =
 /// SHA-256(0x02). A branch exists exactly where two keys or more share a prefix, so equal sets make equal tries; two
 /// different sets with one root would be a collision of SHA-256. (A Merkle radix trie, as in Ethereum's yellow paper,
 /// appendix D; the first byte separates the cases as in RFC 6962, section 2.1.)
 ///
-/// A value: copying is O(1), and the first change of a copy costs O(n). A change costs O(log n). `root` re-hashes only the
-/// paths to changes since its last call. `root(of:)` hashes rows that will not change, without a trie.
+/// A value: copying is O(1), and the first change of a copy costs O(n). A change costs O(log n). `root` re-hashes only
+/// the paths to changes since its last call. `root(of:)` hashes rows that will not change, without a trie.
 struct StateDigest: Sendable {
     /// The digest of no rows.
     static let noRows = Hasher256.hash([2])

@@ -4,12 +4,12 @@ extension Workspace {
     /// The digest of the state (I12): O(all rows) at the first call and at the first one after a change, from then on
     /// O(changed rows) since the last call.
     ///
-    /// It covers the state document without effects of sequence numbers or passing time: every `sequence`, `asOf`, `typing`,
-    /// `stale`, live or expired, `sessionAggregates`. Issues enter as their (source, reason) pairs with counts.
-    /// `docs/semantics.md` describes it for other programs.
+    /// It covers the state document without effects of sequence numbers or passing time: every `sequence`, `asOf`,
+    /// `typing`, `stale`, live or expired, `sessionAggregates`. Issues enter as their (source, reason) pairs with
+    /// counts. `docs/semantics.md` describes it for other programs.
     public mutating func digest() -> Hash256 {
-        // Mutable access guarantees that neither the trie nor a source is copied; copying a source counts references to all
-        // of its parts.
+        // Mutable access guarantees that neither the trie nor a source is copied; copying a source counts references to
+        // all of its parts.
         sources.withUnsafeMutableBufferPointer { digestKeeper.digest(of: $0) }
     }
 

@@ -1,8 +1,8 @@
 public import EventLog
 
 extension Workspace {
-    /// The times in which changes may be missing, by recorders and by frames; ordered by source, then by their beginnings
-    /// (I29).
+    /// The times in which changes may be missing, by recorders and by frames; ordered by source, then by their
+    /// beginnings (I29).
     public var gaps: [(source: SourceName, gap: Gap)] {
         sources.sorted { $0.name < $1.name }.flatMap { source in source.gaps.map { (source.name, $0) } }
     }

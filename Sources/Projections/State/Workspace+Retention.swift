@@ -29,8 +29,8 @@ extension Workspace {
 
     /// The SHA-256 of the whole state, hidden parts included: two states behave alike for ever if these are equal.
     ///
-    /// Hashes lines of canonical JSON, made one at a time; of messages and of frames seen, a line holds a hash. It compares
-    /// states within one run and is not for files, as the lines' content may change with the program.
+    /// Hashes lines of canonical JSON, made one at a time; of messages and of frames seen, a line holds a hash. It
+    /// compares states within one run and is not for files, as the lines' content may change with the program.
     public var snapshotHash: Hash256 {
         var hasher = Hasher256()
         var writer = CanonicalWriter()

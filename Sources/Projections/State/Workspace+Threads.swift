@@ -6,8 +6,8 @@ public struct ThreadLine: Hashable, Sendable {
     public let message: JSONObject
     /// 0 for a root, 1 for a reply to a root, ….
     public let depth: Int
-    /// The state of the message that a root answers: `deleted`, `compacted` or `unknown`. `nil` if it answers none, or a live
-    /// one in a circle of replies.
+    /// The state of the message that a root answers: `deleted`, `compacted` or `unknown`. `nil` if it answers none, or
+    /// a live one in a circle of replies.
     public let lostParent: String?
 }
 

@@ -3,8 +3,9 @@ import JSON
 /// A 128-bit checksum, in two halves, against accidental differences only. An attacker can make inputs that collide, so
 /// what remotes send is compared by a `FrameKey` and looked up by a `TableKey` (I26).
 ///
-/// Equal on every machine and in every run, so it may be stored. Each step folds 128-bit products into one of two chains
-/// (the construction of wyhash, Wang Yi, public domain, with other constants). Cost: about a fifteenth of SHA-256.
+/// Equal on every machine and in every run, so it may be stored. Each step folds 128-bit products into one of two
+/// chains (the construction of wyhash, Wang Yi, public domain, with other constants). Cost: about a fifteenth of
+/// SHA-256.
 struct FastHash {
     private static let keys: (UInt64, UInt64, UInt64, UInt64) = (
         0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x27D4_EB2F_1656_67C5

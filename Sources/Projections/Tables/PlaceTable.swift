@@ -27,8 +27,8 @@ struct PlaceTable: Sendable {
     @inline(__always)
     func hash(_ word: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 { key.hash(word, bytes) }
 
-    /// The sum of the distances between all places and their homes: what searching each place once costs beyond the first
-    /// buckets. O(buckets).
+    /// The sum of the distances between all places and their homes: what searching each place once costs beyond the
+    /// first buckets. O(buckets).
     var stepCount: Int {
         buckets.indices.reduce(0) { sum, index in
             guard buckets[index] != 0 else { return sum }
@@ -37,8 +37,8 @@ struct PlaceTable: Sendable {
         }
     }
 
-    /// The place with this hash for which `isWanted` is true; `nil` if none is. `isWanted` must compare the keys, as hashes
-    /// collide.
+    /// The place with this hash for which `isWanted` is true; `nil` if none is. `isWanted` must compare the keys, as
+    /// hashes collide.
     @inline(__always)
     func find(_ hash: UInt64, _ isWanted: (Int) -> Bool) -> Int? {
         guard !buckets.isEmpty else { return nil }

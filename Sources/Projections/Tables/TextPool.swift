@@ -63,7 +63,8 @@ struct PooledText: BitwiseCopyable, Sendable {
 struct TextPool: Sendable {
     /// The bytes of a page. A text longer than this has a page of its own, at offset 0.
     fileprivate static let pageSize = 1 << 18
-    /// The length of the longest text. The scanner of plain frames refuses longer payloads, so nothing longer comes here.
+    /// The length of the longest text. The scanner of plain frames refuses longer payloads, so nothing longer comes
+    /// here.
     static let countMax = 1 << 24 - 1
 
     private var pages: [[UInt8]] = []
