@@ -2,7 +2,7 @@
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The place of the error, in bytes from the start, from 0.
     public let offset: Int
-    /// What is wrong there.
+    /// The fault at that place, in lower case.
     public let reason: String
 
     package init(offset: Int, reason: String) {

@@ -33,6 +33,8 @@ struct RowRegister: Codable, Sendable {
         var isDelete: Bool
     }
 
+    /// The knowledge of one column, by positions: which change gave its value, which named it last, which lacked its
+    /// value.
     fileprivate struct Column: Codable {
         struct Content: Codable {
             var value: JSONValue
@@ -47,8 +49,10 @@ struct RowRegister: Codable, Sendable {
         /// The last partial change that lacked the column's value.
         var lacked: Position?
 
+        /// True if the column exists but no change since the floor had its value.
         var isUnknown: Bool { content == nil && named != nil }
 
+        /// True if a later change may have set the column and was too large to contain it.
         var isStale: Bool {
             guard let content, let lacked else { return false }
             return content.position < lacked

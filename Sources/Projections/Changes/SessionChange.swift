@@ -15,7 +15,7 @@ struct SessionFields: Codable, Hashable, Sendable {
     var status: String
     /// The time stamp's text as written.
     var timestamp: String?
-    /// The instant from which staleness counts: that of the time stamp or, without one, the time of receipt.
+    /// Staleness counts from this instant: the time stamp or, without one, the time of receipt.
     var instant: Timestamp
     var pid: Int64?
     var device: String?

@@ -96,7 +96,7 @@ struct ChannelIndex {
         through last: SequenceNumber,
         _ body: (UnsafeRawBufferPointer) -> Bool
     ) -> Bool {
-        // No key has room for such an id, so no block of it was stored.
+        // A key has no room for such an id, so the table contains no block of it.
         if let channel, channel.utf8.count > Self.idBytesMax { return true }
         let prefix = Self.prefix(source: source, channel: channel)
         // Another process may have stored blocks beyond the head that this value has read.
@@ -222,7 +222,8 @@ struct ChannelIndex {
         }
     }
 
-    /// Whether the head and the stored scans of its sources equal those of a scan up to the head.
+    /// Whether the head and the stored scans of its sources equal those that `scan`, which ends at the head, would
+    /// store.
     func isHead(of scan: ChannelScan) -> Bool {
         let sources = scan.sources.map { Head.Source(name: $0.name.rawValue, isDivided: $0.isDivided) }
         guard let stored = self.scan(), head?.sources == sources, head?.sequence == scan.sequence.rawValue else {

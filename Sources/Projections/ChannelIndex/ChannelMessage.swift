@@ -4,9 +4,9 @@ public import EventLog
 public struct ChannelMessage: Sendable {
     /// Its full name.
     public let reference: EntityReference
-    /// What happened to it, oldest first.
+    /// The message's history, oldest first.
     public let history: [HistoryEntry]
-    /// The events that may have changed it, or the state of what it answers, ascending.
+    /// The events that may have changed the message, or the state of the message that it answers, ascending.
     public let touches: [SequenceNumber]
 
     /// The message that a fold has watched; `nil` if nothing but reactions happened to it.

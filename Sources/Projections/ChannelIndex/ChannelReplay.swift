@@ -59,7 +59,9 @@ struct ChannelReplay {
             progress?(end)
             let count = end.rawValue - stored.rawValue
             let isLast = end == session.head && count >= UInt64(options.channelEventsMin)
+            // A few new events are not stored: each query scans them again.
             guard isLast || scan.journals.byteCount >= Self.storedBytesMin else { continue }
+            // A failure to store counts as a lost race, as derived data must not fail a query.
             guard (try? index.store(scan, in: session)) ?? false else { return false }
             scan.forgetJournals()
             scan.forgetMentions()
@@ -91,7 +93,8 @@ struct ChannelReplay {
         return states
     }
 
-    /// The one message that a reference can mean; `nil` if the index cannot tell, or not exactly one fits.
+    /// The one message that a reference can mean, with its history to the log's head; `nil` if the index cannot tell,
+    /// or not exactly one fits. Folds each channel that events named with the id.
     mutating func message(_ reference: EntityReference, _ session: borrowing ReadSession) throws -> ChannelMessage? {
         var messages: [ChannelMessage] = []
         for candidate in try candidates(for: reference) ?? [] {
@@ -176,6 +179,7 @@ struct ChannelReplay {
                 return false
             }
         }
+        // Blocks are lent through a closure that cannot throw. An error of the log is no fault of the index.
         if let failure { throw failure }
         // A channel that no event named has no rows, so the shared events need not be folded.
         if isWhole, isKnown { try fold.finish(session) }

@@ -45,7 +45,7 @@ struct ChannelScan {
         sequence = last
     }
 
-    /// The blocks of a channel, or with `nil` those of events that concern all channels, oldest first.
+    /// The blocks of a channel, oldest first; with `nil`, the blocks of events that concern all channels.
     func blocks(source: Int, channel: String?) -> [[UInt8]] {
         guard let channel else { return journals.blocks(of: .init(source: source, channel: nil)) }
         guard let id = sources[source].id(of: channel) else { return [] }
@@ -77,6 +77,7 @@ struct ChannelScan {
         mentions.add(frame.key, source: source)
     }
 
+    /// Adds an event that is no plain frame. Decodes it even in an undivided source, as decoders remember connections.
     private mutating func add(_ envelope: Envelope, _ payload: UnsafeRawBufferPointer, source: Int) {
         let sequence = envelope.sequence
         let scope = sources[source].scope(of: envelope, payload: payload)
@@ -98,6 +99,7 @@ struct ChannelScan {
         return addLane(event, lane)
     }
 
+    /// Finds the source of a lane at its first event; adds the source if it is new.
     @inline(never)
     private mutating func addLane(_ event: borrowing EventView, _ lane: Int) -> Int {
         while sourceOfLane.count <= lane { sourceOfLane.append(nil) }

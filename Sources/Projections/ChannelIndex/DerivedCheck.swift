@@ -11,7 +11,7 @@ package struct DerivedCheck: Sendable {
     package private(set) var journals = 0
     /// How many keys were compared.
     package private(set) var keys = 0
-    /// What differs from what the events give; `nil` if nothing does. The derived data was removed then.
+    /// The first difference found; `nil` if the data agrees with the events. The derived data was removed then.
     package private(set) var damage: String?
 
     /// Compares everything; at the first difference all derived data is removed.
@@ -80,7 +80,7 @@ package struct DerivedCheck: Sendable {
         }
     }
 
-    /// Compares the index of channels with that of a new scan. A compacted log has none.
+    /// Compares the index of channels with the index that a new scan makes. A compacted log has no index.
     private mutating func compareChannels(_ session: borrowing ReadSession, _ build: String) throws {
         guard try session.fact(Replay.factName) == nil, let index = ChannelIndex(session, build: build),
             let head = index.head, head.sequence <= session.head.rawValue

@@ -8,7 +8,7 @@ enum EventScope: Equatable {
     case channels([EntityID])
     /// Any channel, named or not.
     case everything(naming: [EntityID])
-    /// The events of this app are not told apart by channel, so those of the whole source cannot be.
+    /// The app's events are not told apart by channel, so the source cannot be divided.
     case undivided
 
     /// An event that names more channels than this concerns all.

@@ -7,7 +7,7 @@ import JSON
 /// valid as one that the scanner has read: ids are numbers, texts have whole escapes, the rest is one object. Texts are
 /// not checked for UTF-8; the table's checksum covers them.
 struct JournalReader {
-    /// What the next entry is.
+    /// The kind of the entry that `next` has read.
     enum Entry {
         case reference
         case naming
@@ -130,6 +130,7 @@ struct JournalReader {
         return true
     }
 
+    /// Reads a text: twice its length plus one for escapes, then its bytes.
     @inline(__always)
     private mutating func text() -> JSONText? {
         guard let number = numbers.number(), number >> 1 <= TextPool.countMax, let bytes = numbers.bytes(number >> 1)

@@ -54,7 +54,7 @@ struct SourceScan {
             namedMessages = answer.changes.flatMap(\.messages)
             let scope = storable(EventScope(of: answer.changes))
             if answer.wholeSets.isEmpty { return scope }
-            // What a complete set lacks is gone, so channels that it does not name may change.
+            // A thing that a complete set lacks is gone, so channels that the answer does not name may change.
             switch scope {
             case .nothing: return .everything(naming: [])
             case .channels(let named): return .everything(naming: named)

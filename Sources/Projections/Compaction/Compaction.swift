@@ -83,7 +83,7 @@ public enum Compaction {
     /// The kind of the act that a compaction appends.
     static let actKind = EventKind("logtool.compact/1" as StaticString)
 
-    /// What a rewrite stores beside the kept events, and the state that both must give.
+    /// The values that a rewrite stores beside the kept events, and the state that both together must give.
     private struct Remainder {
         let facts: [UInt8]
         let ledger: DropLedger
@@ -99,7 +99,7 @@ public enum Compaction {
         /// The head at which the decision was made. Earlier points of the log cannot be replayed afterwards.
         let decidedAt: SequenceNumber
         let before: Figures
-        /// The figures of the retained state; those of `before` if nothing is dropped.
+        /// The figures of the retained state; equal to `before` if nothing is dropped.
         let after: Figures
         /// The events that the log holds before, without acts.
         let heldCount: Int

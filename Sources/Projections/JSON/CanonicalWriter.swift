@@ -40,7 +40,7 @@ struct CanonicalWriter: ~Copyable {
         count = 0
     }
 
-    /// Takes back the last byte, for an object that goes on; does nothing if there is none.
+    /// Takes back the last byte, if any, for an object that goes on.
     mutating func dropLast() {
         count = max(0, count - 1)
     }

@@ -132,8 +132,10 @@ extension CanonicalWriter {
 extension JSONNumber {
     /// The number as ECMAScript's Number::toString writes it (ECMA-262, 6.1.6.1.20), whole numbers in full.
     public var canonicalText: String {
+        // ECMAScript writes negative zero without its sign.
         if text == "-0" { return "0" }
         if text.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) }) { return text }
+        // Correctly rounded parsing and shortest printing are the same on every machine (I10).
         guard let value = Double(text), value.isFinite else { return text }
         return value == 0 ? "0" : Self.ecmaScript(value)
     }

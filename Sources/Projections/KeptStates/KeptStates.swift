@@ -145,8 +145,8 @@ struct KeptStates: Sendable {
         return chain.reversed()
     }
 
-    /// Loads one state's pieces from number `first` on; false if their hashes or counts are not those of the head. What
-    /// was loaded is then to be thrown away.
+    /// Loads one state's pieces from number `first` on; false if their hashes or counts differ from those in the head.
+    /// The caller then discards `state`.
     private func take(
         _ head: Head,
         at sequence: SequenceNumber,

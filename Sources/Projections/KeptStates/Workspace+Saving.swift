@@ -70,7 +70,7 @@ struct SavedState {
         for index in stores.indices { stores[index].begin() }
     }
 
-    /// Takes the next piece of the current saving; throws if the bytes are none. The state must be thrown away then.
+    /// Takes the next piece of the current saving; throws if the piece is malformed. This value must be discarded then.
     mutating func take(_ piece: UnsafeRawBufferPointer) throws {
         guard let tag = piece.first else { throw Malformed() }
         if tag == Self.restTag { return rest.append(contentsOf: piece.dropFirst()) }

@@ -3,6 +3,7 @@ import EventLog
 /// Turns changes with handles into changes with texts, which mean something outside the state. Switches without
 /// `default`: a new change must be given to apps, too.
 struct ChangeReading {
+    /// The names of the state that decoded the changes; their handles mean nothing elsewhere.
     let names: Names
 
     func decoded(_ change: Change) -> DecodedChange {

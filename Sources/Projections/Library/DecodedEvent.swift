@@ -7,7 +7,7 @@ public struct DecodedEvent: Hashable, Sendable {
     /// The changes that the remote stated, in the payload's order. Late changes and duplicates are among them, as only
     /// folds sort these out; but a dispatch that repeats an earlier one of its gateway connection has none.
     public let changes: [DecodedChange]
-    /// What could not be decoded, in a few words each.
+    /// The reasons of the issues: parts of the payload that could not be decoded, in a few words each.
     public let issues: [String]
 }
 

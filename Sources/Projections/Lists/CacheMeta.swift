@@ -21,8 +21,8 @@ package struct CacheMeta: Equatable, Sendable {
     package let profile: String
     /// Identifies the schema; another one needs another cache.
     package let schema: String
-    /// What made the rows: `table:NAME` with a hash, `decoder:NAME` with a version. Names with the prefix, as in the
-    /// table.
+    /// The versions of everything that made the rows: `table:NAME` with a hash, `decoder:NAME` with a version. The
+    /// names include the prefix, as in the table.
     package let parts: [String: String]
 
     /// Describes a state of the log with this identity. Brings the state's digest up to date.

@@ -5,7 +5,7 @@ import EventLog
 public enum StateList: Hashable, Sendable {
     /// The rows of a section of the state document; messages also have `order`.
     case section(Section)
-    /// What happened to each thing of one kind, one row per entry.
+    /// The histories of the things of one kind, one row per entry.
     case history(EntityReference.Kind)
     /// The folders and notes of the note tree.
     case notes

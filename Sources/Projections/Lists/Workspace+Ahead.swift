@@ -52,7 +52,7 @@ private final class AssemblyLine<Made: Sendable>: @unchecked Sendable {
     /// The batches that wait, and whether no more are wanted. An empty batch is the last one.
     private let state = Mutex((batches: [[Made]](), isStopped: false))
     private var batch: [Made] = []
-    /// What the maker last saw of `isStopped`.
+    /// True once the maker has seen `isStopped`.
     private var isOver = false
 
     init() {

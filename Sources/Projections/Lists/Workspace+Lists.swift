@@ -101,7 +101,8 @@ extension SourceState {
         return .object(members)
     }
 
-    /// The history of a thing as rows, oldest first, numbered from 0.
+    /// The history of a thing as rows, oldest first, numbered from 0. No instant is needed, as histories do not change
+    /// with time.
     private func historyRows(of key: EntityKey) -> [JSONValue] {
         guard isListed(key), let kind = EntityReference.Kind(section: key.section),
             let entries = fold(for: key.section)?.history(of: key, context: rowContext(asOf: nil))

@@ -40,7 +40,7 @@ struct OrderedMessage {
             // "-" sorts before the digits, so an unknown time comes first.
             guard let time = createdAt else { return "1-" + names.text(id) }
             // Inverting the sign bit puts times before 1970 first. Fixed widths (20 digits hold every `UInt64`, 9 every
-            // count of nanoseconds) make the order of texts that of the numbers.
+            // count of nanoseconds) make texts sort as their numbers do.
             let seconds = UInt64(bitPattern: time.seconds) ^ 1 << 63
             return "1" + Self.padded(seconds, 20) + Self.padded(UInt64(time.nanoseconds), 9) + names.text(id)
         case .at(let place):

@@ -96,6 +96,7 @@ extension MessageRevision.Saying {
         ]
     }
 
+    /// A list keeps the remote's order; an empty one stays a member, unlike an absent one.
     private static func texts(_ texts: [String]) -> JSONValue {
         .array(texts.map { .string($0) })
     }

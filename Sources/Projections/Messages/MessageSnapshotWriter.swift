@@ -58,6 +58,8 @@ struct MessageSnapshotWriter: ~Copyable {
 
     // MARK: Messages
 
+    /// Writes the standing, the current version and the entries; behind them, if there are any, what only a record can
+    /// have.
     private mutating func write(_ record: MessageRecord) {
         switch record.standing {
         case .nowhere: writer.raw("n")
@@ -69,6 +71,7 @@ struct MessageSnapshotWriter: ~Copyable {
         // A packed message has none of these, so a record without them must end here, too.
         if record.reactions.isEmpty, record.placedBy == nil, record.relatives.isEmpty { return }
         writer.raw("r")
+        // Sorted, as the order of arrival of reactions and relatives decides nothing.
         for reaction in sorted(record.reactions) { write(reaction) }
         if let placedBy = record.placedBy { number(placedBy) } else { writer.raw("-") }
         for relative in record.relatives.sorted(by: { $0.precedes($1, names) }) { write(relative) }
@@ -139,6 +142,7 @@ struct MessageSnapshotWriter: ~Copyable {
         writer.raw(isReplaced ? "+" : "-")
     }
 
+    /// Writes an end. Its first letter tells the permanence, and tells an end from the other standings.
     private mutating func write(_ end: MessageRecord.End) {
         writer.raw(end.permanence == .forever ? "d" : "u")
         text(end.cause.rawValue)
@@ -216,6 +220,7 @@ struct MessageSnapshotWriter: ~Copyable {
         writer.raw("\"")
     }
 
+    /// Writes the members that a packed version keeps verbatim. An empty `extra` is an absent one, as in documents.
     private mutating func rest(_ attachments: [JSONValue]?, _ extra: JSONObject) {
         value(attachments.map { .array($0) })
         value(extra.members.isEmpty ? nil : .object(extra))
@@ -247,6 +252,7 @@ struct MessageSnapshotWriter: ~Copyable {
         number(UInt64(time.nanoseconds))
     }
 
+    /// Writes digits and a comma, so that two numbers cannot be read as one.
     private mutating func number(_ number: UInt64) {
         writer.number(number)
         writer.raw(",")

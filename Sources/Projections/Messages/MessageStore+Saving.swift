@@ -3,8 +3,8 @@ import EventLog
 /// The extent of a store at its last saving, and the saved places that have changed since.
 ///
 /// All counts are 0 before the first saving; the next pieces are then the whole store. Texts, authors, entries and
-/// channels only grow, so counts suffice for them. Cells and records also change; whoever changes one must note it, or
-/// a saving would lack the change.
+/// channels only grow, so counts suffice for them. Cells and records also change; code that changes one must note it,
+/// or a saving would lack the change.
 struct SavedExtent: Sendable {
     fileprivate var channelCount = 0
     fileprivate var authorCount = 0

@@ -35,6 +35,7 @@ extension MessageStore {
         }
     }
 
+    /// A packed entry as a record has it. Packed histories contain no moves and no replaced versions.
     private func entry(_ packed: PackedEntry, of key: MessageKey) -> MessageRecord.Entry {
         let write = packed.happening.hasVersion ? write(of: key, packed.version) : nil
         return MessageRecord.Entry(
@@ -140,6 +141,7 @@ extension MessageStore {
     }
 
     /// The id that the current version of the message at a place replies to.
+    /// Of a deleted message, the id that its last version replies to.
     func replyTo(at place: Int) -> EntityID? {
         let cell = cells[place]
         if cell.form == .record { return records[Int(cell.last)].current?.saying.replyTo }

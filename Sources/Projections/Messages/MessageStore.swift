@@ -179,8 +179,8 @@ struct MessageStore: Sendable {
         table = PlaceTable(hashes: hashes)
     }
 
-    /// Adds a message, as an empty record.
-    /// The message must be new. Its record has no entries and stands nowhere, as after a reaction to an unseen message.
+    /// Adds a message, as an empty record. The message must be new. The record has no entries and the standing
+    /// `nowhere`, as after a reaction to an unseen message.
     mutating func add(_ key: MessageKey) -> Int {
         var cell = MessageCell(id: key.id, channel: UInt32(addedChannel(key.channel)), form: .record)
         cell.last = UInt32(records.count)

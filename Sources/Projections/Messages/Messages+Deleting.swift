@@ -93,6 +93,8 @@ extension MessageRecord {
 }
 
 extension MessageRecord.Entry {
+    /// The entry of a deletion. It contains the version known then, so that the history shows the text that was
+    /// deleted.
     fileprivate static func deletion(
         _ end: MessageRecord.End,
         of revision: MessageRevision?,

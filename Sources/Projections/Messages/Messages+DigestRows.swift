@@ -138,6 +138,7 @@ extension Messages {
         return store.place(of: id, channel: channel).map { state(at: $0) } ?? .unknown
     }
 
+    /// Writes the row of a tombstone. A tombstone without a version has neither author nor content.
     private func writeDeleted(
         _ cell: MessageCell,
         _ version: PackedVersion?,
@@ -171,6 +172,7 @@ extension Messages {
         writer.raw("\"")
     }
 
+    /// Writes a member's name and an id as text; a number without making a `String`.
     @inline(__always)
     private func write(_ name: StaticString, _ id: EntityID, to writer: inout CanonicalWriter, _ names: Names) {
         writer.raw(name)

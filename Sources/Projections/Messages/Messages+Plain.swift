@@ -37,6 +37,7 @@ extension Messages {
         return store.place(of: frame.id, at: spot)
     }
 
+    /// Adds a live message. Its answers may have arrived before it, and their rows show its state.
     private mutating func addWritten(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
         let happening = PackedHappening(
             .created,
@@ -60,6 +61,8 @@ extension Messages {
         touchAnswers(to: frame.key, in: &context)
     }
 
+    /// Changes a known message. Takes the steps of `change(_:in:_:)` of the general way: the message's rows, those of
+    /// its answers, and the table of answers.
     private mutating func change(
         _ place: Int,
         by frame: PlainFrame,

@@ -1,6 +1,8 @@
 import EventLog
 
 extension Messages {
+    /// Channel by channel in the order of the channels' ids, each in its own order. O(n log n) in the number of
+    /// messages.
     func keys(in section: Section, names: Names) -> [EntityKey] {
         guard section.isOfMessages else { return [] }
         return channels(names).flatMap { channel in
@@ -38,6 +40,7 @@ extension Messages {
         }
     }
 
+    /// The record of a message under either of its keys; `nil` for keys of other sections and unknown messages.
     private func record(for key: EntityKey) -> MessageRecord? {
         guard key.section == .messages || key.section == .deletedMessages else { return nil }
         return place(of: key).map { store.record(at: $0) }
@@ -51,6 +54,7 @@ extension Messages {
             let parent = MessageKey(channel: key.channel, id: id)
             // These clients show a reply to a lost message as no reply.
             if context.rules.contains(.lostParentsAreNotShown), state(of: parent) != .live { return nil }
+            // The three parts have different names, so none needs to be looked up.
             return .object(["id": .string(names.text(id)), "state": .string(state(of: parent).rawValue)])
         }
         // Members whose value is `nil` are left out of the row.
@@ -80,6 +84,7 @@ extension Messages {
 }
 
 extension MessageKey {
+    /// The members `channel` and `id`, as rows and entries of a move have them.
     func members(_ names: Names) -> JSONObject {
         ["channel": .string(names.text(channel)), "id": .string(names.text(id))]
     }

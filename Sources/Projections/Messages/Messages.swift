@@ -94,8 +94,8 @@ extension Messages {
         return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key)
     }
 
-    /// Changes one record and touches the rows that depend on it: the message's own, those of its answers if its state
-    /// changes, and the table of answers if it answers another message now.
+    /// Changes one record and touches the rows that depend on it: the message's own row, and the rows of its answers if
+    /// its state changes. Also notes a new `replyTo` in the table of answers.
     mutating func change(
         _ slot: Int,
         in context: inout FoldContext,

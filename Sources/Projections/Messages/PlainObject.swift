@@ -94,7 +94,7 @@ struct PlainObject {
     }
 }
 
-/// Reads an object as `PlainObject` serves it, strictly: what it accepts is valid JSON.
+/// Reads an object as `PlainObject` serves it, strictly: accepts only valid JSON.
 private struct PlainObjectReader {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0

@@ -3,7 +3,7 @@ import EventLog
 /// The events that closed a circle of replies, and the issue of each.
 ///
 /// A compaction may drop messages of a circle. Then this table, not the messages, reports the issue when the closing
-/// event is applied again. Sequences are those of the log; no handles, so that the issues are facts.
+/// event is applied again. Contains sequences and texts but no handles, so facts can contain all of it.
 struct ReplyCircles: Codable, Sendable {
     /// A circle may have thousands of members; an issue names this many.
     private static let namedMax = 8

@@ -3,7 +3,7 @@ import EventLog
 /// The kinds of events that one decoder reads. `unknown` is for kinds that no decoder reads, which become issues.
 enum EventFamily: Sendable {
     case git, gateway, gatewayAnswer, items, status, cloudRecords, realtime, link, gap, oversize, unknown
-    /// What recorders note about their own work, which is not part of the state: HTTP statuses, rate limits.
+    /// Recorders' notes about their own work, such as HTTP statuses and rate limits. They are not part of the state.
     case notice
 
     /// Kinds that more than one place in the code names.

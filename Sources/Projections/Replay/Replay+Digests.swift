@@ -42,8 +42,8 @@ private struct DigestBatches {
 
     /// Takes an event and the state after it; false once `body` wants no more, which shows some batches late.
     mutating func add(_ event: Envelope, state: inout Workspace) throws -> Bool {
-        // The trie that the queue begins with contains the changes of this event and all before it, so this event's own
-        // changes, taken next, are none.
+        // The first trie contains the changes of this event and all before it, so this event adds no changes of its
+        // own.
         if queue == nil { queue = DigestQueue(state.startDigest()) }
         batch.add(event) { state.takeDigestChanges(into: &$0) }
         if batch.isFull { try handOver() }

@@ -58,6 +58,7 @@ extension Array: StateCodable where Element: StateCodable {
         // Bytes are copied as one block. The check of the type keeps an empty array of another type out, which also
         // casts.
         if let bytes = self as? [UInt8], Element.self == UInt8.self { return encoder.writeBlock(bytes) }
+        // A count beyond 32 bits would be written wrong and fail on reading; no state has so many elements.
         encoder.writeNumber(UInt32(clamping: count))
         for element in self { try element.write(to: encoder) }
     }
@@ -72,7 +73,7 @@ extension Array: StateCodable where Element: StateCodable {
 }
 
 /// The standard library encodes a dictionary with `String` keys through a keyed container, whose names `StateEncoder`
-/// does not write.
+/// does not write. Dictionaries with other keys are lists of keys and values.
 extension Dictionary: StateCodable where Key == String, Value: Codable {
     func write(to encoder: StateEncoder) throws {
         encoder.writeNumber(UInt32(clamping: count))

@@ -69,6 +69,7 @@ final class StateDecoder: Decoder {
         return text
     }
 
+    /// Reads a block of bytes; throws before memory is reserved if the count exceeds the bytes left.
     func readBlock() throws -> [UInt8] {
         guard let count = Int(exactly: try readNumber(UInt64.self)), bytes.count - offset >= count else {
             throw fault("a block of bytes is cut short")
@@ -157,6 +158,7 @@ extension StateDecoder {
         func superDecoder(forKey key: Key) -> any Decoder { decoder }
     }
 
+    /// The elements of a list. `isAtEnd` alone tells its end.
     private struct Elements: UnkeyedDecodingContainer {
         let decoder: StateDecoder
         /// Hidden: the written count may be wrong, and nothing may reserve memory for it. `total` is the written count.
@@ -172,6 +174,7 @@ extension StateDecoder {
 
         var isAtEnd: Bool { currentIndex >= total }
 
+        /// Never passes an element: an absent one has a byte that `decode` of an optional type reads.
         mutating func decodeNil() throws -> Bool { false }
 
         mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {

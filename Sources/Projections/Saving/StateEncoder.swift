@@ -64,7 +64,8 @@ final class StateEncoder: Encoder {
         }
     }
 
-    /// Overwrites a 32-bit count that was written as zero before its elements.
+    /// Overwrites a 32-bit count that was written as zero before its elements: how many follow is known only
+    /// afterwards.
     func setCount(_ count: Int, at offset: Int) {
         assert(offset + 4 <= bytes.count, "the count was written before its elements")
         withUnsafeBytes(of: UInt32(clamping: count).littleEndian) { count in
@@ -79,6 +80,7 @@ extension StateEncoder {
         let encoder: StateEncoder
         var codingPath: [any CodingKey] { encoder.codingPath }
 
+        /// An absent value is a zero byte, as `encodeOptional` writes it.
         func encodeNil(forKey key: Key) { encoder.writeTruth(false) }
         func encode(_ value: some Encodable, forKey key: Key) throws { try encoder.write(value) }
         /// Without this overload the standard library's default throws.
@@ -120,6 +122,7 @@ extension StateEncoder {
         func superEncoder(forKey key: Key) -> any Encoder { encoder }
     }
 
+    /// The elements of a list, behind their count, which each element raises.
     private struct Elements: UnkeyedEncodingContainer {
         let encoder: StateEncoder
         private let offset: Int

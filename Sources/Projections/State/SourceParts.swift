@@ -46,7 +46,8 @@ struct SourceParts: Codable, Sendable {
         try visitor.visit(fold: "rows", &rows, &context)
     }
 
-    /// The fold with the rows of a section; `nil` for issues.
+    /// The fold with the rows of a section; `nil` for issues, which no fold has. Copies the fold; its storage is
+    /// shared.
     func fold(for section: Section) -> (any Fold)? {
         switch section {
         case .channels: channels
@@ -110,6 +111,7 @@ extension SourceParts {
     }
 }
 
+/// The operations of `SourceParts` above, each as a visitor.
 private struct Listing: SourcePartVisitor {
     func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ all: inout [(name: String, part: any StatePart)])
     {

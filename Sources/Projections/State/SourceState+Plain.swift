@@ -16,7 +16,7 @@ extension SourceState {
     ) {
         begin(event)
         context.rules = []
-        // The order is that of the general way: a repeat changes nothing, the guild is named before the message.
+        // In the order of the general way: a repeat changes nothing, and the guild is named before the message.
         if parts.gateway.isRepeat(frame, on: connection, at: event.sequence) {
             return finish(remoteTime: nil)
         }

@@ -22,8 +22,8 @@ struct SourceState: Sendable {
 
     /// The rules for the whole log. Each event is read by those for its family.
     private let rules: ReadingRules
-    /// All rules by which an event of this source was read. Rows are made with them: empty for the canonical reading
-    /// and for sources of which the rules say nothing.
+    /// All rules by which an event of this source was read. Rows are made with them: empty for the canonical reading,
+    /// and for sources that the rules do not concern.
     var rowRules: ReadingRules = []
     /// The changes of the event being applied, in the order in which the folds receive them.
     var changes: [Change] = []
@@ -76,8 +76,8 @@ struct SourceState: Sendable {
         for reason in context.reasons { issues.append(reason, at: context.event.sequence) }
     }
 
-    /// Decodes one event, after `begin`. Its changes are in `changes` then. Total: a kind that nobody reads and a
-    /// payload that does not decode become issues.
+    /// Decodes one event, after `begin`. Its changes are in `changes` then. Total: an unknown kind and a payload that
+    /// does not decode become issues.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let family = EventFamily(kind: envelope.kind)
         context.rules = rules.forEvents(of: family)

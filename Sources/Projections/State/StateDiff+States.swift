@@ -9,6 +9,7 @@ extension StateDiff {
     public static func differences(_ a: Workspace, _ b: Workspace) -> [StateDifference] {
         var touched = (TouchedRows(), TouchedRows())
         for name in Set((a.sources + b.sources).map(\.name)) {
+            // A source that one state lacks differs in all its rows.
             let (left, right) = (a.state(of: name), b.state(of: name))
             let keys = differingKeys(left, right)
             if !keys.isEmpty {

@@ -138,7 +138,7 @@ extension StateDigest {
         stale[place >> 4] |= BranchText.bit(place & 15)
     }
 
-    /// The hash of a branch, after those of its outdated children. Recursion goes at most 64 digits deep.
+    /// The hash of a branch; first brings its outdated children up to date. Recursion goes at most 64 digits deep.
     private mutating func hash(ofBranch index: Int) -> Hash256 {
         let first = Self.place(0, ofBranch: index)
         for slot in 0..<16 where stale[index] & BranchText.bit(slot) != 0 {

@@ -75,11 +75,13 @@ struct TouchedRows {
         }
     }
 
+    /// The touched channels with a known message, in the document's order.
     private func touchedChannels(of source: SourceState) -> [EntityID] {
         let touched = channels[source.name] ?? []
         return touched.isEmpty ? [] : source.parts.messages.channels(source.context.names).filter(touched.contains)
     }
 
+    /// Adds all live messages of the touched channels, as texts: the whole order shows which messages have moved.
     private func addOrders(of source: SourceState, to orders: inout MessageOrders) {
         let messages = source.parts.messages
         let names = source.context.names

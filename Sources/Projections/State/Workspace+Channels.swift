@@ -74,6 +74,7 @@ extension SourceState {
             .map { stateChannel($0, row: nil, index) }
     }
 
+    /// A channel of this source; `index` is that of the source.
     private func stateChannel(_ channel: EntityID, row: JSONValue?, _ index: Int) -> StateChannel {
         StateChannel(
             source: name.rawValue,

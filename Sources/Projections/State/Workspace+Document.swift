@@ -31,7 +31,7 @@ extension Workspace {
         return .object(document)
     }
 
-    /// The instant of a document: that of the options, else the clock, else the start of 1970 (UTC).
+    /// The instant for a document: `asOf` of the options, else the clock, else the start of 1970 (UTC).
     package func asOf(_ options: DocumentOptions) -> Timestamp { options.asOf ?? clock ?? Timestamp(seconds: 0) }
 
     /// The members of the document that are no rows, the digest among them.

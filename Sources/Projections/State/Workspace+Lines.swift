@@ -50,8 +50,8 @@ extension SourceState {
         }
     }
 
-    /// Writes the rows of the messages at these places, each of which must have one in the section: a place without a
-    /// row would leave an empty element.
+    /// Writes the rows of the messages at these places. Each message must have a row in the section: a place without
+    /// one would leave an empty element.
     func writeRows(
         of section: Section,
         messagesAt places: [Int],
@@ -65,6 +65,8 @@ extension SourceState {
         }
     }
 
+    /// Writes one row of a message with its source. Called by several threads at once, each with a writer of its own;
+    /// nobody changes the state meanwhile.
     private func write(
         _ section: Section,
         messageAt place: Int,

@@ -43,7 +43,7 @@ struct NumberReader {
         return bytes[offset]
     }
 
-    /// The next `count` bytes; `nil` if fewer are left.
+    /// The next `count` bytes, borrowed; `nil`, without moving, if fewer are left.
     @inline(__always)
     mutating func bytes(_ count: UInt64) -> UnsafeRawBufferPointer? {
         guard count <= UInt64(bytes.count - offset) else { return nil }
@@ -74,7 +74,8 @@ struct NumberReader {
         return Self.joined(word & (ends ^ (ends &- 1)) & 0x7F7F_7F7F_7F7F_7F7F)
     }
 
-    /// Joins eight groups of seven bits, one a byte, into 56 bits.
+    /// Joins eight groups of seven bits, one a byte, into 56 bits: pairs of groups, then pairs of pairs, then both
+    /// halves.
     @inline(__always)
     private static func joined(_ groups: UInt64) -> UInt64 {
         var bits = groups

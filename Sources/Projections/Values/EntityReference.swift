@@ -5,7 +5,7 @@ import EventLog
 /// A reference may omit parts from the left, or only the middle one, as long as one thing fits. `docs/semantics.md`
 /// lists the kinds and their parts.
 public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
-    /// What kind of thing is named.
+    /// The kind of the named thing. The raw value begins a reference.
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         case channel, message, guild, member, role, ban, presence, typing, voice, read, item, session, prompt, row,
             issue
@@ -38,7 +38,7 @@ public struct EntityReference: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What kind of thing is named.
+    /// The kind of the named thing.
     public let kind: Kind
     /// The source and the ids, decoded; a written reference may have fewer parts than the thing.
     public let parts: [String]
