@@ -3,9 +3,9 @@ import JSON
 
 /// Reads the entries of a block that a `JournalWriter` has written. Borrows the block's bytes.
 ///
-/// Safe for any bytes: the first that are no entry end the reading and set `isMalformed`. A frame that it returns is as
-/// valid as one that the scanner has read: ids are numbers, texts have whole escapes, the rest is one object. Texts are
-/// not checked for UTF-8; the table's checksum covers them.
+/// Safe for any bytes: the first that are no entry end the reading and set `isMalformed`. Every frame that it returns
+/// can be folded: ids are numbers, texts have whole escapes, the rest is one object. Texts are not checked for UTF-8;
+/// the table's checksum covers them.
 struct JournalReader {
     /// The kind of the entry that `next` has read.
     enum Entry {

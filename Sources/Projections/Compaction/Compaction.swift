@@ -20,7 +20,7 @@ public struct CompactionSummary: Sendable {
     public let events: (before: Int, after: Int)
     /// Bytes of the log's files, before and after.
     public let bytes: (before: UInt64, after: UInt64)
-    /// Every channel with messages, by source, then id.
+    /// Every channel that had live messages before, by source, then id.
     public let channels: [ChannelCount]
     /// The messages and revisions in the state, before and after.
     public let counts: (before: CompactionCounts, after: CompactionCounts)
@@ -35,11 +35,11 @@ public struct CompactionSummary: Sendable {
 
 /// Drops what a policy does not keep, after proving that the state stays the same (I13, I9).
 public enum Compaction {
-    /// Compacts a log. Reads the log twice, and writes what is kept once.
+    /// Compacts a log. Folds the log once, copies what is kept, and folds that once more.
     ///
     /// - Parameters:
     ///   - store: The log; sessions that read it while this runs keep seeing the events that it had.
-    ///   - policy: What is kept.
+    ///   - policy: The rule for what is kept.
     ///   - now: When the act is recorded.
     ///   - isDryRun: Whether to leave the log unchanged. The figures come from a real rewrite, which is thrown away.
     ///   - scratch: An empty folder for a dry run's rewrite; `nil` for the log's own folder, which must then be
@@ -49,7 +49,7 @@ public enum Compaction {
     ///     decide, and over the kept events, to prove. The store's own `progress` reports the copying in between.
     /// - Throws: `ProjectionError.unproved` if the kept events and facts do not give the retained state; the log is
     ///   then unchanged. `EventLogError`.
-    /// - Returns: What was done. A log that needs all its events is left unchanged and gets no act.
+    /// - Returns: The figures. A log that needs all its events is left unchanged and gets no act.
     public static func run(
         _ store: EventStore,
         policy: RetentionPolicy,

@@ -12,8 +12,8 @@ struct MessageText: Hashable, Sendable {
     var string: String { text.string }
 }
 
-/// One version of a message as the fold keeps it.
-/// `version` decides which one wins (`wins`), `order` its place among other messages, `saying` is all that people see.
+/// One version of a message as the fold keeps it. `version` decides which one wins (`wins`), `order` the message's
+/// place among others, `saying` is the content.
 struct MessageRevision: Sendable {
     /// The content of a version. Versions with equal content are repeats of one another. The members mean what those of
     /// `MessageWrite` mean; `nil` is an absent member, unlike an empty list.
@@ -103,7 +103,7 @@ extension MessageRevision.Saying {
 }
 
 extension Timestamp {
-    /// `[seconds since 1970, nanoseconds]`, for snapshots and facts. Exact, where `description` might not be read back.
+    /// `[seconds since 1970, nanoseconds]`, for snapshots and facts. Exact to the nanosecond, unlike `description`.
     var snapshot: JSONValue { .array([.int(seconds), .int(nanoseconds)]) }
 
     /// Reads what `snapshot` gave; `nil` for anything else.

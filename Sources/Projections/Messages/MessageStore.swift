@@ -50,8 +50,7 @@ struct MessageStore: Sendable {
     /// The entries of all packed messages, in order of arrival. Those of a message that became a record stay here,
     /// unused.
     var entries = Pages<PackedEntry>()
-    /// The messages that are not packed any more, in the order in which they became records; a cell's `last` is the
-    /// index.
+    /// The messages that are not packed, in the order in which they became records; a cell's `last` is the index.
     var records: [MessageRecord] = []
     /// The texts and authors of packed versions. Both only grow.
     var texts = TextPool()

@@ -1,8 +1,9 @@
 import EventLog
 
 extension Messages {
-    /// Deletes a message, by name or because it vanished. An unknown message becomes a tombstone without a text, so
-    /// that a version that arrives later stays deleted; one that a compaction dropped does not change.
+    /// Deletes a message, by name or because it vanished. An unknown message becomes a tombstone without a text: if it
+    /// was deleted for ever, a version that arrives later stays deleted. A message that a compaction dropped does not
+    /// change.
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
         guard let slot = slot(for: deletion.key) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
@@ -35,8 +36,8 @@ extension Messages {
 
     /// Moves a message to another key. Its history goes with it and also stays readable under the old key.
     ///
-    /// The new key is live afterwards, even if it had been deleted: the remote shows the message there. An unknown
-    /// message moves too, without a version.
+    /// The new key's standing is `live` afterwards, even if it had been deleted: the remote shows the message there. An
+    /// unknown message moves too, without a version.
     mutating func move(
         from: MessageKey,
         to: MessageKey,

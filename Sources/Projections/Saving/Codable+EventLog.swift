@@ -1,6 +1,7 @@
 public import EventLog
 
-/// Conformances for saved states alone. `StateEncoder` uses the faster `StateCodable` where it can.
+/// These conformances serve saved states, and public types that contain such values. `StateEncoder` uses the faster
+/// `StateCodable` where it can.
 extension SequenceNumber: Codable {
     /// Reads the number.
     public init(from decoder: any Decoder) throws {

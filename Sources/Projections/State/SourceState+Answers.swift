@@ -4,8 +4,8 @@ extension SourceState {
     /// Reads an answer of the gateway's REST routes and removes what its complete sets lack. Channels and roles go for
     /// ever, as their ids are never used again. Of a guild only the membership goes, as the user can join it again.
     ///
-    /// An answer may be older than frames that were recorded before it, so things that are too new are spared
-    /// (`isNew`).
+    /// An answer may be older than frames that were recorded before it, so guilds, channels and roles that are too new
+    /// are spared (`isNew`).
     mutating func readAnswer(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
         let answer = GatewayAnswer(envelope, payload: payload, context: &context)
         changes += context.rules.isEmpty ? answer.changes : parts.gateway.seen(answer, context: &context)

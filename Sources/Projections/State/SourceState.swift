@@ -13,8 +13,8 @@ struct SourceState: Sendable {
     /// The greatest `recordedAt` of the source's remote changes so far; `nil` before the first. Judges what has ended
     /// (I10).
     var clock: Timestamp?
-    /// The greatest time that the remote itself gave for a change so far; `nil` if it gave none. Only for finding
-    /// points in a log.
+    /// The greatest time that the remote itself gave for a change so far; `nil` if it gave none. For points in a log
+    /// and for the list of sources; no row of the document contains it.
     var remoteClock: Timestamp?
     var issues = IssueList()
 

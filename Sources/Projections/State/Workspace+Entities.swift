@@ -86,8 +86,7 @@ extension Workspace {
         return found
     }
 
-    /// Lends the things of one kind, present and past, in the order of sources and rows. A message may come twice, once
-    /// under each section.
+    /// Lends the things of one kind, present and past, in the order of sources and rows.
     func forEachPlace(of kind: EntityReference.Kind, _ body: (Place) throws -> Void) rethrows {
         for index in sources.indices.sorted(by: { sources[$0].name < sources[$1].name }) {
             for section in kind.sections {
