@@ -1,7 +1,7 @@
 /// A long array of small values without references, in pages of 1024 elements. Elements are never removed.
 ///
 /// A value: copies share their pages, and changing an element copies one page, so a copied state does not copy millions
-/// of cells at its next change. Growing never moves an element to another page.
+/// of cells at its next change. Growing never moves an element.
 struct Pages<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The bits of an index that select the element in its page. Computed, as a generic type has no stored static
     /// properties.

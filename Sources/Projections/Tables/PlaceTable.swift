@@ -90,7 +90,8 @@ struct PlaceTable: Sendable {
     }
 
     /// The bucket at which a search for a tag begins. Homes grow with the tags, evenly over all buckets: tag · count /
-    /// 2^32 (Daniel Lemire, "Fast random integer generation in an interval", 2019) needs no division and any count.
+    /// 2^32 (Daniel Lemire, "Fast random integer generation in an interval", 2019) needs no division and accepts any
+    /// count.
     @inline(__always)
     private static func home(_ tag: UInt64, _ count: Int) -> Int {
         Int(truncatingIfNeeded: (tag &* UInt64(truncatingIfNeeded: count)) >> 32)
