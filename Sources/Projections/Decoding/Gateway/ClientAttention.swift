@@ -1,10 +1,14 @@
 import EventLog
 
 /// Decides which recorded events a client would have received. Only profiles use it.
+///
+/// A recorder fetches answers on each connection; a client that stays in one view does not. Called for events whose
+/// family has rules; under the canonical profile it sees nothing and stays empty.
 struct ClientAttention: Codable, Sendable {
-    /// The source's first connection: a client fetches its initial state there.
+    /// The name of the source's first connection: a client fetches its initial state there. `nil` until an event names
+    /// one.
     private var firstConnection: String?
-    /// Whether an event stream is open.
+    /// Whether the client has seen an event of a stream. Stays true from then on.
     private var hasStream = false
     /// Whether an answer came after the stream's last event.
     private var hasAnswer = false
@@ -15,7 +19,8 @@ struct ClientAttention: Codable, Sendable {
     /// reconnect.
     private static let wantedConnections = 2
 
-    /// Whether a client reads an event.
+    /// Whether a client reads an event. Must be called once for each event, in log order: it also counts connections
+    /// and remembers what came.
     mutating func reads(_ envelope: Envelope, _ rules: ReadingRules) -> Bool {
         if firstConnection == nil { firstConnection = envelope.attributes["connection"] }
         if envelope.kind.rawValue == "recorder.link/1", envelope.attributes["link"] == "open" { openCount += 1 }
@@ -36,12 +41,15 @@ struct ClientAttention: Codable, Sendable {
         rules.contains(.guildsLeftAreGone) && envelope.attributes["path"]?.hasSuffix("/users/@me/guilds") == true
     }
 
+    /// Notes an answer with a list; false if the client was not waiting for one.
     private mutating func readsAnswer(_ rules: ReadingRules) -> Bool {
         hasAnswer = true
         return !(hasStream && rules.contains(.laterAnswersAreNotRead))
     }
 
+    /// Notes an event of the stream; false if the client passes over it.
     private mutating func readsEvent(_ rules: ReadingRules) -> Bool {
+        // Only the first event after an answer is skipped.
         defer { hasAnswer = false }
         hasStream = true
         if rules.contains(.streamIsNeverOpened) { return false }

@@ -4,10 +4,12 @@ package import EventLog
 ///
 /// For lists that people read; no decision depends on it.
 package enum FrameTitle {
-    /// Larger payloads get no title: to find one costs a read of the whole payload.
+    /// 1 MiB. Larger payloads get no title: to find one costs a read of the whole payload.
     private static let payloadBytesMax = 1 << 20
 
-    /// The title of an event; `nil` if its kind has no titles or the payload is malformed.
+    /// The title of an event; `nil` if its kind has no titles, or if the payload is malformed or larger than 1 MiB.
+    ///
+    /// Contains text of the remote as it came: the caller must make control characters harmless before printing it.
     package static func title(of kind: EventKind, payload: UnsafeRawBufferPointer) -> String? {
         guard payload.count <= payloadBytesMax else { return nil }
         switch kind.rawValue {
@@ -50,6 +52,7 @@ package enum FrameTitle {
         let array = frame.array.flatMap { $0.count == 5 ? $0 : nil }
         let name = (array?[3] ?? frame["event"])?.string
         let payload = array?[4] ?? frame["payload"]
+        // Changes of tables lie one level deeper than the other messages of a channel.
         let data = payload?["data"] ?? payload
         guard let change = data?["type"]?.string, let table = data?["table"]?.string else { return name }
         return "\(change) \(table)"

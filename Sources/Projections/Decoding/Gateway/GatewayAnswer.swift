@@ -6,9 +6,12 @@ import EventLog
 /// is not. A list of members or bans is a complete set only if it fits one page: the pages of a longer list arrive one
 /// after another. Answers with a status other than 2xx, and routes that concern no state, change nothing.
 ///
+/// A value of one call: it reads the payload at once and keeps no memory. It does not see the state, so
+/// `SourceState.readAnswer` decides which known things a complete set removes.
+///
 /// Source of the routes and bodies: the upstream server's `internal/api`.
 struct GatewayAnswer {
-    /// A complete set: everything known whose id it lacks is gone.
+    /// A complete set: everything known whose id it lacks is gone. Members, bans and voices list the ids of users.
     enum WholeSet {
         case guilds([EntityID])
         case channels(guild: EntityID, Set<EntityID>)
@@ -16,6 +19,7 @@ struct GatewayAnswer {
         case roles(guild: EntityID, Set<EntityID>)
         case members(guild: EntityID, Set<EntityID>)
         case bans(guild: EntityID, Set<EntityID>)
+        // The users in one voice channel, not a guild's.
         case voices(channel: EntityID, Set<EntityID>)
     }
 
@@ -24,6 +28,7 @@ struct GatewayAnswer {
         /// The newest messages of a channel.
         case first(EntityID)
         /// The messages of a channel before, after or around another.
+        // Three cursors make one case: a client that requests one of them extends its list.
         case older(EntityID)
         /// The results of a search.
         case found
@@ -36,7 +41,9 @@ struct GatewayAnswer {
         changes.compactMap { if case .message(.written(let write)) = $0 { write } else { nil } }
     }
 
+    /// In the order of the answer's elements.
     private(set) var changes: [Change] = []
+    /// At most one: the answer's list, if it was read whole and without a fault.
     private(set) var wholeSets: [WholeSet] = []
     /// Whether every element so far was readable. A set with a fault proves no absence.
     private var isReadable = true
@@ -53,10 +60,12 @@ extension GatewayAnswer {
         context: inout FoldContext
     ) {
         guard let path = envelope.attributes["path"] else { return context.issue("answer: path is missing") }
+        // An answer without a status counts as good.
         guard envelope.attributes["status"].map({ $0.utf8.count == 3 && $0.utf8.first == UInt8(ascii: "2") }) ?? true,
             let route = GatewayRoute(path)
         else { return }
         guard let value = try? JSONValue.parse(payload) else { return context.issue("answer: not one JSON text") }
+        // Some routes wrap their body in `data`.
         let body = value.object.flatMap { $0["data"] } ?? value
         if let elements = body.array {
             read(elements, of: route, context: &context)
@@ -67,6 +76,7 @@ extension GatewayAnswer {
         }
     }
 
+    /// Reads an answer that is one object: a guild, a channel or a message.
     private mutating func read(_ object: JSONObject, of route: GatewayRoute, context: inout FoldContext) {
         attempt("answer", context: &context) { answer, names throws(GatewayFault) in
             let members = GatewayMembers(object, path: "")
@@ -79,6 +89,8 @@ extension GatewayAnswer {
         }
     }
 
+    /// Reads an answer that is a list. A fault in one element becomes an issue, the other elements count, and the list
+    /// is no complete set.
     private mutating func read(_ elements: [JSONValue], of route: GatewayRoute, context: inout FoldContext) {
         var ids: [EntityID] = []
         for (index, element) in elements.enumerated() {
@@ -86,6 +98,7 @@ extension GatewayAnswer {
                 ids.append(try answer.read(element, of: route, names: &names))
             }
         }
+        // A guild's id, or a channel's for the routes below `channels`.
         let guild = route.place.map { context.names.id($0) } ?? .none
         switch route.subject {
         case .guilds where isReadable: wholeSets.append(.guilds(ids))
@@ -93,6 +106,7 @@ extension GatewayAnswer {
         case .guildChannels where isReadable: wholeSets.append(.channels(guild: guild, Set(ids)))
         case .directChannels where isReadable: wholeSets.append(.directChannels(Set(ids)))
         case .roles where isReadable: wholeSets.append(.roles(guild: guild, Set(ids)))
+        // The defaults are the server's page sizes for requests without `limit`.
         case .members where isReadable && route.isOnePage(elements.count, default: 50):
             wholeSets.append(.members(guild: guild, Set(ids)))
         case .bans where isReadable && route.isOnePage(elements.count, default: 1000):
@@ -110,6 +124,7 @@ extension GatewayAnswer {
         of route: GatewayRoute,
         names: inout Names
     ) throws(GatewayFault) -> EntityID {
+        // The elements are ids of users. Faults name a member, hence the object around the element.
         if case .reactions(let message, let emoji) = route.subject {
             let wrapped = GatewayMembers(["user": element], path: "")
             let user = try wrapped.id("user", names: &names)
@@ -121,6 +136,8 @@ extension GatewayAnswer {
         return try read(object, of: route, names: &names)
     }
 
+    /// Reads one object of a list and returns its id in a complete set: a user's id for members, bans and voice states,
+    /// a channel's for read states, else the object's own.
     private mutating func read(
         _ object: JSONObject,
         of route: GatewayRoute,
@@ -149,6 +166,7 @@ extension GatewayAnswer {
             changes.append(.community(.voice(guild: place.guild, user: user, channel: place.channel)))
             return user
         case .readStates:
+            // Checked here and read in `readStates`, since all read states are one change.
             return try members.id("channel_id", names: &names)
         case .guild, .channel, .message, .reactions:
             throw GatewayFault("a list where an object is expected")
@@ -156,6 +174,8 @@ extension GatewayAnswer {
         return try members.id("id", names: &names)
     }
 
+    /// Reads the answer's read states as one change. Elements without a channel were reported before and are left out;
+    /// any other fault drops the whole change.
     private mutating func readStates(_ elements: [JSONValue], context: inout FoldContext) {
         attempt("answer", context: &context) { answer, names throws(GatewayFault) in
             var states: [(channel: EntityID, lastMessage: EntityID?)] = []
@@ -172,6 +192,8 @@ extension GatewayAnswer {
     }
 
     /// Reads one part. A fault becomes an issue and drops this part's changes only (I11).
+    ///
+    /// - Parameter place: the part's name at the beginning of the issue.
     private mutating func attempt(
         _ place: String,
         context: inout FoldContext,

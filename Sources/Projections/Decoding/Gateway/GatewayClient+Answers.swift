@@ -2,11 +2,13 @@ import EventLog
 
 /// How Retrocast's clients apply answers: a page of messages or a list of channels replaces their own list.
 extension GatewayClient {
-    /// Returns the changes of an answer as a client sees them.
+    /// Returns the changes of an answer as a client sees them. The answer's complete sets are not in it:
+    /// `SourceState.readAnswer` adds their removals.
     mutating func seen(_ answer: GatewayAnswer, context: inout FoldContext) -> [Change] {
         let rules = context.rules
         var changes = answer.changes.flatMap { change -> [Change] in
             switch change {
+            // The messages of a page are applied below, in the page's order.
             case .message(.written(let write)): answer.page == nil ? update(write, context: &context) : []
             case .message(.reaction): rules.contains(.reactionsAreIgnored) ? [] : [change]
             case .channel(.stated(let fields)): channels.listed(fields, context: &context)
@@ -17,8 +19,11 @@ extension GatewayClient {
         switch answer.page {
         case .first(let channel) where rules.contains(.answersReplaceLists):
             changes += replacement(of: channel, by: answer.writes, context: &context)
+        // A page lists the newest message first; the client's list has the newest last.
         case .first: changes += answer.writes.reversed().flatMap { add($0, context: &context) }
+        // The newest first, each before the one above: the oldest ends at the front.
         case .older: changes += answer.writes.flatMap { put($0, inFront: true, context: &context) }
+        // The results of a search enter no channel's list.
         case .found, nil: break
         }
         return changes
@@ -35,7 +40,8 @@ extension GatewayClient {
         }
     }
 
-    /// Rounds a member's role ids as JavaScript rounds numbers.
+    /// Rounds a member's role ids as JavaScript rounds numbers. The change does not tell which ids were numbers, so all
+    /// of them are taken for numbers.
     private func rounded(_ change: CommunityChange, _ context: inout FoldContext) -> Change {
         guard case .memberStated(let guild, let user, let nickname, let roles) = change,
             context.rules.contains(.numbersAreRounded)
@@ -54,7 +60,8 @@ extension GatewayClient {
         has(write.key) ? update(write, context: &context) : put(write, inFront: false, context: &context)
     }
 
-    /// Replaces a channel's list by the first page; its copies and older messages leave the list.
+    /// Replaces a channel's list by the first page; its copies and older messages leave the list. They are hidden and
+    /// not deleted, because nobody deleted them.
     private mutating func replacement(
         of channel: EntityID,
         by writes: [MessageWrite],
@@ -69,7 +76,8 @@ extension GatewayClient {
         return gone + writes.reversed().flatMap { put($0, inFront: false, context: &context) }
     }
 
-    /// Adds a message of a page at the end of the channel's list, or at its front.
+    /// Adds a message of a page at the end of the channel's list, or at its front. A message that is listed already
+    /// gets a further copy.
     private mutating func put(_ write: MessageWrite, inFront: Bool, context: inout FoldContext) -> [Change] {
         var seen = write
         let place = inFront ? takeFront(of: write.key.channel) : takeEnd(of: write.key.channel)

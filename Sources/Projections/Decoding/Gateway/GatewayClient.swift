@@ -1,17 +1,21 @@
 import EventLog
 
-/// How Retrocast's clients apply the dispatches of a gateway. Only profiles use it.
+/// How Retrocast's clients apply the dispatches of a gateway. Only profiles use it (I16).
 ///
 /// Their stores have no versions and no tombstones. Each channel has a list of messages; dispatches add to it, replace
-/// in it and remove from it.
+/// in it and remove from it. This type remembers the lists, which the canonical state does not contain, and rewrites
+/// the decoder's changes into those that leave the folds with what a client shows.
+///
+/// It is no part of facts or snapshots: compactions are canonical, and a profile folds what they keep.
 struct GatewayClient: Codable, Sendable {
-    /// The listed messages, each with the places of its copies in its channel.
+    /// The listed messages, each with the places of its copies in its channel: element 0 is the message's own id,
+    /// element *n* the id `ID#(n+1)`. No value is empty.
     private var messages: [MessageKey: [Int]] = [:]
-    /// How many messages were ever appended to a channel's list.
+    /// How many messages were ever appended to a channel's list: the next place at the end. Removals do not lower it.
     private var counts: [EntityID: Int] = [:]
-    /// The place of a channel's first message, at most 0.
+    /// The least place of a channel's list, at most 0: pages of older messages get negative places.
     private var fronts: [EntityID: Int] = [:]
-    /// The frames of each typing user whose timers still run, the oldest first.
+    /// The frames of each typing user whose timers still ran at the last frame, the oldest first.
     private var typing: [EntityKey: [EventReference]] = [:]
     /// The listed channels and their copies.
     var channels = GatewayClientChannels()
@@ -19,6 +23,11 @@ struct GatewayClient: Codable, Sendable {
     init() {}
 
     /// Returns the changes of a dispatch as a client sees them; unchanged under the canonical profile.
+    ///
+    /// - Parameters:
+    ///   - changes: what the dispatch means canonically.
+    ///   - data: the dispatch's `d`. A dispatch without an object there changes nothing for a client.
+    ///   - user: the user whose connection is recorded; `nil` before READY.
     mutating func seen(
         _ changes: [Change],
         of event: GatewayEventName,
@@ -46,7 +55,10 @@ struct GatewayClient: Codable, Sendable {
 
 extension GatewayClient {
     /// Whether a client applies a dispatch. It silently drops one that it cannot decode.
+    ///
+    /// No `default`: a new dispatch must be decided here for every client.
     private static func reads(_ event: GatewayEventName, _ data: JSONObject, _ rules: ReadingRules) -> Bool {
+        // Only direct messages have recipients (`GatewayMembers.channel`).
         let isDirect = data["recipients"] != nil
         switch event {
         case .messageReactionAdd, .messageReactionRemove: return !rules.contains(.reactionsAreIgnored)
@@ -66,27 +78,33 @@ extension GatewayClient {
         }
     }
 
+    /// Whether a deletion passes a client's decoder. `member` is one that the whole object always has and the server's
+    /// shortened deletion lacks.
     private static func isWhole(_ data: JSONObject, _ member: String, _ rules: ReadingRules) -> Bool {
         !rules.contains(.deletionNeedsTheWholeObject) || data[member] != nil
     }
 
-    /// Whether an id matches a stored text: for some clients a number does not.
+    /// Whether an id matches a stored text. A client that compares without conversion does not find the text `"1"` by
+    /// the number `1`.
     private static func finds(_ id: JSONValue?, _ rules: ReadingRules) -> Bool {
         !rules.contains(.numbersNameNothing) || id?.number == nil
     }
 }
 
 extension GatewayClient {
+    /// Returns one write for each copy that a client changes; none if it ignores the update. Adds the message to its
+    /// channel's list if it is not listed, or as a further copy where creations always add.
     mutating func written(_ write: MessageWrite, isCreated: Bool, context: inout FoldContext) -> [Change] {
         let rules = context.rules
         var places = messages[write.key] ?? []
         if places.isEmpty || (isCreated && rules.contains(.createAlwaysAdds)) {
             if !isCreated, rules.contains(.unseenMessageIsNotUpdated) { return [] }
+            // An update of an unlisted message adds it, except where the rule above ended the function.
             _ = add(write.key, at: takeEnd(of: write.key.channel))
             places = messages[write.key] ?? []
         }
         assert(!places.isEmpty, "a listed message has a place")
-        // An update changes every copy; a creation is the last copy.
+        // An update reaches every copy. A creation concerns the last copy alone: the one just added, or the only one.
         let copies = isCreated ? places.count - 1..<places.count : 0..<places.count
         return copies.map { copy in
             var seen = write
@@ -97,6 +115,8 @@ extension GatewayClient {
         }
     }
 
+    /// Returns the deletion of every copy. For clients without tombstones a later creation brings the message back, and
+    /// a deletion of an unlisted message does nothing.
     private mutating func deleted(_ deletion: MessageDeletion, context: inout FoldContext) -> [Change] {
         var seen = deletion
         guard context.rules.contains(.deletedMessageComesBack) else { return [.message(.deleted(seen))] }
@@ -113,6 +133,7 @@ extension GatewayClient {
         copy == 0 ? id : context.names.id("\(context.names.text(id))#\(copy + 1)")
     }
 
+    /// Returns what a client makes of one change of a guild, or of something in it.
     private mutating func community(
         _ change: CommunityChange,
         of event: GatewayEventName,
@@ -120,9 +141,11 @@ extension GatewayClient {
         by user: EntityID?,
         context: inout FoldContext
     ) -> [Change] {
+        // GUILD_CREATE makes a `joined` too, which clients do follow.
         let isOwnMember = event == .guildMemberAdd || event == .guildMemberRemove
         switch change {
         case .membership(let guilds) where context.rules.contains(.readyTakesNoGuildAway):
+            // The whole set would take away the guilds that it lacks.
             return guilds.map { .community(.joined($0, true)) }
         case .joined where isOwnMember && context.rules.contains(.ownMembershipIsNotFollowed): return []
         case .readStates where context.rules.contains(.readStatesAreIgnored): return []
@@ -131,6 +154,8 @@ extension GatewayClient {
             guard context.rules.contains(.typingEndsWithItsFirstTimer) else { return [.community(change)] }
             let oldest = startTimer(EntityKey(.typing, channel, typist), context.event)
             return [.community(.typing(channel: channel, user: typist, .counts(from: oldest)))]
+        // From the payload, because the change's handles do not tell a number from its text, and JavaScript rounds
+        // numbers only.
         case .memberStated(let guild, let member, let nickname, _) where context.rules.contains(.numbersAreRounded):
             let roles = (data["roles"]?.array ?? []).compactMap { Self.roundedID($0, &context.names) }
             return [.community(.memberStated(guild: guild, user: member, nickname: nickname, roles: roles))]
@@ -139,6 +164,8 @@ extension GatewayClient {
     }
 
     /// Starts a typing timer and returns the oldest one still running: the first to expire ends the typing.
+    ///
+    /// A timer that seems to start later than now is dropped too: `recordedAt` may step back between events.
     private mutating func startTimer(_ key: EntityKey, _ event: EventReference) -> EventReference {
         let now = event.recordedAt
         let running = (typing[key] ?? []).filter {
@@ -148,7 +175,8 @@ extension GatewayClient {
         return running.first ?? event
     }
 
-    /// The changes that a client makes on a dispatch beyond the dispatch's own.
+    /// The changes that a client makes on a dispatch beyond the dispatch's own. A member that is missing or no id has
+    /// none.
     private static func consequences(
         of event: GatewayEventName,
         _ data: JSONObject,
@@ -167,10 +195,12 @@ extension GatewayClient {
         }
     }
 
-    /// An id as JavaScript has it: a number becomes the text of the nearest floating-point number.
+    /// An id as JavaScript has it: a number becomes the text of the nearest floating-point number. `nil` for anything
+    /// but a text or a whole number from 0 on.
     private static func roundedID(_ value: JSONValue, _ names: inout Names) -> EntityID? {
         if let text = value.string { return names.id(text) }
         guard let number = value.number, number.uint64 != nil else { return nil }
+        // With a fraction the number is written as a floating-point number; whole numbers keep all their digits.
         return names.id(JSONValue.number(JSONNumber(unchecked: number.text + ".0")).canonicalText)
     }
 }
@@ -182,7 +212,7 @@ extension GatewayClient {
         return (messages[key]?.count ?? 1) - 1
     }
 
-    /// Whether a message is listed.
+    /// Whether the channel's list contains a message.
     func has(_ key: MessageKey) -> Bool { messages[key] != nil }
 
     /// Takes the next place after all messages of a channel.
@@ -191,13 +221,14 @@ extension GatewayClient {
         return counts[channel] ?? 0
     }
 
-    /// Takes the next place before all messages of a channel.
+    /// Takes the next place before all messages of a channel: -1, -2, and so on.
     mutating func takeFront(of channel: EntityID) -> Int {
         fronts[channel, default: 0] -= 1
         return fronts[channel] ?? 0
     }
 
-    /// Removes the messages of a channel and returns them, ordered by id, with their copies.
+    /// Removes the messages of a channel and returns them, ordered by id, with their copies. The places given so far
+    /// are not given again. Cost: O(listed messages of the source).
     mutating func takeAll(of channel: EntityID, _ names: Names) -> [(key: MessageKey, copies: Range<Int>)] {
         let keys = messages.keys.filter { $0.channel == channel }
         let byID = Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) })

@@ -4,8 +4,16 @@ import EventLog
 ///
 /// `s` counts within one connection only. The recorder's name identifies a connection; frames without a name belong to
 /// the last unnamed connection in log order.
+///
+/// Owned by `GatewayDecoder`, which survives compactions: a repeat may arrive after the original's event was dropped,
+/// so `facts` stores every remembered dispatch. Cost of one dispatch: a hash of its bytes and, while `s` only grows,
+/// one comparison.
 struct GatewayConnections: Codable, Sendable {
     /// Identifies a dispatch within its connection: `s`, and the hash of its bytes under the log's `FrameKey` (I26).
+    /// Equal numbers with other bytes are two dispatches.
+    ///
+    /// Two words instead of one `UInt128`, which needs an alignment of 16 bytes: a `Dispatch` takes 32 bytes and not
+    /// 48.
     struct Mark: Hashable, Sendable, BitwiseCopyable {
         let s: Int64
         let high: UInt64
@@ -27,15 +35,19 @@ struct GatewayConnections: Codable, Sendable {
     }
 
     fileprivate struct Connection: Sendable {
+        /// The recorder's name for the connection; `nil` if the recorder gave none.
         var name: String?
-        /// The event that began it.
+        /// The sequence of the event that began it. No two connections share it, so it identifies the connection in
+        /// `holes`.
         let start: UInt64
-        /// The greatest `s` so far, and when a dispatch last came.
+        /// The greatest `s` so far; `nil` before the first dispatch. Forgetting dispatches does not lower it.
         var greatest: Int64?
+        /// When the last dispatch that was no repeat was recorded.
         var lastAt = Timestamp(seconds: 0)
-        /// In log order.
+        /// In log order, each mark once.
         fileprivate(set) var dispatches: [Dispatch] = []
-        /// The first sequence of each mark. `nil` while `s` only grows: then a binary search in `dispatches` finds it.
+        /// The first sequence of each mark. `nil` while `s` only grows: then a binary search in `dispatches` finds it,
+        /// and a connection of 100,000 dispatches needs no table.
         fileprivate var sequences: [Mark: UInt64]?
 
         init(name: String?, start: UInt64) {
@@ -47,10 +59,12 @@ struct GatewayConnections: Codable, Sendable {
         @inline(__always)
         func sequence(of mark: Mark) -> UInt64? {
             guard let last = dispatches.last else { return nil }
+            // Nearly every dispatch has a greater `s` than the last one, which proves it new without a search.
             if let sequences { return sequences[mark] }
             return mark.s > last.mark.s ? nil : search(mark)
         }
 
+        /// Binary search by `s`, which is distinct and ascending as long as `sequences` is `nil`.
         private func search(_ mark: Mark) -> UInt64? {
             assert(sequences == nil, "numbers that came out of order are found by the table")
             var (low, high) = (0, dispatches.count)
@@ -62,6 +76,7 @@ struct GatewayConnections: Codable, Sendable {
             return low < dispatches.count && dispatches[low].mark == mark ? dispatches[low].sequence : nil
         }
 
+        /// Remembers a new mark. If its `s` is the first that does not grow, builds the table, O(dispatches).
         @inline(__always)
         mutating func note(_ mark: Mark, at sequence: UInt64) {
             if sequences != nil || (dispatches.last.map { $0.mark.s >= mark.s } ?? false) { index(mark, sequence) }
@@ -74,6 +89,7 @@ struct GatewayConnections: Codable, Sendable {
             sequences?[mark] = sequence
         }
 
+        /// Builds the table from `dispatches`.
         fileprivate mutating func indexAll() {
             sequences = [:]
             for dispatch in dispatches { sequences?[dispatch.mark] = dispatch.sequence }
@@ -84,6 +100,7 @@ struct GatewayConnections: Codable, Sendable {
             (dispatches, sequences) = ([], nil)
         }
 
+        /// Forgets the older half. Half and not one at a time: removing from the front of an array moves the rest.
         private mutating func forget() {
             assert(dispatches.count >= 2 * markCountMax, "the last dispatches stay: only the older half is forgotten")
             for dispatch in dispatches.prefix(markCountMax) { sequences?[dispatch.mark] = nil }
@@ -98,25 +115,29 @@ struct GatewayConnections: Codable, Sendable {
     /// A recorder runs one connection, briefly two. The others are kept to recognise late frames of closed connections.
     private static let connectionCountMax = 8
 
-    /// No server repeats a frame this long after the connection's last frame.
+    /// A day: no server repeats a frame this long after the connection's last frame.
     private static let secondsAfterEnd: Int64 = 86_400
 
-    /// In order of their start, the newest last.
+    /// In order of their start, the newest last; at most `connectionCountMax`, names distinct.
     private var connections: [Connection] = []
     /// The last event noted. A compacted log replays kept events up to here again; they must not be noted twice.
     private var settled: UInt64 = 0
     /// The numbers `s` that never arrived.
     private(set) var holes = SequenceHoles()
-    /// Turns duplicate detection off, for input without duplicates.
+    /// Turns duplicate detection off, for input without duplicates: `ChannelFold` sets it, because its journals contain
+    /// no repeats. Not saved.
     var takesAll = false
-    /// When the current event was recorded.
+    /// When the current event was recorded. The owner sets it before each event; not saved.
     var now = Timestamp(seconds: 0)
-    /// The log's key for frame hashes. Not saved: the owner sets it.
+    /// The log's key for frame hashes. Not saved: the owner sets it, and sets it again after `init(facts:)` or a load.
     var key = FrameKey.none
 
     init() {}
 
-    /// Starts a connection. An earlier connection with the same name is forgotten.
+    /// Starts a connection. An earlier connection with the same name, or the earlier unnamed one, is forgotten.
+    ///
+    /// The recorder's `open` and the server's HELLO both start one connection. The second start loses no mark, because
+    /// HELLO precedes all dispatches.
     mutating func start(_ name: String?, at sequence: SequenceNumber) {
         guard sequence.rawValue > settled else { return }
         connections.removeAll { $0.name == name }
@@ -125,6 +146,9 @@ struct GatewayConnections: Codable, Sendable {
     }
 
     /// Notes a dispatch and returns whether it repeats an earlier one of its connection.
+    ///
+    /// A compacted log replays events whose dispatches the facts already contain. An event that finds its own sequence
+    /// is the original and no repeat; so is an event up to `settled` whose mark was forgotten since.
     @inline(__always)
     mutating func isRepeat(
         _ s: Int64,
@@ -137,14 +161,17 @@ struct GatewayConnections: Codable, Sendable {
         let index = connections.lastIndex { $0.name == name }
         if let first = index.flatMap({ connections[$0].sequence(of: mark) }) { return first < sequence.rawValue }
         guard sequence.rawValue > settled else { return false }
+        // A frame of a connection whose start is not in the log begins the connection itself.
         let place = index ?? begin(name, at: sequence)
+        // Before `note`, because a hole ends where `lastAt` was before this dispatch.
         watch(mark.s, on: place)
         connections[place].note(mark, at: sequence.rawValue)
         settled = sequence.rawValue
         return false
     }
 
-    /// Opens a hole where numbers are missing before `s`; fills one where `s` comes late.
+    /// Opens a hole where numbers are missing before `s`; fills one where `s` comes late. The first dispatch of a
+    /// connection opens none: a resumed session starts at any number.
     @inline(__always)
     private mutating func watch(_ s: Int64, on place: Int) {
         let greatest = connections[place].greatest
@@ -161,7 +188,10 @@ struct GatewayConnections: Codable, Sendable {
         connections[place].lastAt = now
     }
 
-    /// Forgets the dispatches of every connection that has a successor and was silent for a day.
+    /// Forgets the dispatches of every connection that has a successor and was silent for a day before `clock`, the
+    /// source's clock. Called by compactions alone (I27).
+    ///
+    /// The newest connection keeps its dispatches, because it may still be open.
     mutating func forgetEnded(at clock: Timestamp) {
         for place in connections.indices.dropLast() {
             let end = connections[place].lastAt.seconds.addingReportingOverflow(Self.secondsAfterEnd)
@@ -169,6 +199,7 @@ struct GatewayConnections: Codable, Sendable {
         }
     }
 
+    /// Appends a connection and returns its index. Drops the one that started first when there are too many.
     @discardableResult
     private mutating func begin(_ name: String?, at sequence: SequenceNumber) -> Int {
         if connections.count == Self.connectionCountMax { connections.removeFirst() }
@@ -179,7 +210,8 @@ struct GatewayConnections: Codable, Sendable {
 
 extension GatewayConnections {
     /// Everything: `{"settled":"…","holes":[…],"connections":[{"name","start","greatest","last","frames":[[s,"hash",
-    /// "sequence"]]}]}`, dispatches in log order.
+    /// "sequence"]]}]}`, dispatches in log order, `last` in microseconds since 1970 (UTC), hashes in hexadecimal
+    /// digits.
     var facts: JSONValue {
         .object([
             "settled": .string(String(settled)),
@@ -194,7 +226,7 @@ extension GatewayConnections {
         ])
     }
 
-    /// Everything, the dispatches of a connection as a hash.
+    /// Everything, the dispatches of a connection as one hash, for there may be a hundred thousand.
     func snapshot(into take: (JSONValue) -> Void) {
         take(.array([.string(String(settled)), holes.facts]))
         for connection in connections {
@@ -209,6 +241,8 @@ extension GatewayConnections {
 
     /// Reads what `facts` wrote. Ignores the member `seen` of an earlier program: its hashes had no key, so a remote
     /// could make up frames that match them.
+    ///
+    /// - Throws: `ProjectionError.facts` if a member has another form. Leaves `key` at `FrameKey.none`.
     init(facts: JSONValue) throws {
         guard let settled = facts["settled"]?.string.flatMap({ UInt64($0) }), let list = facts["connections"]?.array
         else { throw ProjectionError.facts("the connections of a gateway have another form") }
@@ -217,6 +251,7 @@ extension GatewayConnections {
         for fact in list.suffix(Self.connectionCountMax) {
             let start = fact["start"]?.string.flatMap { UInt64($0) } ?? 0
             var connection = Connection(name: fact["name"]?.string, start: start)
+            // Stored, because the dispatch with the greatest `s` may be forgotten.
             connection.greatest = fact["greatest"]?.number?.int64
             connection.lastAt = Timestamp(microseconds: fact["last"]?.number?.int64 ?? 0)
             for seen in fact["frames"]?.array ?? [] {
@@ -255,6 +290,8 @@ extension GatewayConnections {
 }
 
 /// Saves about 20 bytes a dispatch, as differences from the one before: a connection may have a hundred thousand.
+///
+/// The table of marks is not saved. A flag records that it existed, and the load builds it again.
 extension GatewayConnections.Connection: Codable {
     private enum CodingKeys: CodingKey { case name, start, greatest, lastAt, isOutOfOrder, dispatches }
 
@@ -268,7 +305,11 @@ extension GatewayConnections.Connection: Codable {
         try members.encode(dispatchBytes, forKey: .dispatches)
     }
 
-    /// The dispatches in log order, each by its differences to the one before and its hash.
+    /// The dispatches in log order. Each takes the difference of `s` and of the sequence to the one before (0 before
+    /// the first), as signed variable-length numbers, and 16 bytes of hash.
+    ///
+    /// Differences wrap, so numbers of any size come back. The low word of the hash comes first: that is a `UInt128` in
+    /// the memory of a little-endian machine, as `read` loads it.
     fileprivate var dispatchBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(dispatches.count * 20)
@@ -296,6 +337,7 @@ extension GatewayConnections.Connection: Codable {
         if isOutOfOrder { indexAll() }
     }
 
+    /// Appends what `dispatchBytes` wrote; false if the bytes end within a dispatch.
     private mutating func read(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var numbers = NumberReader(bytes)
         var last = (s: Int64(0), sequence: UInt64(0))
@@ -304,6 +346,7 @@ extension GatewayConnections.Connection: Codable {
                 return false
             }
             last = (last.s &+ s, last.sequence &+ UInt64(bitPattern: step))
+            // Unaligned, because the numbers before the hash have any length. `bytes(16)` checked the bound.
             let mark = GatewayConnections.Mark(s: last.s, hash: hash.loadUnaligned(as: UInt128.self))
             dispatches.append(GatewayConnections.Dispatch(mark: mark, sequence: last.sequence))
         }

@@ -6,15 +6,18 @@ import EventLog
 /// (same `s`, same bytes) is skipped. Frames that the recorder sent, and control frames, change nothing. An id may be a
 /// text or a number; numbers are 64-bit integers.
 ///
+/// Plain frames about messages do not come here: `PlainFrameScanner` reads them, with the same result (I18). A change
+/// of a rule for messages must therefore change both.
+///
 /// Source of the protocol: the upstream server's `internal/gateway/events.go` and `internal/models`.
 struct GatewayDecoder: EventDecoder {
     static let frameKind = "gateway.frame/1"
     static let linkKind = "recorder.link/1"
 
     var connections = GatewayConnections()
-    /// The user whose connection is recorded, from READY. It may change in the life of a log.
+    /// The user whose connection is recorded, from READY; `nil` before the first. It may change in the life of a log.
     private var recordingUser = Register<EntityID>()
-    /// A client's memory beside the state. Only profiles use it.
+    /// A client's memory beside the state; empty under the canonical profile.
     private var client = GatewayClient()
 
     init() {}
@@ -37,7 +40,7 @@ struct GatewayDecoder: EventDecoder {
         }
     }
 
-    /// Returns the changes of an answer as a client sees them.
+    /// Returns the changes of an answer as a client sees them. Called only under a profile's rules.
     mutating func seen(_ answer: GatewayAnswer, context: inout FoldContext) -> [Change] {
         client.seen(answer, context: &context)
     }
@@ -52,6 +55,7 @@ struct GatewayDecoder: EventDecoder {
     }
 
     /// Notes an inbound dispatch that the short way read; returns whether it repeats an earlier one of its connection.
+    /// A frame without `s` cannot be recognised and is never a repeat.
     @inline(__always)
     mutating func isRepeat(_ frame: PlainFrame, on connection: String?, at sequence: SequenceNumber) -> Bool {
         guard let counter = frame.counter else { return false }
@@ -67,11 +71,12 @@ struct GatewayDecoder: EventDecoder {
         take(recordingUser.snapshot { .string(names.text($0)) })
     }
 
-    /// The dispatches seen: no event is kept for their sake. The kept events give the recording user.
+    /// The dispatches seen: no event is kept for their sake. The kept events give the recording user (`collectNeeded`).
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { connections.facts }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
         guard !facts.isNull else { return }
+        // The facts do not contain the log's key, which the workspace may have set before.
         let key = connections.key
         connections = try GatewayConnections(facts: facts)
         connections.key = key
@@ -79,6 +84,8 @@ struct GatewayDecoder: EventDecoder {
 }
 
 extension GatewayDecoder {
+    /// Reads one inbound frame. Every fault becomes an issue; a fault outside `d` begins with `frame:`, one in `d` with
+    /// the dispatch's name.
     private mutating func readFrame(
         _ envelope: Envelope,
         payload: UnsafeRawBufferPointer,
@@ -97,7 +104,9 @@ extension GatewayDecoder {
             let frame = GatewayMembers(object, path: "", isChecked: isChecked)
             switch try frame.integer("op") {
             case 0: try readDispatch(frame, envelope, payload: payload, into: &changes, context: &context)
+            // HELLO, the first frame of every connection.
             case 10: connections.start(envelope.attributes["connection"], at: envelope.sequence)
+            // HEARTBEAT, RECONNECT, INVALID_SESSION, HEARTBEAT_ACK: they concern the connection, not the state.
             case 1, 7, 9, 11: break
             case let op: throw GatewayFault("op \(op) is none that a server sends")
             }
@@ -113,6 +122,7 @@ extension GatewayDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) throws(GatewayFault) {
+        // Before the name is read: a dispatch that no rule knows still fills its number, so it is no hole.
         if let s = try frame.optionalInteger("s") {
             let connection = envelope.attributes["connection"]
             let isRepeat = connections.isRepeat(s, payload, on: connection, at: envelope.sequence)
@@ -128,7 +138,8 @@ extension GatewayDecoder {
         }
     }
 
-    /// Quotes a name only if it looks like one: an issue contains no text of its event.
+    /// Quotes a name only if it looks like one (1 to 64 capitals, digits and `_`): an issue contains no text of its
+    /// event.
     private static func unknownEvent(_ name: String) -> GatewayFault {
         let isName =
             (1...64).contains(name.utf8.count)
@@ -136,6 +147,8 @@ extension GatewayDecoder {
         return GatewayFault(isName ? "event \(name) is not known" : "\"t\" is no event's name")
     }
 
+    /// Returns what a dispatch means canonically. READY also sets the recording user, after everything in it was
+    /// readable.
     private mutating func changes(
         of event: GatewayEventName,
         in frame: GatewayMembers,

@@ -1,4 +1,4 @@
-/// The dispatches of the gateway, by the names in `t`.
+/// The dispatches of the gateway, by the names in `t`. A name that is not here becomes an issue.
 enum GatewayEventName: String, CaseIterable {
     case ready = "READY"
     case messageCreate = "MESSAGE_CREATE"

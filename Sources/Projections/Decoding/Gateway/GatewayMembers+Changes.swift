@@ -1,8 +1,10 @@
 /// The changes that a dispatch makes, read from its `d`.
 extension GatewayMembers {
-    /// Returns the changes of one dispatch.
+    /// Returns the changes of one dispatch, things that it names before things that it changes.
     ///
     /// - Parameter recordingUser: the user whose own joins and leaves change the list of guilds.
+    /// - Throws: `GatewayFault` if a member that the event needs is missing or has a wrong type. Then the dispatch has
+    ///   no changes at all.
     func changes(
         of event: GatewayEventName,
         recordingUser: EntityID?,
@@ -33,8 +35,9 @@ extension GatewayMembers {
         }
     }
 
-    /// Reads READY: the guilds joined, the read states, and the channels that they name.
+    /// Reads READY: the guilds joined, which it names by id alone, the read states, and the channels that they name.
     func readyChanges(names: inout Names) throws(GatewayFault) -> [Change] {
+        // Required here too, so that READY without a user has one fault whatever else is wrong with it.
         _ = try id("user_id", names: &names)
         // A missing list is a fault: to read it as empty would leave every guild.
         guard object["guilds"] != nil else { throw fault("guilds", "is missing") }
@@ -50,6 +53,7 @@ extension GatewayMembers {
         return changes
     }
 
+    /// The member and, if it is the recording user, the guild that the user joined.
     private func memberAddition(recordingUser: EntityID?, names: inout Names) throws(GatewayFault) -> [Change] {
         let user = try id("user_id", names: &names)
         let member = try member(names: &names)
@@ -64,6 +68,7 @@ extension GatewayMembers {
         return user == recordingUser ? [removal, .community(.joined(guild, false))] : [removal]
     }
 
+    /// A gateway never uses a deleted message's id again, so the deletion is for ever.
     private func messageDeletion(names: inout Names) throws(GatewayFault) -> [Change] {
         let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("id", names: &names))
         return try naming(&names) + [.message(.deleted(MessageDeletion(key: key, permanence: .forever)))]
@@ -80,11 +85,13 @@ extension GatewayMembers {
         let channel = try id("id", names: &names)
         let guild = try optionalID("guild_id", names: &names)
         let deletion = ChannelChange.deleted(channel, cause: .channelDeleted, permanence: .forever)
+        // Only the guild is named: a channel must not come into being by its deletion.
         let named: [Change] = guild.map { [.community(.guildNamed($0))] } ?? []
         return named + [.channel(deletion)]
     }
 
-    /// The role's own `guild_id` decides. The outer one is the guild of the request and may differ.
+    /// Reads `guild_id` and `role`. The role's own `guild_id` decides; the outer one is the guild of the request and
+    /// may differ.
     private func outerRole(names: inout Names) throws(GatewayFault) -> [Change] {
         let outer = try id("guild_id", names: &names)
         return [.community(.guildNamed(outer)), try members("role").role(in: outer, names: &names)]
@@ -103,7 +110,7 @@ extension GatewayMembers {
         ]
     }
 
-    /// A `channel_id` of null means that the user left.
+    /// A `channel_id` of null means that the user left; a missing one is a fault.
     private func voice(names: inout Names) throws(GatewayFault) -> [Change] {
         let guild = try id("guild_id", names: &names)
         let user = try id("user_id", names: &names)
@@ -114,7 +121,8 @@ extension GatewayMembers {
         return try naming(&names) + [.community(.voice(guild: guild, user: user, channel: channel))]
     }
 
-    /// The guild and channel named by `guild_id` and `channel_id`; empty without `guild_id`.
+    /// The guild and channel named by `guild_id` and `channel_id`; empty without `guild_id`. They exist from then on,
+    /// even if no frame has stated them.
     private func naming(_ names: inout Names) throws(GatewayFault) -> [Change] {
         guard let guild = try optionalID("guild_id", names: &names) else { return [] }
         let channel = try id("channel_id", names: &names)

@@ -3,6 +3,9 @@ import EventLog
 /// Objects that occur in both frames and REST answers.
 extension GatewayMembers {
     /// Reads a whole message. Accepts the member names of Discord's gateway too.
+    ///
+    /// The gateway numbers no versions, so the time of the last edit is the version; an unedited message has none,
+    /// which is the least. `PlainFrame.change` must give the same (I18).
     func message(names: inout Names) throws(GatewayFault) -> MessageWrite {
         let key = MessageKey(channel: try id("channel_id", names: &names), id: try id("id", names: &names))
         let author = try author(names: &names)
@@ -26,12 +29,15 @@ extension GatewayMembers {
         )
     }
 
+    /// The members that a message's fields are read from, and those that no state shows. All others are kept in
+    /// `extra`.
     private static let messageMembers: Set<String> = [
         "id", "channel_id", "guild_id", "author_id", "author", "content", "created_at", "timestamp", "edited_at",
         "edited_timestamp", "author_username", "author_display_name", "author_avatar_hash", "attachments",
         "message_reference",
     ]
 
+    /// The members that no decoder knows, in the payload's order. Null counts as absent.
     private var messageExtra: JSONObject {
         var extra = JSONObject()
         for member in object.members where !Self.messageMembers.contains(member.name) && !member.value.isNull {
@@ -40,6 +46,8 @@ extension GatewayMembers {
         return extra
     }
 
+    /// Reads the author from `author_id` and the names beside it, else from Discord's object `author`. The display name
+    /// wins over the user name.
     private func author(names: inout Names) throws(GatewayFault) -> (id: String?, name: String?) {
         if optionalValue("author_id") == nil, let author = try optionalMembers("author") {
             let id = try author.id("id", names: &names)
@@ -56,7 +64,8 @@ extension GatewayMembers {
         )
     }
 
-    /// Reads a channel. One with `recipients` is for direct messages; any other belongs to a guild.
+    /// Reads a channel. One with `recipients` is for direct messages; any other belongs to a guild, which it names, as
+    /// it names its category (`parent_id`).
     func channel(names: inout Names) throws(GatewayFault) -> [Change] {
         if object["recipients"] != nil { return [.channel(.stated(try directChannel(names: &names)))] }
         let guild = try id("guild_id", names: &names)
@@ -64,6 +73,7 @@ extension GatewayMembers {
         let fields = ChannelFields(
             id: try id("id", names: &names),
             name: try statedText("name"),
+            // Discord's channel types; 1 and 3 are those of direct messages (Discord's reference, "Channel Types").
             kind: try kind(of: [0: "text", 2: "voice", 4: "category"]),
             guild: guild,
             topic: try optionalText("topic"),
@@ -85,17 +95,20 @@ extension GatewayMembers {
         )
     }
 
+    /// The word for the channel's `type`. A type that is not in `kinds` is a fault or, without `isChecked`, `nil`.
     private func kind(of kinds: [Int64: String]) throws(GatewayFault) -> String? {
         guard let type = try statedInteger("type") else { return nil }
         guard let kind = kinds[type] else {
             if !isChecked { return nil }
+            // Sorted, because the order of a dictionary's keys differs between runs and the reason is part of the state
+            // (I10).
             let known = kinds.keys.sorted().map(String.init).joined(separator: ", ")
             throw fault("type", "is \(type), none of \(known)")
         }
         return kind
     }
 
-    /// Reads a member; null `roles` are the empty set.
+    /// Reads a member; null or missing `roles` are the empty set.
     func member(names: inout Names) throws(GatewayFault) -> Change {
         .community(
             .memberStated(
@@ -121,7 +134,8 @@ extension GatewayMembers {
         )
     }
 
-    /// Permission bits as a decimal text. A number is read as 64 bits, which a floating-point number would not hold.
+    /// Permission bits as a decimal text. A number is read as 64 bits, which a floating-point number would not hold; a
+    /// text is taken as written.
     private func permissions() throws(GatewayFault) -> String? {
         if !isChecked { return try optionalText("permissions") }
         if let number = object["permissions"]?.number {

@@ -1,6 +1,7 @@
 import EventLog
 
-/// Why a frame is unreadable: lower case; of the frame's own text only names.
+/// Why a frame is unreadable. `reason` is in lower case and quotes only names of the frame, never its texts, because it
+/// becomes an issue.
 struct GatewayFault: Error {
     let reason: String
 
@@ -14,10 +15,14 @@ struct GatewayFault: Error {
 /// A member that is missing, null or of the wrong type is a fault. The fault names the path from the frame's root, such
 /// as `"d.id" is missing`. Without `isChecked`, for clients that check nothing, only ids are checked; any other member
 /// of the wrong type counts as absent.
+///
+/// A method without a prefix requires its member, `optional…` accepts null and absence, and `stated…` requires the
+/// member canonically and accepts anything without `isChecked`.
 struct GatewayMembers {
     let object: JSONObject
     /// Whether a member of the wrong type is a fault. Ids are always checked.
     let isChecked: Bool
+    /// The object's place in the frame, such as `d.read_states[0]`; empty for the frame itself.
     private let path: String
 
     init(_ object: JSONObject, path: String, isChecked: Bool = true) {
@@ -46,7 +51,8 @@ struct GatewayMembers {
         return isChecked ? try id(name, names: &names) : Self.id(value, names: &names)
     }
 
-    /// The ids of an array; empty if it is null or missing.
+    /// The ids of an array, in its order, repeats included; empty if it is null or missing. One element that is no id
+    /// makes the whole array a fault or, without `isChecked`, is left out.
     func ids(_ name: String, names: inout Names) throws(GatewayFault) -> [EntityID] {
         var ids: [EntityID] = []
         for element in try array(name) {
@@ -59,7 +65,8 @@ struct GatewayMembers {
         return ids
     }
 
-    /// The objects of an array; empty if it is null or missing.
+    /// The objects of an array; empty if it is null or missing. One element that is no object makes the whole array a
+    /// fault or, without `isChecked`, is left out.
     func list(_ name: String) throws(GatewayFault) -> [GatewayMembers] {
         var list: [GatewayMembers] = []
         for (index, element) in try array(name).enumerated() {
@@ -87,6 +94,7 @@ struct GatewayMembers {
         return text
     }
 
+    /// A text, or `nil` if the member is null or missing. Without `isChecked` a number counts as its text.
     func optionalText(_ name: String) throws(GatewayFault) -> String? {
         guard let value = optionalValue(name) else { return nil }
         return isChecked ? try text(name) : value.string ?? value.number?.canonicalText
@@ -112,6 +120,8 @@ struct GatewayMembers {
         isChecked ? try time(name) : try optionalTime(name)
     }
 
+    /// A whole number that fits 64 bits with a sign. Without `isChecked`, only the frame's own `op` and `s` are read
+    /// so.
     func integer(_ name: String) throws(GatewayFault) -> Int64 {
         guard let integer = try value(name).number?.int64 else { throw fault(name, "is no whole number") }
         return integer
@@ -154,7 +164,8 @@ struct GatewayMembers {
 
     private func place(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
 
-    /// The handle of a non-empty text or of a whole number from 0 on; `nil` for anything else.
+    /// The handle of a non-empty text or of a whole number from 0 on; `nil` for anything else. A number and the text of
+    /// its digits are one id.
     private static func id(_ value: JSONValue, names: inout Names) -> EntityID? {
         switch value {
         case .string(let text): text.isEmpty ? nil : names.id(text)

@@ -1,7 +1,8 @@
 import EventLog
 
-/// A path of a gateway's REST interface. Anything before `users`, `guilds` or `channels` is ignored.
+/// A path of a gateway's REST interface. Anything before `users`, `guilds` or `channels` is ignored, such as `/api/v1`.
 struct GatewayRoute {
+    /// The things that an answer contains; after `guild` and `channel` alone, the one that the path names.
     enum Subject {
         case guilds, directChannels, readStates
         case guild, guildChannels, roles, members, bans
@@ -10,10 +11,11 @@ struct GatewayRoute {
     }
 
     let subject: Subject
-    /// The id of the guild or channel that the path names.
+    /// The id of the guild or channel that the path names; `nil` for the user's own lists.
     let place: String?
     /// Whether the path searches the messages of a whole guild.
     let isSearch: Bool
+    /// The part after `?`, not decoded; empty without one.
     private let query: Substring
 
     /// Whether the query selects a page relative to a message: `before`, `after` or `around`.
@@ -30,6 +32,7 @@ struct GatewayRoute {
         let all = (halves.first ?? "").split(separator: "/")
         guard let root = all.firstIndex(where: { ["users", "guilds", "channels"].contains($0) }) else { return nil }
         let parts = all[root...].map(String.init)
+        // The path behind the root and its id.
         let tail = parts.dropFirst(2).joined(separator: "/")
         guard parts.count >= 2, let subject = Self.subject(parts[0], of: parts[1], tail, parts) else { return nil }
         self.subject = subject
@@ -37,6 +40,8 @@ struct GatewayRoute {
         isSearch = parts[0] == "guilds" && tail == "messages/search"
     }
 
+    /// The subject of a path; `nil` for all paths that are not listed here. Only `@me`, the recording user, has lists
+    /// of interest.
     private static func subject(_ root: String, of id: String, _ tail: String, _ parts: [String]) -> Subject? {
         switch (root, tail) {
         case ("users", "guilds") where id == "@me": .guilds
@@ -59,6 +64,10 @@ struct GatewayRoute {
     }
 
     /// Whether an answer with `count` elements is both the first and the last page.
+    ///
+    /// A full page proves nothing, because another may follow. So does a page behind a cursor, except `offset=0`.
+    ///
+    /// - Parameter limit: the server's page size for requests without `limit`.
     func isOnePage(_ count: Int, default limit: Int) -> Bool {
         var limit = limit
         for pair in query.split(separator: "&") {
@@ -73,7 +82,7 @@ struct GatewayRoute {
         return count < limit
     }
 
-    /// Adds the ids that an element leaves out, from the path and from its `user`.
+    /// Adds the ids that an element leaves out, from the path and from its `user`. Those that it has itself stay.
     func completed(_ object: JSONObject) -> JSONObject {
         var object = object
         switch subject {
@@ -87,6 +96,7 @@ struct GatewayRoute {
         return object
     }
 
+    /// Decodes an emoji, which a path percent-encodes as UTF-8 and a frame writes as it is.
     private static func decoded(_ text: String) -> String {
         String(decoding: PercentEncoding.decoded(Array(text.utf8)), as: UTF8.self)
     }

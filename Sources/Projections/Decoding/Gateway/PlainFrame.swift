@@ -4,6 +4,7 @@ import JSON
 /// A gateway's frame about one message, in the server's usual form: a packed message can hold all of it.
 ///
 /// Unknown members are kept verbatim. Borrows the frame's bytes: valid only as long as the payload it was read from.
+/// Bitwise copyable, so a batch of frames is one piece of memory without reference counts.
 struct PlainFrame: BitwiseCopyable {
     enum Happening: BitwiseCopyable {
         case written
@@ -13,17 +14,21 @@ struct PlainFrame: BitwiseCopyable {
     var happening = Happening.written
     /// The frame's `s`; `nil` if the frame has none.
     var counter: Int64?
-    /// The whole frame, if it has a counter; else empty.
+    /// The whole frame, if it has a counter; else empty. Its hash marks the dispatch.
     var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     var channel = EntityID.none
     var id = EntityID.none
     /// `EntityID.none` if the frame names no guild.
     var guild = EntityID.none
+    /// The author's id. It is a number below 2^63 in every plain frame; 0 in a deletion that names no author.
     var author: UInt64 = 0
+    /// The display name, else the user name; `nil` if the frame has neither.
     var authorName: JSONText?
     var content = JSONText.empty
     var createdAt = PackedTime.none
+    /// The version of the message; `PackedTime.none`, the least version, if it was never edited.
     var editedAt = PackedTime.none
+    /// `EntityID.none` if the message answers no other.
     var replyTo = EntityID.none
     /// The attachments, if any, and the members that no decoder knows.
     var rest = MemberRuns.none
@@ -46,7 +51,8 @@ extension PlainFrame {
         return editedAt.timestamp ?? createdAt.timestamp
     }
 
-    /// The message change that `GatewayDecoder` reads from the same frame (I18).
+    /// The message change that `GatewayDecoder` reads from the same frame (I18). The decoder's changes that name the
+    /// guild and the channel are missing: `SourceState.applyPlain` makes those itself.
     var change: Change {
         guard happening == .written else {
             return .message(.deleted(MessageDeletion(key: key, permanence: .forever)))
@@ -56,6 +62,7 @@ extension PlainFrame {
             .written(
                 MessageWrite(
                     key: key,
+                    // The gateway states no version; the time of the last edit orders the versions.
                     version: editedAt.timestamp,
                     order: .byID,
                     author: String(author),
@@ -88,6 +95,7 @@ struct PackedRest {
         let members = object.isEmpty ? [] : (try? JSONValue.parse(object))?.object?.members ?? []
         attachments = members.first { $0.name == Self.attachmentsName }?.value.array
         extra = JSONObject(
+            // The decoder leaves null members out (`messageExtra`), so a null member must not show here either.
             distinct: members.filter { !$0.value.isNull && $0.name != Self.attachmentsName }
         )
     }

@@ -9,9 +9,16 @@ import JSON
 ///
 /// Each step takes a scanner and returns it after the bytes read, or `nil` if they are not plain. The position then
 /// stays in registers; an `inout` scanner would live in memory.
+///
+/// A pure function of the bytes: a replay scans on one thread while another one folds (`ReplayBatch`). A frame refused
+/// without need costs time and changes no result.
 enum PlainFrameScanner {
+    /// The frame under construction. A pointer and not an `inout` value: the steps fill single fields in place, and
+    /// nobody else holds the frame meanwhile.
     fileprivate typealias Room = UnsafeMutablePointer<PlainFrame>
 
+    /// The known members that have occurred, of the frame and of its `d` in one set: `JSONValue.parse` gives the last
+    /// of two equal names, which one pass cannot know when it reads the first.
     fileprivate struct Members: OptionSet {
         let rawValue: UInt32
 
@@ -32,6 +39,7 @@ enum PlainFrameScanner {
         static let attachments = Members(rawValue: 1 << 14)
         static let reference = Members(rawValue: 1 << 15)
 
+        // The members that the decoder requires. `s` is optional in a frame, as the decoder reads it.
         static let ofFrame: Members = [.op, .t, .d]
         static let ofDeletion: Members = [.id, .channel]
         static let ofWrite: Members = [.id, .channel, .author, .content, .createdAt]
@@ -44,13 +52,17 @@ enum PlainFrameScanner {
         }
     }
 
+    /// The frame of a payload; `nil` if it is not plain. The frame borrows `bytes`.
     static func frame(_ bytes: UnsafeRawBufferPointer) -> PlainFrame? {
         var frame = PlainFrame()
         return scan(bytes, into: &frame) ? frame : nil
     }
 
     /// Reads a frame into initialized memory; false if it is not plain, and then `room` is meaningless.
+    ///
+    /// The frame borrows `bytes`, which must outlive it. Cost: one pass over the bytes, no allocation.
     static func scan(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutablePointer<PlainFrame>) -> Bool {
+        // The message store holds no longer texts.
         guard bytes.count <= TextPool.countMax else { return false }
         var scanner = JSONScanner(bytes)
         room.pointee = PlainFrame()
@@ -67,14 +79,17 @@ enum PlainFrameScanner {
             } else if scanner.takeName("s") {
                 guard seen.note(.s) else { return false }
                 if scanner.takeNull() { continue }
+                // Negative numbers, fractions and exponents go the general way, which decides what they mean.
                 counter = scanner.wholeNumber()
                 if counter == nil { return false }
             } else if scanner.takeName("t") {
                 guard seen.note(.t), let next = eventName(scanner, room) else { return false }
                 scanner = next
             } else if scanner.takeName("op") {
+                // Op 0 is a dispatch; every other op is a control frame.
                 guard seen.note(.op), scanner.wholeNumber() == 0 else { return false }
             } else {
+                // An unknown member of the frame itself is checked and dropped, as the decoder drops it.
                 scanner = member
                 guard scanner.passName(), scanner.passValue() else { return false }
             }
@@ -84,11 +99,15 @@ enum PlainFrameScanner {
         guard scanner.isAtEnd, seen.isSuperset(of: .ofFrame) else { return false }
         if let counter {
             assert(counter < 1 << 63, "wholeNumber() gives numbers below 2^63 only")
+            // The bytes are needed for the mark of a numbered dispatch alone (`GatewayConnections.isRepeat`).
             (room.pointee.counter, room.pointee.bytes) = (Int64(counter), bytes)
         }
+        // Only here, because `t` may follow `d`. A deletion that repeats members of the message is checked in full as
+        // well; one in another form goes the general way.
         return seen.isSuperset(of: room.pointee.happening == .deleted ? .ofDeletion : .ofWrite)
     }
 
+    /// Reads the object under `d`.
     @inline(never)
     private static func data(_ start: JSONScanner, _ room: Room, _ members: inout Members) -> JSONScanner? {
         var scanner = start
@@ -103,6 +122,7 @@ enum PlainFrameScanner {
         return scanner.take(UInt8(ascii: "}")) ? scanner : nil
     }
 
+    /// Reads one member of `d`. The byte after the opening quote selects the few names to compare with.
     @inline(__always)
     private static func member(_ start: JSONScanner, _ room: Room, _ seen: inout Members) -> JSONScanner? {
         var scanner = start
@@ -126,6 +146,7 @@ enum PlainFrameScanner {
         return unknown(start, room)
     }
 
+    /// Reads a member whose name begins with `c`.
     @inline(__always)
     private static func memberInC(_ start: JSONScanner, _ room: Room, _ seen: inout Members) -> JSONScanner? {
         var scanner = start
@@ -139,6 +160,7 @@ enum PlainFrameScanner {
         return seen.note(.createdAt) ? time(scanner, into: &room.pointee.createdAt) : nil
     }
 
+    /// Reads a member whose name begins with `a`.
     @inline(__always)
     private static func memberInA(_ start: JSONScanner, _ room: Room, _ seen: inout Members) -> JSONScanner? {
         var scanner = start
@@ -160,7 +182,11 @@ enum PlainFrameScanner {
         return unknown(start, room)
     }
 
-    /// Keeps a member that no decoder knows. Refuses Discord's synonyms of known members, which the decoder reads.
+    /// Keeps a member that no decoder knows, verbatim. Refuses Discord's synonyms of known members, which the decoder
+    /// reads.
+    ///
+    /// Also refuses a member that needs more runs than `MemberRuns` has. A null member equals an absent one, so it is
+    /// kept only as part of a run.
     @inline(never)
     private static func unknown(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
@@ -180,6 +206,8 @@ enum PlainFrameScanner {
 // MARK: - Values
 
 extension PlainFrameScanner {
+    /// Reads `t`. Creation and update are one happening: a write, whose version decides (`docs/semantics.md`,
+    /// "Messages").
     @inline(never)
     private static func eventName(_ start: JSONScanner, _ room: Room) -> JSONScanner? {
         var scanner = start
@@ -189,6 +217,8 @@ extension PlainFrameScanner {
         return scanner.takeLiteral("DELETE\"") ? scanner : nil
     }
 
+    /// Reads an id that is a number below 2^63, as text or number. Such an id is its own handle, so no `Names` is
+    /// needed; other ids go the general way.
     @inline(never)
     private static func id(_ start: JSONScanner, into room: inout EntityID) -> JSONScanner? {
         var scanner = start
@@ -197,6 +227,7 @@ extension PlainFrameScanner {
         return scanner
     }
 
+    /// Reads the author's id as a number: a message shows its author as text, not as a handle.
     @inline(never)
     private static func author(_ start: JSONScanner, into room: inout UInt64) -> JSONScanner? {
         var scanner = start
@@ -214,6 +245,7 @@ extension PlainFrameScanner {
         return scanner
     }
 
+    /// Passes the avatar: a known member that no state shows.
     @inline(never)
     private static func avatar(_ start: JSONScanner) -> JSONScanner? {
         var scanner = start
@@ -242,6 +274,7 @@ extension PlainFrameScanner {
         if scanner.takeNull() { return scanner }
         guard scanner.take(UInt8(ascii: "[")) else { return nil }
         if scanner.take(UInt8(ascii: "]")) { return scanner }
+        // Back to the start of the value, since a bracket was passed to look for an empty array.
         scanner = start
         guard scanner.passValue(), room.pointee.rest.add(scanner.bytes(from: member), isNull: false) else { return nil }
         return scanner
