@@ -16,14 +16,17 @@ public struct Gap: Codable, Hashable, Sendable {
 
 /// The gaps that recorders report: `recorder.gap/1`, and payloads too large to keep (`recorder.oversize/1`).
 ///
-/// An event with the same topic, reason and beginning, and an end, closes a gap.
+/// An event with the same topic, reason and beginning, and an end, closes a gap. Facts contain every gap, so no event
+/// is kept for them.
 struct RecorderGaps: StatePart {
+    /// In the order in which they opened.
     private(set) var gaps: [Gap] = []
     /// The last event accounted for. A compacted log replays kept events up to here again; they change nothing.
     private var upTo: UInt64 = 0
 
     init() {}
 
+    /// Reads the event that opens or closes a gap. A closing event whose opening is not in the log makes a closed gap.
     mutating func read(_ payload: UnsafeRawBufferPointer, context: inout FoldContext) {
         guard let value = try? JSONValue.parse(payload), let gap = Gap(value) else {
             return context.issue("gap: it has another form")
@@ -33,12 +36,13 @@ struct RecorderGaps: StatePart {
         if let open { gaps[open].to = gap.to ?? gaps[open].to } else { gaps.append(gap) }
     }
 
-    /// Notes an event whose payload was too large to keep.
+    /// Notes an event whose payload was too large to keep: a gap of one instant, since only this change is missing.
     mutating func readOversize(at event: EventReference) {
         guard take(event) else { return }
         gaps.append(Gap(topic: nil, from: event.recordedAt, to: event.recordedAt, reason: "oversize"))
     }
 
+    /// Notes an event; false if the loaded facts account for it already.
     private mutating func take(_ event: EventReference) -> Bool {
         guard event.sequence.rawValue > upTo else { return false }
         upTo = event.sequence.rawValue

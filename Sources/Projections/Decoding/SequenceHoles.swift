@@ -3,12 +3,15 @@ import EventLog
 /// The numbers `s` of a gateway's connections that never arrived: the server drops frames when its queue is full.
 ///
 /// A number that arrives late (two frames swapped) fills its hole. Frames missing before a connection's first one, or
-/// after its last one, cannot be detected.
+/// after its last one, cannot be detected. Owned by `GatewayConnections`, which decides what is missing and what is
+/// late.
 struct SequenceHoles: Codable, Sendable {
     private struct Hole: Codable {
         /// Identifies the connection: the sequence of the event that began it.
         var connection: UInt64
+        /// The missing numbers, both ends included; never empty.
         var numbers: ClosedRange<Int64>
+        /// When the dispatches before and after the hole were recorded.
         var from: Timestamp
         var to: Timestamp
 
@@ -21,9 +24,11 @@ struct SequenceHoles: Codable, Sendable {
 
     static let reason = "hole"
 
-    /// Further holes are ignored: a remote with this many sends no frames in order.
+    /// Further holes are ignored: a remote with this many sends no frames in order, and facts must not grow with it
+    /// (I27).
     private static let countMax = 65_536
 
+    /// In the order in which they opened; the parts of a split hole stay in its place, ascending.
     private var holes: [Hole] = []
 
     init() {}
@@ -38,11 +43,13 @@ struct SequenceHoles: Codable, Sendable {
         holes.append(Hole(connection: connection, numbers: last + 1...next - 1, from: from, to: to))
     }
 
-    /// Removes a late number from its hole, which may split in two.
+    /// Removes a late number from its hole, which may split in two; does nothing if no hole contains it. Cost:
+    /// O(holes).
     mutating func fill(_ number: Int64, on connection: UInt64) {
         let index = holes.lastIndex { $0.connection == connection && $0.numbers.contains(number) }
         guard let index else { return }
         let hole = holes.remove(at: index)
+        // The upper part first: the lower part is then inserted before it.
         if number < hole.numbers.upperBound {
             holes.insert(hole.with(number + 1...hole.numbers.upperBound), at: index)
         }
@@ -53,7 +60,7 @@ struct SequenceHoles: Codable, Sendable {
 }
 
 extension SequenceHoles {
-    /// Everything: `[["connection", first, last, from, to]]`, times in microseconds.
+    /// Everything: `[["connection", first, last, from, to]]`, times in microseconds since 1970 (UTC).
     var facts: JSONValue {
         .array(
             holes.map { hole in

@@ -2,8 +2,11 @@ import EventLog
 
 /// The channels that are gone for ever, deleted by name or with their guild, and the event that deleted each.
 ///
-/// The result does not depend on order of arrival: a channel whose guild is gone is gone too, whichever of the two became
-/// known first. Deletion by name is the stronger cause.
+/// The result does not depend on order of arrival: a channel whose guild is gone is gone too, whichever of the two
+/// became known first. Deletion by name is the stronger cause.
+///
+/// `Channels` and `Community` each have a copy and give it every change, so both know the same fates without seeing
+/// each other.
 struct ChannelFates: Codable, Sendable {
     /// Why a channel is gone, and since which event.
     struct Fate: Codable, Hashable, Sendable {
@@ -11,7 +14,10 @@ struct ChannelFates: Codable, Sendable {
         var event: EventReference
     }
 
+    /// The channels that a deletion named, with its event.
     private var byName: [EntityID: EventReference] = [:]
+    /// The first guild that each channel was known to be in, and the reverse, in order of discovery. Entries stay after
+    /// a deletion.
     private var guildOfChannel: [EntityID: EntityID] = [:]
     private var channelsOfGuild: [EntityID: [EntityID]] = [:]
     private var deletedGuilds: [EntityID: EventReference] = [:]
@@ -26,13 +32,14 @@ struct ChannelFates: Codable, Sendable {
         return deletedGuilds[guild].map { Fate(cause: .guildDeleted, event: $0) }
     }
 
-    /// The guild that a channel is known to be in.
+    /// The guild that a channel is known to be in; `nil` if none was named, as for direct messages.
     func guild(of channel: EntityID) -> EntityID? { guildOfChannel[channel] }
 
     /// The channels known to be in a guild, in the order in which that became known.
     func channels(inGuild guild: EntityID) -> [EntityID] { channelsOfGuild[guild] ?? [] }
 
-    /// Applies one change and returns the channels whose fate it changed.
+    /// Applies one change and returns the channels whose fate it changed. Cost: O(1), or O(channels of the guild) for a
+    /// guild's deletion.
     mutating func apply(_ change: Change, at event: EventReference) -> [EntityID] {
         switch change {
         case .channel(let change): apply(change, at: event)
@@ -65,6 +72,7 @@ struct ChannelFates: Codable, Sendable {
         guard let guild, guildOfChannel[channel] == nil else { return [] }
         guildOfChannel[channel] = guild
         channelsOfGuild[guild, default: []].append(channel)
+        // `event` is `nil` for a fact, and a fact is no late link.
         if deletedGuilds[guild] != nil || byName[channel] != nil { lateLinks[channel] = event }
         return deletedGuilds[guild] != nil && byName[channel] == nil ? [channel] : []
     }

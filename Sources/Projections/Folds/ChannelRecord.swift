@@ -27,18 +27,22 @@ struct ChannelRecord: Codable, Sendable {
     }
 
     var fields: ChannelFields
+    /// Set by deletions that can be undone, and by moves of a branch's tip. A channel that is gone for ever keeps it.
     var standing = Standing.live
+    /// In order of their events' sequences.
     private(set) var entries: [Entry] = []
 
     init(fields: ChannelFields) {
         self.fields = fields
     }
 
+    /// Appends a history entry with the current fields; set those first.
     mutating func enter(_ happening: Happening, at event: EventReference, isNaming: Bool = false) {
         entries.append(Entry(event: event, happening: happening, fields: fields, isNaming: isNaming))
     }
 
-    /// Inserts the channel's end at its event's place in the log, which may be before known entries.
+    /// Inserts the channel's end at its event's place in the log, which may be before known entries: a channel may turn
+    /// out late to be in a guild that was deleted long before.
     mutating func fall(_ fate: ChannelFates.Fate) {
         let entry = Entry(event: fate.event, happening: .deleted(fate.cause), fields: fields, isNaming: false)
         let place = entries.firstIndex { $0.event.sequence > fate.event.sequence } ?? entries.count

@@ -2,10 +2,12 @@ import EventLog
 
 /// The channels of one source, deleted ones included.
 ///
-/// A channel exists from the first change that names it, in any role. It is gone for ever once a gateway deletes it or its
-/// guild. A folder's channel comes back when a file is written below it.
+/// A channel exists from the first change that names it, in any role. It is gone for ever once a gateway deletes it or
+/// its guild. A folder's channel comes back when a file is written below it.
 struct Channels: Fold {
+    /// In the order in which the channels became known; never removed, so slots are stable.
     private var records: [ChannelRecord] = []
+    /// The index in `records` of each channel.
     private var slots: [EntityID: Int] = [:]
     private var fates = ChannelFates()
 
@@ -20,7 +22,9 @@ struct Channels: Fold {
         return records[slot].standing == .live
     }
 
-    /// The live channels that the remote itself has stated: a guild's, or (`nil`) those of direct messages.
+    /// The live channels that the remote itself has stated, in the order in which they became known: a guild's, or
+    /// (`nil`) those of direct messages. Channels that were only named are left out, because a list that lacks them
+    /// proves nothing. Cost: O(channels).
     func stated(in guild: EntityID?) -> [EntityID] {
         records.filter { record in
             let isMeant = guild == nil ? record.fields.recipients != nil : record.fields.guild == guild
@@ -30,6 +34,8 @@ struct Channels: Fold {
     }
 
     mutating func apply(_ change: Change, in context: inout FoldContext) {
+        // First, so that a change cannot revive a channel that it shows to be gone. The history entries of the fallen
+        // come last, after the channel has a record.
         let fallen = fates.apply(change, at: context.event)
         switch change {
         case .channel(let change): apply(change, in: &context)
@@ -49,6 +55,7 @@ struct Channels: Fold {
         }
     }
 
+    /// Makes a channel known, and its guild if it had none. A channel that is known to be gone gets no record.
     private mutating func name(_ channel: EntityID, guild: EntityID?, in context: inout FoldContext) {
         guard let slot = slots[channel] else {
             guard fates.fate(of: channel) == nil else { return }
@@ -62,6 +69,7 @@ struct Channels: Fold {
         context.touch(EntityKey(.channels, channel))
     }
 
+    /// Sets all fields, except that a statement without a guild leaves the known one.
     private mutating func state(_ fields: ChannelFields, in context: inout FoldContext) {
         guard fates.fate(of: fields.id) == nil else { return }
         var fields = fields
@@ -69,6 +77,7 @@ struct Channels: Fold {
         let slot = slots[fields.id] ?? insert(fields)
         fields.guild = fields.guild ?? records[slot].fields.guild
         let standing = records[slot].standing
+        // A repeat makes no entry, so a compaction may drop its event.
         guard !isKnown || standing != .live || records[slot].fields != fields else { return }
         records[slot].fields = fields
         records[slot].standing = .live
@@ -76,6 +85,7 @@ struct Channels: Fold {
         context.touch(EntityKey(.channels, fields.id))
     }
 
+    /// Ends a channel that may come back. Does nothing if it is not live.
     private mutating func vanish(
         _ channel: EntityID,
         cause: MessageDeletion.Cause,
@@ -87,6 +97,7 @@ struct Channels: Fold {
         context.touch(EntityKey(.channels, channel))
     }
 
+    /// Makes a known channel appear or vanish without a history entry.
     private mutating func stand(_ channel: EntityID, isPresent: Bool, in context: inout FoldContext) {
         guard let slot = slots[channel], fates.fate(of: channel) == nil else { return }
         records[slot].standing = isPresent ? .live : .deleted
@@ -137,6 +148,7 @@ extension Channels {
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 
+    /// Drops nothing; `facts` condense the channels that were only named.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
     func collectNeeded(into sequences: inout Set<UInt64>) {
@@ -155,7 +167,8 @@ extension Channels {
         records.indices.sorted { names.precedes(records[$0].fields.id, records[$1].fields.id) }
     }
 
-    /// The channels that only dropped events named, and the links to guilds. Keeping an event for each would be too much.
+    /// The channels that only dropped events named, and the links to guilds. Keeping an event for each would be too
+    /// much: every message names its channel.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
         let namings = sortedPlaces(names).lazy.flatMap { records[$0].namings(keeping: kept) }
         let named = namings.map { JSONValue.object($0.namingFact(names: names)) }
@@ -171,6 +184,8 @@ extension Channels {
             }
             let guild = fact["guild"]?.string.map { names.id($0) }
             var context = FoldContext(names: names, event: event)
+            // With the event that named it then, so the entry is the same. `name` makes no handles, so a copy of
+            // `names` will do.
             name(names.id(id), guild: guild, in: &context)
         }
         fates.load(facts: facts["links"], names: &names)

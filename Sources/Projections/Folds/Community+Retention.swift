@@ -12,10 +12,14 @@ extension Community {
     static let presenceSeconds: Int64 = 30 * 86_400
 
     /// Forgets typing that has ended, and presences that have not changed for `presenceSeconds` (I27).
+    ///
+    /// - Parameter clock: the source's own clock, never the machine's (I10).
     mutating func forgetPast(at clock: Timestamp) {
         let isOver = { (event: EventReference) in TypingChange.end(ofTypingAt: event.recordedAt) <= clock }
         // Everything up to one sequence is forgotten, so that events applied again are recognised by sequence alone.
         let lasting = typing.values.filter { !isOver($0) }.map(\.sequence.rawValue).min()
+        // Up to the event before the oldest that lasts. Typing that is over but began after it stays until the next
+        // compaction.
         let last = lasting.map { $0 - 1 } ?? typing.values.map(\.sequence.rawValue).max() ?? 0
         typingForgotten = max(typingForgotten, last)
         typing = typing.filter { $0.value.sequence.rawValue > typingForgotten }

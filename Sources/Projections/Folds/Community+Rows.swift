@@ -12,7 +12,8 @@ extension Community {
         }
     }
 
-    /// A deleted role has the key of its last guild.
+    /// The keys of rows that exist or did. A deleted role has the key of its last guild. Typing and read states have no
+    /// past keys.
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         guard section != .typing, section != .readStates else { return keys(in: section, names: names) }
         let known = registers.compactMap { key, register in

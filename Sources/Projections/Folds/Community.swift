@@ -2,18 +2,20 @@ import EventLog
 
 /// The guilds of one source with their members, roles, bans and voice states; also presences, typing and read states.
 ///
-/// None of these carries a version, so the last event in log order wins. A deleted guild or role stays deleted, whatever
-/// arrives. Voice states and typing in a channel that is gone are not shown, whenever they became known.
+/// None of these carries a version, so the last event in log order wins. A deleted guild or role stays deleted,
+/// whatever arrives. Voice states and typing in a channel that is gone are not shown, whenever they became known.
 struct Community: Fold {
-    /// By row key; roles by id alone, because a role stays the same role if another guild names it.
+    /// By row key; roles by id alone, because a role stays the same role if another guild names it. `row(of:_:)` gives
+    /// the row's key.
     var registers: [EntityKey: Register<CommunityValue>] = [:]
     /// Guilds and roles that are deleted for ever, by their register's key.
     var ends: [EntityKey: EventReference] = [:]
-    /// The guilds ever known, in the order in which they became known.
+    /// The guilds known and not deleted, in the order in which they became known.
     private var guilds: [EntityID] = []
     /// The keys of all voice states ever set, in order of appearance.
     private var voices: [EntityKey] = []
-    /// The event from which each user's typing in each channel counts.
+    /// The event from which each user's typing in each channel counts. Typing that has ended stays until a compaction;
+    /// only `row` compares it with `asOf`.
     var typing: [EntityKey: EventReference] = [:]
     /// Typing up to this sequence is over and forgotten. Events up to it may be applied again after a compaction and then
     /// start no typing.
@@ -21,9 +23,11 @@ struct Community: Fold {
     var readStates = ReadStates()
     var fates = ChannelFates()
 
-    /// The read states of the last READY.
+    /// The read states of the last READY or answer; a later one replaces all of them.
     struct ReadStates: Codable, Sendable {
+        /// The event that stated them; `nil` before the first.
         var event: EventReference?
+        /// The last message read in each channel; the inner `nil` means that none was read.
         var lastMessages: [EntityKey: EntityID?] = [:]
     }
 
@@ -69,6 +73,7 @@ struct Community: Fold {
                 position: position,
                 color: color
             )
+            // A deleted role stays deleted, but the statement still makes its guild known.
             guard ends[Self.roleKey(id)] == nil else { return _ = self.name(guild, in: &context) }
             set(.role(role), for: Self.roleKey(id), of: guild, in: &context)
         case .roleDeleted(let guild, let id):
@@ -110,6 +115,7 @@ extension Community {
         return true
     }
 
+    /// Sets the whole list of joined guilds. Guilds that it lacks stay known, but are no longer joined.
     private mutating func setMembership(_ joined: [EntityID], in context: inout FoldContext) {
         for guild in joined { name(guild, in: &context) }
         let joined = Set(joined)
@@ -127,6 +133,8 @@ extension Community {
         set(value, for: key, in: &context)
     }
 
+    /// Sets or, with `nil`, removes a value. Touches the rows before and after, which differ where a role changes its
+    /// guild.
     private mutating func set(_ value: CommunityValue?, for key: EntityKey, in context: inout FoldContext) {
         let before = registers[key]?.value
         if key.section == .voiceStates, registers[key] == nil { voices.append(key) }
@@ -141,15 +149,18 @@ extension Community {
         return EntityKey(.roles, guild, key.first)
     }
 
+    /// Deletes a guild for ever, with everything in it. Cost: O(registers of the source).
     private mutating func delete(guild: EntityID, in context: inout FoldContext) {
         let key = Self.guildKey(guild)
         guard ends[key] == nil else { return }
         ends[key] = context.event
         guilds.removeAll { $0 == guild }
         let fallen = registers.compactMap { Self.lies($0.key, $0.value.value, in: guild) ? $0.key : nil }
+        // Sorted, because touched rows are in order and a dictionary is not (I10).
         for key in context.names.sorted(fallen) { set(nil, for: key, in: &context) }
     }
 
+    /// Whether a value goes with its guild. Presences belong to users, not to guilds.
     private static func lies(_ key: EntityKey, _ value: CommunityValue?, in guild: EntityID) -> Bool {
         switch value {
         case .guild, .member, .banned, .voice: key.first == guild
@@ -158,7 +169,7 @@ extension Community {
         }
     }
 
-    /// Deletes a role, and takes it from every member.
+    /// Deletes a role for ever, and takes it from every member. Cost: O(registers of the source).
     private mutating func delete(role: EntityID, in context: inout FoldContext) {
         let key = Self.roleKey(role)
         guard ends[key] == nil else { return }
@@ -174,10 +185,12 @@ extension Community {
         }
     }
 
+    /// The roles that are not deleted, as a set in the order of the ids' UTF-8 bytes: equal sets then compare as equal.
     private func living(_ roles: [EntityID], names: Names) -> [EntityID] {
         names.sorted(Set(roles.filter { ends[Self.roleKey($0)] == nil }))
     }
 
+    /// Begins, renews or ends a user's typing. Events that a compaction has accounted for do nothing.
     private mutating func type(
         _ user: EntityID,
         in channel: EntityID,
@@ -194,12 +207,14 @@ extension Community {
         context.touch(key)
     }
 
+    /// Replaces the read states, and touches the rows that differ.
     private mutating func read(
         _ states: [(channel: EntityID, lastMessage: EntityID?)],
         in context: inout FoldContext
     ) {
         var lastMessages: [EntityKey: EntityID?] = [:]
         for state in states {
+            // A subscript would take a `nil` for the removal of the entry.
             lastMessages.updateValue(state.lastMessage, forKey: EntityKey(.readStates, state.channel))
         }
         let keys = Set(lastMessages.keys).union(readStates.lastMessages.keys)

@@ -1,4 +1,5 @@
-/// The value of one guild, member, role, ban, presence or voice state.
+/// The value of one guild, member, role, ban, presence or voice state. Texts are compared byte for byte, so the
+/// register notes a change from one spelling in Unicode to another.
 enum CommunityValue: Codable, Hashable, Sendable {
     case guild(Guild)
     case member(Member)
@@ -10,6 +11,7 @@ enum CommunityValue: Codable, Hashable, Sendable {
     struct Guild: Codable, Hashable, Sendable {
         var name: ExactText?
         var owner: EntityID?
+        /// Whether the recording user is in the guild.
         var isJoined = false
     }
 
@@ -20,8 +22,10 @@ enum CommunityValue: Codable, Hashable, Sendable {
     }
 
     struct Role: Codable, Hashable, Sendable {
+        /// The guild that stated the role last.
         var guild: EntityID
         var name: ExactText?
+        /// The permission bits as a decimal text, which has no limit of width.
         var permissions: ExactText?
         var position: Int64?
         var color: Int64?

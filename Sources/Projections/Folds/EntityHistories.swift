@@ -1,6 +1,8 @@
 import EventLog
 
 /// The histories of one fold's entities, each oldest first.
+///
+/// An entity that is gone keeps its history, so its key stays known for ever.
 struct EntityHistories: Codable, Sendable {
     private var entries: [EntityKey: [HistoryEntry]] = [:]
 
@@ -20,6 +22,7 @@ struct EntityHistories: Codable, Sendable {
         entries[key, default: []].append(entry)
     }
 
+    /// Adds the sequences of all entries: histories have no facts, so replaying the kept events must give them again.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for history in entries.values {
             for entry in history { sequences.insert(entry.sequence.rawValue) }
@@ -63,6 +66,7 @@ extension HistoryEntry {
 }
 
 extension Timestamp {
-    /// Seconds and nanoseconds as text, for snapshots. The nanoseconds are not padded.
+    /// Seconds and nanoseconds as text, for snapshots. The nanoseconds are not padded, so this is no decimal number:
+    /// `1.5` means 5 ns.
     var snapshotValue: JSONValue { .string("\(seconds).\(nanoseconds)") }
 }

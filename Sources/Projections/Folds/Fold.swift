@@ -3,14 +3,17 @@ public import EventLog
 /// One part of the state of one source: a value that changes by `apply` alone (I10).
 ///
 /// Only the change, the event and the state decide: no clock, no randomness, no locale, no order of a `Set` or a
-/// `Dictionary`.
+/// `Dictionary`. Folds do not see each other. Each applies every change, in log order, and passes over those that do
+/// not concern it.
 protocol Fold: StatePart {
     init()
 
-    /// Applies one change. Total: a change that cannot be applied becomes an issue in the context.
+    /// Applies one change. Total: a change that cannot be applied becomes an issue in the context. Touches every row
+    /// that may differ afterwards, or the digest goes wrong (I12); touching more costs only time.
     mutating func apply(_ change: Change, in context: inout FoldContext)
 
-    /// The keys of this fold's rows, each section in the document's order.
+    /// The keys of this fold's rows, each section in the document's order; empty for sections of other folds. A key may
+    /// have no row at some `asOf`.
     func keys(in section: Section, names: Names) -> [EntityKey]
 
     /// The keys of this fold's rows and of things that have a history but no row any more. Defaults to `keys`.
@@ -22,7 +25,8 @@ protocol Fold: StatePart {
     /// The history of one entity, oldest first; `nil` if it was never known.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]?
 
-    /// The entries at some places of `history(of:context:)`; places beyond its ends are left out.
+    /// The entries at some places of `history(of:context:)`; places beyond its ends are left out. A fold whose entries
+    /// cost much to make implements it itself.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry>
 
     /// Drops everything that a compaction under the policy drops (I13). Idempotent.
@@ -44,7 +48,8 @@ extension Fold {
 struct RowContext {
     /// The texts behind the handles.
     let names: Names
-    /// The instant for typing, staleness and everything else that time alone changes.
+    /// The instant for typing, staleness and everything else that time alone changes. Never the clock of the machine
+    /// (I10).
     let asOf: Timestamp
     /// The client's reading rules behind these rows; empty for the canonical reading (I16).
     var rules: ReadingRules = []

@@ -1,7 +1,7 @@
 import EventLog
 
 extension ItemFields {
-    /// The members that a row and a history entry have in common.
+    /// The members that a row and a history entry have in common. `position` counts from 0.
     func fields(position: Int?) -> JSONObject {
         [
             "position": position.map { .int($0) },
@@ -20,12 +20,14 @@ extension ItemFields {
             && JSONValue.object(extra).isSameJSON(as: .object(other.extra))
     }
 
-    /// Whether both items agree in everything that remotes sort by, apart from times.
+    /// Whether both items agree in everything that remotes sort by, apart from times. If not, the remote's sorting
+    /// explains why the item moved.
     func hasSameRank(as other: ItemFields) -> Bool {
         done == other.done && status == other.status && extra["priority"] == other.extra["priority"]
     }
 
-    /// Whether this item precedes another in a list without an order of the remote: by `created`, then id.
+    /// Whether this item precedes another in a list without an order of the remote: by `created`, then id. Items
+    /// without a readable `created` come last.
     func precedes(_ other: ItemFields, names: Names) -> Bool {
         let instants = (created.flatMap { RemoteTime.postgres($0) }, other.created.flatMap { RemoteTime.postgres($0) })
         switch instants {
@@ -36,7 +38,10 @@ extension ItemFields {
         }
     }
 
-    /// The kinds of change from this version to the next, in a fixed order; see `Items`.
+    /// The kinds of change from this version to the next, in a fixed order; see `Items`. Empty if nothing changed but
+    /// the place.
+    ///
+    /// - Parameter isBumped: whether the item moved up in its list; that counts only where nothing but times differs.
     func kinds(of next: ItemFields, isBumped: Bool) -> [String] {
         if !isBumped, isSame(as: next) { return [] }
         var kinds = Sameness.areSame(text, next.text) ? [] : ["retitled"]
@@ -52,6 +57,8 @@ extension ItemFields {
         return kinds.isEmpty && isTouched ? ["touched"] : kinds
     }
 
+    /// The kinds that a change of `done` and `status` gives. An item that becomes done has `done` alone, because every
+    /// remote changes its status with it.
     private func statusKinds(of next: ItemFields) -> [String] {
         var kinds = done == next.done ? [] : [next.done ? "done" : "reopened"]
         guard status != next.status, !next.done || kinds.isEmpty else { return kinds }
@@ -72,8 +79,10 @@ extension ItemFields {
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    /// Members that a remote sets on every write. Alone they are no change of contents.
     private static let timeNames: Set<String> = ["modified", "updated_at"]
 
+    /// The kinds of the members that the apps use; every other member is `updated`.
     private static let kindsByName = [
         "priority": "reprioritised", "description": "described", "body": "described", "notes": "described",
         "triage": "triaged", "tags": "retagged", "assignee": "assigned", "snooze": "snoozed", "deadline": "snoozed",

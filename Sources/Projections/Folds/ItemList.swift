@@ -11,17 +11,20 @@ struct PlacedItem {
 }
 
 /// One list of items.
+///
+/// `order`, `items` and `places` always have the same ids, each once.
 struct ItemList: Codable, Sendable {
     /// The ids in the remote's order. Ids that the last snapshot lacked, because a line did not decode, come last.
     private(set) var order: [EntityID] = []
     private(set) var items: [EntityID: ItemFields] = [:]
     /// The place of each id in `order`.
     private var places: [EntityID: Int] = [:]
-    /// The number of ids at the end of `order` that the last snapshot lacked.
+    /// The number of ids at the end of `order` that the last snapshot lacked. A whole snapshot resets it to 0.
     private var carriedCount = 0
-    /// Whether the order is that of `ItemFields.precedes`: no snapshot gave another.
+    /// Whether the order is that of `ItemFields.precedes`: no snapshot gave another. Only then a binary search finds
+    /// places.
     private var isSorted = true
-    /// The events that changed the list, ascending.
+    /// The events that changed the list, ascending, repeated where one event made several changes.
     var changedAt: [UInt64] = []
 
     /// The item with an id, if the list has it.
@@ -32,7 +35,8 @@ struct ItemList: Codable, Sendable {
 
     private var carried: Set<EntityID> { Set(order.suffix(carriedCount)) }
 
-    /// The items that are new, changed or moved since an earlier list, in order; `nil` if the lists are equal.
+    /// The items that are new, changed or moved since an earlier list, in order; `nil` if the lists are equal. Items
+    /// that are gone are not in it.
     func changes(since before: ItemList) -> [EntityID]? {
         let isOrdered = order == before.order
         let changed = order.filter { id in
@@ -46,7 +50,8 @@ struct ItemList: Codable, Sendable {
         return left.isSame(as: right)
     }
 
-    /// The list after a snapshot. Items that appear twice count once.
+    /// The list after a snapshot. Items that appear twice count once, at their first place. If not `isWhole`, items
+    /// that the snapshot lacks follow in their old order. Cost: O(items).
     func replaced(with incoming: [ItemFields], isWhole: Bool) -> ItemList {
         if order.count == incoming.count, zip(order, incoming).allSatisfy({ $0 == $1.id }) {
             return replaced(inPlaceBy: incoming)
@@ -56,6 +61,8 @@ struct ItemList: Codable, Sendable {
         after.changedAt = changedAt
         for item in incoming where after.items[item.id] == nil {
             after.order.append(item.id)
+            // An equal item stays as it was, so the order of its `extra` members is that of its first version, whether
+            // the order of the list changed or not.
             after.items[item.id] = items[item.id].flatMap { $0.isSame(as: item) ? $0 : nil } ?? item
         }
         for id in order where !isWhole && after.items[id] == nil {
@@ -72,6 +79,7 @@ struct ItemList: Codable, Sendable {
         var after = self
         after.isSorted = false
         after.carriedCount = 0
+        // Places stay: no table is built again, which is the usual case for a list pushed anew.
         for item in incoming where !isSame(items[item.id], item) { after.items[item.id] = item }
         return after
     }
@@ -85,6 +93,7 @@ struct ItemList: Codable, Sendable {
             return insert(item, at: self.place(of: item, names: names))
         }
         if known.isSame(as: item) { return [] }
+        // Neither id nor creation changed, so the place is the same.
         if isSorted, Sameness.areSame(known.created, item.created) {
             items[item.id] = item
             return order[place...place]
@@ -96,7 +105,7 @@ struct ItemList: Codable, Sendable {
         return renumber(min(place, next)...max(place, next))
     }
 
-    /// Removes one item. Returns the items that moved, in order.
+    /// Removes one item. Returns the items that moved, in order; empty for an unknown id. Cost: O(items behind it).
     mutating func remove(_ id: EntityID) -> ArraySlice<EntityID> {
         guard let place = places[id] else { return [] }
         takeOut(id, at: place)
@@ -109,6 +118,7 @@ struct ItemList: Codable, Sendable {
         return renumber(place...)
     }
 
+    /// Removes an id from all tables. The places behind it are wrong until `renumber`.
     private mutating func takeOut(_ id: EntityID, at place: Int) {
         if place >= order.count - carriedCount { carriedCount -= 1 }
         order.remove(at: place)
@@ -123,7 +133,8 @@ struct ItemList: Codable, Sendable {
         return ids
     }
 
-    /// The place of a new item: before the first one that it precedes.
+    /// The place of a new item: before the first one that it precedes. In a list that a snapshot ordered this is a
+    /// search through all items.
     private func place(of item: ItemFields, names: Names) -> Int {
         let precedes = { (other: EntityID) in items[other].map { item.precedes($0, names: names) } ?? false }
         return isSorted
@@ -141,9 +152,12 @@ struct ItemList: Codable, Sendable {
         let carriedBefore = carried
         var least = [Int.max, Int.max]
         var bumped: Set<EntityID> = []
+        // From the end: an item has moved up if an item that is behind it now had a smaller place before. Carried items
+        // take no part, because the snapshot does not order them.
         for id in after.order.dropLast(after.carriedCount).reversed() {
             guard let place = places[id], let old = items[id], let new = after.items[id], old.hasSameRank(as: new)
             else { continue }
+            // Items that were carried before were ordered by an older snapshot; they compare with each other only.
             let group = carriedBefore.contains(id) ? 1 : 0
             if least[group] < place { bumped.insert(id) }
             least[group] = min(least[group], place)

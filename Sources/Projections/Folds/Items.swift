@@ -13,6 +13,7 @@ import EventLog
 ///
 /// A list of items that are stated one by one (rows) is ordered by their `created`, then id.
 struct Items: Fold {
+    /// By the list's name. A list that became empty stays, with the events that changed it.
     private var lists: [EntityID: ItemList] = [:]
     private var histories = EntityHistories()
 
@@ -82,6 +83,7 @@ extension Items {
         let before = lists[id] ?? ItemList()
         let after = before.replaced(with: incoming, isWhole: isWhole)
         guard let changed = after.changes(since: before) else { return }
+        // An item may be bumped without another place, so all items are examined if any is bumped.
         let bumped = before.bumped(in: after)
         let gone = before.order.filter { after.items[$0] == nil }
         for item in (bumped.isEmpty ? changed : after.order) + gone {
@@ -114,7 +116,7 @@ extension Items {
         settle(list, touched: moved + [id], context: &context)
     }
 
-    /// Appends to an item's history what the event changed.
+    /// Appends to an item's history what the event changed; nothing for a move alone.
     private mutating func note(
         _ key: EntityKey,
         before: PlacedItem?,
@@ -136,7 +138,8 @@ extension Items {
         }
     }
 
-    /// Notes that the event changed a list, and touches the rows that differ.
+    /// Notes that the event changed a list, and touches the rows that differ. An event that changes the list twice is
+    /// noted twice.
     private mutating func settle(_ id: EntityID, touched: some Sequence<EntityID>, context: inout FoldContext) {
         for item in touched { context.touch(EntityKey(.items, id, item)) }
         lists[id]?.changedAt.append(context.event.sequence.rawValue)

@@ -1,7 +1,8 @@
-/// The folder tree of live notes, as the remote shows it.
+/// The folder tree of live notes, as the remote shows it. Made from rows on demand; no part of the state.
 ///
-/// `metadata.folder`, split at `/`, is a note's folder. A marker note `__folder__` is not shown but makes its folder exist.
-/// The tree leaves out the scratchpad and archived notes (`metadata.archived`, or in the folder `Archive` or below it).
+/// `metadata.folder`, split at `/`, is a note's folder. A marker note `__folder__` is not shown but makes its folder
+/// exist. The tree leaves out the scratchpad and archived notes (`metadata.archived`, or in the folder `Archive` or
+/// below it).
 struct NotesTree: Hashable, Sendable {
     /// A folder's own notes and folders.
     struct Folder: Hashable, Sendable {
@@ -29,6 +30,7 @@ struct NotesTree: Hashable, Sendable {
         for (id, row) in rows where !row.isSoftDeleted {
             let title = row.record["title"]?.string ?? ""
             let metadata = row.record["metadata"]
+            // Empty parts are left out: `a//b` and `/a/b/` are the folder `a/b`.
             let path = (metadata?["folder"]?.string ?? "").split(separator: "/", maxSplits: Self.depthMax).map(
                 String.init
             )
@@ -43,7 +45,7 @@ struct NotesTree: Hashable, Sendable {
 }
 
 extension Rows {
-    /// The tree of the rows of the table `notes`.
+    /// The tree of the rows of the table `notes`, added in the order of their ids. Cost: O(rows of all tables).
     func notesTree(names: Names) -> NotesTree {
         guard let table = names.find("notes") else { return NotesTree(rows: []) }
         let notes = registers.filter { $0.key.first == table }.compactMap { key, register in
@@ -69,8 +71,8 @@ extension NotesTree.Folder {
         }
     }
 
-    /// Sorts by the name's lower-case form (Unicode's mapping, independent of the locale), then folders by name and notes by
-    /// id.
+    /// Sorts folders and notes by their names' or titles' lower-case forms (Unicode's mapping, independent of the
+    /// locale); equal ones by name and by id.
     fileprivate mutating func sort() {
         for index in folders.indices { folders[index].sort() }
         folders.sort { Self.precedes(($0.name, $0.name), ($1.name, $1.name)) }

@@ -11,6 +11,7 @@ struct Prompts: Fold {
         case unreadable
     }
 
+    /// The prompts that exist now, by the name of their file or record.
     private var present: [EntityID: Standing] = [:]
     private var histories = EntityHistories()
 
@@ -67,8 +68,11 @@ struct Prompts: Fold {
 }
 
 extension Prompts {
+    /// Sets a prompt's standing; `nil` removes it. A repeat does nothing, and neither does the removal of an unknown
+    /// prompt.
     private mutating func settle(_ id: EntityID, _ standing: Standing?, in context: inout FoldContext) {
         let before = present[id]
+        // A removal's entry has the fields that the prompt had last.
         guard !Self.areSame(before, standing), let known = standing ?? before else { return }
         present[id] = standing
         let key = EntityKey(.prompts, id)
@@ -82,6 +86,7 @@ extension Prompts {
         histories.add(entry, to: key)
     }
 
+    /// Whether both show the same row. The id is the same anyway.
     private static func areSame(_ left: Standing?, _ right: Standing?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }
         return JSONValue.object(members(of: left)).isSameJSON(as: .object(members(of: right)))

@@ -2,7 +2,8 @@ import EventLog
 
 /// How clients read the changes of rows.
 extension Rows {
-    /// The changes as which a client reads one change; empty if it ignores the change.
+    /// The changes as which a client reads one change; empty if it ignores the change. Called only under a profile's
+    /// rules.
     mutating func seen(_ change: RowChange, in context: inout FoldContext) -> [RowChange] {
         var seen = change
         seen.isPlacedByArrival = context.rules.contains(.rowsAreTakenAsTheyArrive)
@@ -15,11 +16,15 @@ extension Rows {
             seen.id = place
         }
         guard let table, change.operation != .delete else { return [seen] }
+        // The row as the client shows it, because this fold's registers follow the client too.
         let known = registers[EntityKey(.rows, seen.table, seen.id)]?.settled
         return seen.read(known, in: table, rules: context.rules) ? [seen] : []
     }
 
     /// The id of the row that a job's change applies to: to clients, the id of the job's file. `nil` if they ignore it.
+    ///
+    /// A deletion names the job alone, so it goes to the row that now shows this job; a job that another one of its
+    /// file has replaced is shown nowhere. Cost of a deletion: O(rows).
     func jobPlace(of change: RowChange, in context: inout FoldContext) -> EntityID? {
         guard context.rules.contains(.jobsAreKnownByTheirFile) else { return change.id }
         if change.operation != .delete {
@@ -44,14 +49,15 @@ enum ClientTable: String {
 }
 
 extension RowChange {
-    /// The title of the note that sideBar keeps as its scratchpad.
+    /// The title of the note that sideBar keeps as its scratchpad. In escapes, because the second scalar, a variation
+    /// selector, is invisible.
     private static let scratchpadTitle = "\u{270F}\u{FE0F} Scratchpad"
     /// The columns of a website that the web client reads. It loses those that a record lacks.
     private static let websiteColumns = [
         "title", "url", "domain", "metadata", "saved_at", "published_at", "reading_time", "updated_at",
         "last_opened_at",
     ]
-    /// The columns of a file that the web client reads.
+    /// The columns of a file that the web client reads. It loses those that a record lacks.
     private static let fileColumns = [
         "filename_original", "path", "mime_original", "sha256", "source_url", "source_metadata", "pinned",
         "pinned_order",
@@ -68,16 +74,20 @@ extension RowChange {
         }
     }
 
+    /// Reads an INSERT or UPDATE of a note; false if the client ignores it.
     private mutating func readNote(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
         if rules.contains(.scratchpadIsNoNote), record["title"]?.string == Self.scratchpadTitle { return false }
+        // After the other rules, whichever path the function takes below.
         defer {
             if rules.contains(.noteIsMadeWhenUpdated) {
                 record["created_at"] = record["updated_at"] ?? record["created_at"]
             }
         }
+        // A row that was read is taken whole, as an inserted one is.
         return operation == .insert || isReading || readUpdateOfNote(known, rules)
     }
 
+    /// Reads an UPDATE of a note, which the client merges into the note that it knows.
     private mutating func readUpdateOfNote(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
         if known?.isSoftDeleted ?? true, rules.contains(.unknownNoteIsNotUpdated) { return false }
         if rules.contains(.missingContentIsEmpty), record["content"] == nil { record["content"] = .string("") }
@@ -92,6 +102,7 @@ extension RowChange {
         return true
     }
 
+    /// Reads an INSERT or UPDATE of a website; false if the client ignores it.
     private mutating func readWebsite(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
         if rules.contains(.olderWebsiteUpdateIsIgnored), !isSoftDeletion, let known, !known.isSoftDeleted,
             let old = known.updatedAt, let new = Self.time(record), new < old
@@ -119,7 +130,8 @@ extension RowChange {
         if rules.contains(.filesAndJobsAreReplaced) { operation = .insert }
     }
 
-    /// Sets the known columns that the record lacks to null.
+    /// Sets the known columns that the record lacks to null. Without that, an update leaves a column that it lacks
+    /// unchanged.
     private mutating func lose(_ columns: [String], of known: SettledRow?) {
         for name in columns where record[name] == nil && known?.record[name] != nil { record[name] = .null }
     }

@@ -3,10 +3,14 @@ import JSON
 
 /// The rows of realtime tables, other than conversations and tasks, and their histories.
 ///
-/// A row is folded from its distinct changes in commit order; see `RowRegister`. Its history has an entry for each event
-/// that changed it, in order of arrival: `added`, `changed` or `removed`. `kinds` names the columns: `soft_deleted` and
-/// `restored` (`deleted_at`), `opened` (`last_opened_at` alone), `retitled` (`title`), `updated` (any other).
+/// A row is folded from its distinct changes in commit order; see `RowRegister`. Its history has an entry for each
+/// event that changed it, in order of arrival: `added`, `changed` or `removed`. `kinds` names the columns:
+/// `soft_deleted` and `restored` (`deleted_at`), `opened` (`last_opened_at` alone), `retitled` (`title`), `updated`
+/// (any other).
+///
+/// So the order of arrival does not change a row, and does change its history.
 struct Rows: Fold {
+    /// By table and id. A deleted row's register stays, since an older change may still come and must not revive it.
     private(set) var registers: [EntityKey: RowRegister] = [:]
     private var histories = EntityHistories()
     /// The server's list of files, from which one client fetches. Only that client's profile uses it.
@@ -27,6 +31,7 @@ struct Rows: Fold {
         let before = register.settled
         let isEffective = register.apply(change, at: context.event.sequence.rawValue)
         let after = register.settled
+        // A change without effect on an unknown row leaves no register.
         if !register.changedAt.isEmpty { registers[key] = register }
         guard isEffective else { return }
         note(change, before: before, after: after, key: key, in: &context)
@@ -57,6 +62,7 @@ struct Rows: Fold {
     /// Drops nothing: of rows, a compaction drops only repeats and changes that came too late to have an effect.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
+    /// Adds the changes that had an effect; every history entry comes from one of them.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for register in registers.values { sequences.formUnion(register.changedAt) }
     }
@@ -80,6 +86,8 @@ struct Rows: Fold {
 }
 
 extension Rows {
+    /// Adds a history entry if the row differs. A change may have an effect on the register alone, such as a newer
+    /// position of an equal value.
     private mutating func note(
         _ change: RowChange,
         before: SettledRow?,
@@ -110,7 +118,7 @@ extension Rows {
 }
 
 extension SettledRow {
-    /// The kinds of change from this state of a row to the next.
+    /// The kinds of change from this state of a row to the next, never empty.
     fileprivate func kinds(of next: SettledRow) -> [String] {
         var kinds: [String] = []
         if isSoftDeleted != next.isSoftDeleted { kinds.append(next.isSoftDeleted ? "soft_deleted" : "restored") }

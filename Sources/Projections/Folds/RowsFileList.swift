@@ -1,29 +1,32 @@
 import EventLog
 
-/// The server's list of files and jobs, from which sideBar's web client learns of new ones.
+/// The server's list of files and jobs, from which sideBar's web client learns of new ones. Only profiles use it.
 ///
-/// Frames change and remove listed files. New files come only with the list, which the client fetches half a second after
-/// a frame about something new. The list is folded from all frames so far. A running fetch counts as answered already:
-/// until it ends, the whole list follows each frame.
+/// Frames change and remove listed files. New files come only with the list, which the client fetches half a second
+/// after a frame about something new. The list is folded from all frames so far. A running fetch counts as answered
+/// already: until it ends, the whole list follows each frame.
+///
+/// `Rows.registers` has what the client shows, this type what the server knows.
 struct RowsFileList: Codable, Sendable {
     /// The server's rows, files and jobs.
     private var registers: [EntityKey: RowRegister] = [:]
-    /// The jobs of each file.
+    /// The jobs of each file, deleted ones included.
     private var jobs: [EntityID: Set<EntityID>] = [:]
     /// The files that frames named since `takeNamed` was last called.
     private var named: Set<EntityID> = []
-    /// When the running or last fetch ends.
+    /// When the running or last fetch ends; `nil` before the first. In the log's time: fetches end without an event.
     private var fetchedAt: Timestamp?
 
     /// The time from a fetch's cause to its end: half a second, in nanoseconds.
     private static let delay: UInt32 = 500_000_000
 
-    /// Applies a frame's change and returns the file that it concerns.
+    /// Applies a frame's change and returns the file that it concerns; `nil` for a job whose file is unknown.
     mutating func take(_ change: RowChange, of table: ClientTable, in context: inout FoldContext) -> EntityID? {
         let key = EntityKey(.rows, change.table, change.id)
         var register = registers.removeValue(forKey: key) ?? RowRegister()
         let before = register.settled?.record["file_id"]?.string
         _ = register.apply(change, at: context.event.sequence.rawValue)
+        // A deletion leaves no record: the job's file is the one that it had before.
         let file = register.settled?.record["file_id"]?.string ?? before
         registers[key] = register
         guard table == .jobs else { return note(change.id) }
@@ -40,7 +43,7 @@ struct RowsFileList: Codable, Sendable {
     /// Whether a fetch is running at `now`.
     func isFetching(at now: Timestamp) -> Bool { fetchedAt.map { now < $0 } ?? false }
 
-    /// Starts a fetch, which ends half a second later.
+    /// Starts a fetch, which ends half a second later. A fetch that was running is replaced.
     mutating func fetch(at now: Timestamp) {
         let carries = now.nanoseconds >= Self.delay
         fetchedAt = Timestamp(
@@ -55,7 +58,7 @@ struct RowsFileList: Codable, Sendable {
         return names.sorted(named)
     }
 
-    /// The row of a file; `nil` if the server does not list it.
+    /// The row of a file; `nil` if the server does not list it: unknown, deleted, softly deleted, or the server's own.
     func listed(_ file: EntityID, in table: EntityID) -> SettledRow? {
         let row = registers[EntityKey(.rows, table, file)]?.settled
         return row.flatMap { $0.isSoftDeleted || $0.isInternalFile ? nil : $0 }
@@ -64,6 +67,7 @@ struct RowsFileList: Codable, Sendable {
     /// The job that the server lists with a file: the last created; of equal ones the last written.
     func job(of file: EntityID, in table: EntityID, _ names: Names) -> SettledRow? {
         let rows = names.sorted(jobs[file] ?? []).compactMap { registers[EntityKey(.rows, table, $0)]?.settled }
+        // Of jobs with equal times, the one whose id sorts first: `max` keeps the first of equal elements.
         return rows.max { $0.age < $1.age }
     }
 }
@@ -76,6 +80,7 @@ extension Rows {
         let isNews = isNews(change, of: table, file: file, context.names)
         if isNews { fileList.fetch(at: context.event.recordedAt) }
         if fileList.isFetching(at: context.event.recordedAt) {
+            // Files that frames named before the fetch began are in its answer too.
             return fileList.takeNamed(context.names).flatMap { fetched($0, change, in: &context) }
         }
         guard let file, isListed(file, context.names) else { return [] }
@@ -90,11 +95,13 @@ extension Rows {
         return change.operation == .delete || !(file.map { isListed($0, names) } ?? false)
     }
 
+    /// Whether the client shows a file.
     private func isListed(_ file: EntityID, _ names: Names) -> Bool {
         guard let table = names.find(ClientTable.files.rawValue) else { return false }
         return registers[EntityKey(.rows, table, file)]?.settled.map { !$0.isSoftDeleted } ?? false
     }
 
+    /// The change of a listed file or its job, as the client merges it. A job's row has the id of its file.
     private func merged(
         _ change: RowChange,
         of table: ClientTable,

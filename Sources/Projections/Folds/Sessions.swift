@@ -9,6 +9,7 @@ import EventLog
 ///
 /// A source that ever had a session has an aggregate, which is `not_running` if no session is live.
 struct Sessions: Fold {
+    /// The last accepted write of each session that exists.
     private var present: [EntityID: Written] = [:]
     private var histories = EntityHistories()
     /// The sequences of the last writes before removals. The history shows them, so a compaction keeps them.
@@ -18,6 +19,7 @@ struct Sessions: Fold {
     private static let expiredSeconds: Int64 = 7200
     private static let aggregateKey = EntityKey(.sessionAggregates, .none)
 
+    /// An accepted write, and the sequence of its event.
     private struct Written: Codable {
         var fields: SessionFields
         var sequence: UInt64
@@ -36,6 +38,7 @@ struct Sessions: Fold {
     func keys(in section: Section, names: Names) -> [EntityKey] {
         switch section {
         case .sessions: present.keys.sorted(by: names.precedes).map { EntityKey(.sessions, $0) }
+        // From the first session on for ever, so that an end shows as `not_running` and not as nothing.
         case .sessionAggregates: histories.isEmpty ? [] : [Self.aggregateKey]
         default: []
         }
@@ -50,6 +53,7 @@ struct Sessions: Fold {
             return histories.isEmpty ? nil : .object(["status": .string(aggregate(context))])
         }
         guard key.section == .sessions, let fields = present[key.first]?.fields else { return nil }
+        // Compared with `asOf` here and not while folding: time passes without events.
         let age = Self.age(of: fields, asOf: context.asOf)
         var row = fields.members
         row["id"] = .string(context.names.text(fields.id))
@@ -90,6 +94,7 @@ struct Sessions: Fold {
 }
 
 extension Sessions {
+    /// Takes an accepted write. Only a start or another status makes a history entry; every write renews the session.
     private mutating func observe(_ fields: SessionFields, in context: inout FoldContext) {
         let key = EntityKey(.sessions, fields.id)
         let before = present[fields.id]?.fields
@@ -100,6 +105,7 @@ extension Sessions {
         let entry = HistoryEntry(
             at: context.event,
             change: before == nil ? "started" : "changed",
+            // Without a time stamp, `instant` is the time of receipt, which is not the remote's.
             remoteTime: fields.timestamp == nil ? nil : fields.instant,
             fields: fields.members
         )
@@ -124,6 +130,8 @@ extension Sessions {
         return ["needs_input", "working", "idle"].first(where: statuses.contains) ?? "not_running"
     }
 
+    /// How long a session is live after its last accepted write, in seconds. Where several rules apply, the one for the
+    /// client's special situation comes first.
     private static func lifeSeconds(of fields: SessionFields, _ context: RowContext) -> Int64 {
         let rules = context.rules
         if rules.isEmpty { return expiredSeconds }

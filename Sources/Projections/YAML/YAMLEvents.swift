@@ -4,6 +4,9 @@ import CLibYAML
 ///
 /// Hostile text is refused at the first event that reveals it, so reading takes time linear in the text (I23): nesting,
 /// the number of values and their text are bounded, keys are scalars, and an anchor names a scalar only.
+///
+/// A class, because libyaml's parser must keep its address. Not `Sendable`: one caller reads all events, in one pass.
+/// After a fault the object must not be read on.
 final class YAMLEvents {
     /// The deepest nesting of lists and maps.
     static let depthMax = 64
@@ -31,14 +34,17 @@ final class YAMLEvents {
     // libyaml keeps pointers to `bytes` and into `parser`, so both are allocated here and live as long as this object.
     private let bytes: UnsafeMutableBufferPointer<UInt8>
     private let parser: UnsafeMutablePointer<yaml_parser_t>
-    /// The kind of the next node in each open list and map, the innermost last.
+    /// The kind of the next node in each open list and map, the innermost last; empty at the top level. At most
+    /// `depthMax`.
     private var places: [Place] = []
+    /// The scalars by their anchors' names. A name that is given again names the later scalar, as YAML says.
     private var anchors: [String: YAMLScalar] = [:]
     private var aliasCount = 0
     private var valueCount = 0
     private var textBytes = 0
+    /// Whether a document has begun.
     private var isOpen = false
-    /// The number of libyaml's events so far.
+    /// The number of libyaml's events so far. Tests compare it with the length of the text.
     private(set) var eventCount = 0
     /// The line on which the last event begins, from 1.
     private(set) var startLine = 1
@@ -51,13 +57,16 @@ final class YAMLEvents {
 
     /// Prepares to read a text, which is copied; reads no YAML yet.
     ///
-    /// - Throws: `YAMLFault.costly` if libyaml would need more than linear time.
+    /// - Throws: `YAMLFault.costly` if libyaml would need more than linear time, `.invalid` if it has no memory.
     init(_ text: String) throws(YAMLFault) {
         guard YAMLCost.isLinear(text.utf8) else { throw .costly }
+        // At least one byte, so that an empty text has an address.
         bytes = .allocate(capacity: max(1, text.utf8.count))
         _ = bytes.initialize(from: text.utf8)
         parser = .allocate(capacity: 1)
         parser.initialize(to: yaml_parser_t())
+        // All stored properties are set by now, so `deinit` runs even if this fails. libyaml leaves nothing to free in
+        // a parser that it could not initialize.
         guard yaml_parser_initialize(parser) == 1 else { throw .invalid }
         // Set, so that libyaml does not guess the encoding.
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
@@ -65,16 +74,18 @@ final class YAMLEvents {
     }
 
     deinit {
+        // The parser first: it points into `bytes`.
         yaml_parser_delete(parser)
         parser.deallocate()
         bytes.deallocate()
     }
 
-    /// The next event of the only document; `nil` at its end.
+    /// The next event of the only document; `nil` at its end. A second document is a fault.
     func next() throws(YAMLFault) -> Event? {
         while true {
             var event = yaml_event_t()
             guard yaml_parser_parse(parser, &event) == 1 else { throw .invalid }
+            // libyaml owns the event's texts. Everything that leaves this function is copied out of them before.
             defer { yaml_event_delete(&event) }
             eventCount += 1
             startLine = Int(event.start_mark.line) + 1
@@ -93,6 +104,7 @@ final class YAMLEvents {
                 try open(anchor: event.data.mapping_start.anchor, tag: event.data.mapping_start.tag, .key)
                 return .mappingStart
             case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT:
+                // libyaml ends only what it has started, so there is an open collection.
                 places.removeLast()
                 return .collectionEnd
             default: return nil
@@ -104,6 +116,8 @@ final class YAMLEvents {
 extension YAMLEvents {
     private typealias CText = UnsafeMutablePointer<yaml_char_t>
 
+    /// Notes the start of a list or map. An anchor on one is refused: an alias of a large value costs nothing to write
+    /// and much to build.
     private func open(anchor: CText?, tag: CText?, _ place: Place) throws(YAMLFault) {
         guard places.last != .key else { throw .keyIsNoScalar }
         guard anchor == nil else { throw .anchorOnCollection }
@@ -113,12 +127,15 @@ extension YAMLEvents {
         places.append(place)
     }
 
+    /// Copies a scalar out of its event, and notes its anchor.
     private func scalar(_ event: yaml_event_t) throws(YAMLFault) -> YAMLScalar {
         let scalar = event.data.scalar
         try check(tag: scalar.tag)
         try count(text: scalar.length)
+        // libyaml sets `quoted_implicit` where the tag may be left out: the scalar is a text anyway.
         let tag = scalar.quoted_implicit == 1 ? nil : scalar.tag.map { String(cString: $0) }
         let found = YAMLScalar(
+            // With its length, since `\0` in a quoted scalar is a NUL. libyaml has checked the UTF-8.
             text: String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self),
             isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE,
             tag: tag ?? YAMLScalar.textTag
@@ -127,6 +144,7 @@ extension YAMLEvents {
         return found
     }
 
+    /// The scalar that an alias names. Its text counts again: a few aliases of a long text unfold to a far longer one.
     private func alias(_ anchor: CText?) throws(YAMLFault) -> YAMLScalar {
         guard let anchor, let scalar = anchors[String(cString: anchor)] else { throw .invalid }
         aliasCount += 1
@@ -140,6 +158,7 @@ extension YAMLEvents {
     private func check(tag: CText?) throws(YAMLFault) {
         guard let tag else { return }
         var length = 0
+        // Stops behind the limit, so a long tag costs no more than a short one. libyaml ends its texts with a NUL.
         while length <= Self.tagBytesMax, tag[length] != 0 { length += 1 }
         guard length <= Self.tagBytesMax else { throw .unknownTag }
         let text = String(cString: tag)
@@ -147,6 +166,8 @@ extension YAMLEvents {
     }
 
     /// Counts a node with `length` bytes of text, and advances its map from key to value or back.
+    ///
+    /// - Throws: `YAMLFault.tooLarge` beyond `textBytesMax` or `valuesMax`.
     private func count(text length: Int) throws(YAMLFault) {
         textBytes += length
         switch places.last {
@@ -171,7 +192,7 @@ struct YAMLScalar {
     let isPlain: Bool
     let tag: String
 
-    /// Identifies a key within its map.
+    /// Identifies a key within its map: two keys with one text and different tags are two keys.
     var identity: [String] { [text, tag] }
 }
 

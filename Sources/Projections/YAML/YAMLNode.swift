@@ -1,6 +1,7 @@
 /// A value of a YAML document with the line on which it begins, for error messages that name a line.
 ///
-/// Scalars are the text as written. Merge keys are ordinary names.
+/// Scalars are the text as written. Merge keys are ordinary names. `YAMLReader` builds values without lines and with
+/// merges.
 package struct YAMLNode: Sendable {
     /// The kinds of values.
     package enum Value: Sendable {
@@ -73,6 +74,7 @@ extension YAMLEvents {
 
     private func nodeMembers() throws(YAMLFault) -> [YAMLNode.Member] {
         var members: [YAMLNode.Member] = []
+        // Compares bytes: two spellings of one name in Unicode are two names.
         var names: Set<ExactText> = []
         while case .scalar(let key) = try required() {
             let line = startLine

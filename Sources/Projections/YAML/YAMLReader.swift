@@ -1,4 +1,6 @@
 /// Builds the value of a document from its events, depth first. Recursive; `YAMLEvents` bounds the depth.
+///
+/// Scalars become texts as written, and empty ones, a plain `~` or a plain `null` become null.
 struct YAMLReader {
     private typealias Event = YAMLEvents.Event
 
@@ -37,6 +39,7 @@ struct YAMLReader {
         }
     }
 
+    /// Reads a map up to its end. A repeated key is a fault.
     private func members() throws(YAMLFault) -> JSONObject {
         var members = JSONObject()
         var merged: [JSONObject] = []
@@ -50,12 +53,15 @@ struct YAMLReader {
                 members[key.text] = try value(try next())
             }
         }
+        // After the map's own keys, which win wherever `<<` occurs; of several merged maps the first wins
+        // (<https://yaml.org/type/merge.html>).
         for member in merged.lazy.flatMap(\.members) where members[member.name] == nil {
             members[member.name] = member.value
         }
         return members
     }
 
+    /// The maps that a `<<` merges, in order: one map, or the maps of a list, nested lists included.
     private func mergeSources(_ event: Event) throws(YAMLFault) -> [JSONObject] {
         switch event {
         case .mappingStart: return [try members()]

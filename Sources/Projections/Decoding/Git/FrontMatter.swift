@@ -5,6 +5,8 @@ import EventLog
 /// A delimiter may have trailing spaces and tabs, like YAML's own document marker. A byte order mark at the start is
 /// skipped, as a YAML reader skips it. Lines end in LF or CRLF. A file has no front matter if the closing delimiter is
 /// missing, the first line contains anything else (`---json`, `----`), or a blank line comes first.
+///
+/// That is the canonical reading. The clients split in two other ways (`MessageFile+Clients.swift`).
 struct MessageFile {
     /// The lines between the delimiters, as written.
     let frontMatter: String
@@ -29,6 +31,7 @@ struct MessageFile {
         content = Self.trimmed(body, rules: rules)
     }
 
+    /// Splits a file canonically. Cost: O(bytes).
     private init?(betweenLines text: String, rules: ReadingRules) {
         let bytes = text.utf8
         let start =
@@ -44,6 +47,7 @@ struct MessageFile {
                 self.init(frontMatter: text[top..<here], body: body, rules: rules)
                 return
             }
+            // The last line was no delimiter, so the front matter never closes.
             guard let next = line.next else { return nil }
             here = next
         }
@@ -82,15 +86,17 @@ struct FrontMatter: Codable, Hashable, Sendable {
     var date: Timestamp
     /// The name of the file that this one replies to, without `.md`.
     var replyTo: String?
+    /// `nil` if the key is absent, like the lists below. The elements are in the file's order.
     var tags: [String]?
     var files: [String]?
     var images: [String]?
     var attachments: [JSONValue]?
+    /// `nil` if the key is absent or no known date.
     var edited: Timestamp?
     /// All other keys, and an `edited` or `reply_to` whose value has the wrong form.
     var extra = JSONObject()
     var content: String
-    /// Hash of the front matter as written: a date rewritten in another form is a change.
+    /// Hash of the front matter as written, without its delimiters: a date rewritten in another form is a change.
     var fingerprint: Hash256
 
     /// Why a file is no message; contains none of its text.
@@ -113,6 +119,8 @@ struct FrontMatter: Codable, Hashable, Sendable {
         fingerprint = Self.hash(file.frontMatter)
     }
 
+    /// The members by the reader that the rules choose. Canonically the fast reader goes first and leaves all doubtful
+    /// text to YAML; both give the same members.
     private static func members(of file: MessageFile, rules: ReadingRules) throws(Fault) -> JSONObject {
         if rules.contains(.keysAreReadByLine) { return LineFrontMatter.members(of: file.frontMatter, rules: rules) }
         if rules.contains(.scalarsHaveTypes) { return try TypedFrontMatter.members(of: file) }
@@ -120,6 +128,7 @@ struct FrontMatter: Codable, Hashable, Sendable {
         return try YAMLFrontMatter.members(of: file.frontMatter)
     }
 
+    /// Takes the members. The fingerprint is that of no bytes; the caller sets it.
     private init(members: JSONObject, content: String, rules: ReadingRules) throws(Fault) {
         guard let from = members["from"]?.string else {
             throw Fault(reason: "its front matter has no from")
@@ -135,6 +144,7 @@ struct FrontMatter: Codable, Hashable, Sendable {
         for member in members.members { take(member.name, member.value, rules: rules) }
     }
 
+    /// Takes one member: a field if its value has a form that the field can have, else an extra.
     private mutating func take(_ name: String, _ value: JSONValue, rules: ReadingRules) {
         switch (name, value) {
         case ("from", _), ("date", _), (_, .null): break
@@ -150,18 +160,20 @@ struct FrontMatter: Codable, Hashable, Sendable {
         }
     }
 
+    /// Keeps a member as written. `github_issue` is a key that the clients know, though no field here.
     private mutating func keep(_ name: String, _ value: JSONValue, rules: ReadingRules) {
         if rules.contains(.unknownKeysAreIgnored) && name != "github_issue" { return }
         extra[name] = value
     }
 
+    /// The instant of a date by the reader that the rules choose; `nil` if it is none.
     private static func instant(_ value: JSONValue, rules: ReadingRules) -> Timestamp? {
         if rules.contains(.datesAreOfAnyValue) { return RemoteTime.javaScriptDate(value) }
         guard let text = value.string else { return nil }
         return rules.contains(.datesAreISOAlone) ? RemoteTime.upperCaseRFC3339(text) : RemoteTime.vibeChannelDate(text)
     }
 
-    /// The id of the message that `reply_to` names.
+    /// The id of the message that `reply_to` names: the name without `.md`. `nil` if a client takes the name for none.
     private static func replyID(_ name: String, rules: ReadingRules) -> String? {
         if rules.contains(.replyNamesAWholeFile), name.isEmpty { return nil }
         if rules.contains(.replyNamesAWholeFile), !name.hasSuffix(".md") {
@@ -182,6 +194,7 @@ struct FrontMatter: Codable, Hashable, Sendable {
                 part.drop { $0 == 0x20 || $0 == 0x09 }
             }
             return parts.compactMap { part in
+                // A block scalar ends with a line feed, which belongs to no part.
                 let end = part.lastIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A }
                 return end.map { .string(String(Substring(part[...$0]))) }
             }

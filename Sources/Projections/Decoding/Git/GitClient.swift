@@ -1,6 +1,9 @@
 import EventLog
 
 /// What VibeChannel's clients see of a branch's commits. Only profiles use it.
+///
+/// `reload` decides for each event, in log order, which commits show now; `shown` decides which of their changes show.
+/// It is no part of facts or snapshots.
 struct GitClient: Codable, Sendable {
     /// A commit that the client does not see yet.
     struct HeldCommit: Codable, Sendable {
@@ -8,34 +11,37 @@ struct GitClient: Codable, Sendable {
         var payload: [UInt8]
     }
 
-    /// The open channel.
+    /// The open channel; `nil` until a commit brings one.
     private var open: EntityID?
     /// The channel of each message, by file name.
     private var places: [EntityID: EntityID] = [:]
+    /// When the last commit that showed was recorded; `nil` before the first.
     private var reloadedAt: Timestamp?
     /// The commits held back since the last reload, in log order.
     private var held: [HeldCommit] = []
     /// Whether the last request failed.
     private var hasFailed = false
-    /// The client's user: the author of the first message.
+    /// The client's user: the author of the first message. `nil` until one is written.
     private var user: String?
-    /// The second copies of what the user sent since the last reload.
+    /// The second copies (`ID#2`) of what the user sent since the last reload.
     private var doubles: [MessageKey] = []
-    /// When the messages of each channel were created.
+    /// When the messages of each channel were created, by channel and message; those that the cache dropped are absent.
     private var dates: [EntityID: [EntityID: Timestamp]] = [:]
 
     /// The lists of each message's last version.
     private var lists: [MessageKey: MessageLists] = [:]
     /// The true versions of messages that show, until the next reload, lists that their edit dropped.
     private var edits: [MessageWrite] = []
-    /// The last commit of the client's own line.
+    /// The last commit of the client's own line; `nil` before the first.
     private var line: String?
 
     /// How long GitHub lets a client cache a listing, in seconds.
     private static let listingSeconds: Int64 = 60
     /// How long a poll takes with a slow git, in seconds.
     private static let pollSeconds: Int64 = 10
+    /// The client caches the newest messages of a channel.
     private static let cachedMessagesMax = 500
+    /// The subject that the client gives to a merge in which it resolved conflicts.
     private static let resolvedSubject = "Resolve conflicts (auto)"
 
     /// Notes that a request of the recorder failed: the client's request at that time fails too.
@@ -43,6 +49,8 @@ struct GitClient: Codable, Sendable {
 
     /// Returns the held commits that show before this one, in log order; `nil` if this one is held back too, or never
     /// shows.
+    ///
+    /// A commit that shows empties the list of held ones: a client reads the branch's tip, which contains all of them.
     mutating func reload(
         _ envelope: Envelope,
         payload: UnsafeRawBufferPointer,
@@ -50,6 +58,7 @@ struct GitClient: Codable, Sendable {
     ) -> [HeldCommit]? {
         if context.rules.contains(.partedBranchIsNotPulled), !pulls(GitLineage(payload)) { return nil }
         let isHidden = isHidden(payload, at: context.event.recordedAt, context.rules)
+        // A failure concerns one request, that for this commit.
         hasFailed = false
         if isHidden {
             held.append(HeldCommit(kind: envelope.kind.rawValue, payload: Array(payload)))
@@ -60,10 +69,12 @@ struct GitClient: Codable, Sendable {
         return held
     }
 
+    /// Whether a commit does not show at its own time. `now` is when the recorder received it.
     private mutating func isHidden(_ payload: UnsafeRawBufferPointer, at now: Timestamp, _ rules: ReadingRules) -> Bool
     {
         if hasFailed, rules.contains(.failedReloadIsNotRepeated) { return true }
         if rules.contains(.ownDeletionIsKept),
+            // The subject that the client gives to its own deletions.
             (try? JSONValue.parse(payload))?["subject"]?.string == "Delete message"
         {
             return true
@@ -76,6 +87,7 @@ struct GitClient: Codable, Sendable {
     }
 
     /// Whether a fast-forward-only pull takes a commit: its only parent must be the last commit of the client's line.
+    /// The first commit begins the line.
     private mutating func pulls(_ lineage: GitLineage?) -> Bool {
         guard let lineage, line == nil || lineage.parents == [line] else { return line == nil }
         line = lineage.commit
@@ -92,6 +104,7 @@ struct GitClient: Codable, Sendable {
     /// Returns the changes that the client shows for an event's changes.
     mutating func shown(_ changes: [Change], context: inout FoldContext) -> [Change] {
         let rules = context.rules
+        // Each step sees what the steps before it let through.
         var shown = rules.contains(.oneChannelIsReloaded) ? ofTheOpenChannel(changes) : changes
         if rules.contains(.fileNameIsTheKey) { shown = shown.flatMap { placed($0) } }
         if rules.contains(.ownMessageStandsTwice) { shown = doubled(shown, context: &context) }
@@ -100,7 +113,8 @@ struct GitClient: Codable, Sendable {
         return shown
     }
 
-    /// Shows the user's new messages twice until the next reload: from the call's result and from the load.
+    /// Shows the user's new messages twice until the next reload: from the call's result and from the load. First takes
+    /// away the second copies of the reload before.
     private mutating func doubled(_ changes: [Change], context: inout FoldContext) -> [Change] {
         var shown = doubles.map { Change.message(.stands($0, .nowhere)) } + changes
         doubles = []
@@ -114,13 +128,15 @@ struct GitClient: Codable, Sendable {
         return shown
     }
 
-    /// Keeps, until the next reload, the lists that the user's edit dropped from the file.
+    /// Keeps, until the next reload, the lists that the user's edit dropped from the file. First shows the true
+    /// versions of the edits before.
     private mutating func whole(_ changes: [Change]) -> [Change] {
         var shown = edits.map { Change.message(.stands($0.key, .version($0))) }
         edits = []
         for change in changes {
             guard case .message(.written(var write)) = change else { shown.append(change); continue }
             user = user ?? write.author
+            // Noted before `fill`, so these are the file's lists and not those shown.
             let before = lists.updateValue(MessageLists(write), forKey: write.key)
             if let before, write.editedAt != nil, write.author == user {
                 edits.append(write)
@@ -131,7 +147,8 @@ struct GitClient: Codable, Sendable {
         return shown
     }
 
-    /// Removes the messages that the cache drops: all but a channel's newest.
+    /// Removes the messages that the cache drops: all but a channel's newest, by creation time, then id. Cost: O(n log
+    /// n) in all cached messages.
     private mutating func uncached(after changes: [Change], _ names: Names) -> [Change] {
         for change in changes {
             switch change {
@@ -143,6 +160,7 @@ struct GitClient: Codable, Sendable {
         }
         return names.sorted(Array(dates.keys)).flatMap { channel -> [Change] in
             let ids = names.sorted(dates[channel].map { Array($0.keys) } ?? [])
+            // Sorted by id before, and the sort by time is stable: equal times keep the order of ids.
             let aged = ids.compactMap { id in dates[channel]?[id].map { (made: $0, id: id) } }
             let old = aged.sorted { $0.made < $1.made }.dropLast(Self.cachedMessagesMax)
             for message in old { dates[channel]?[message.id] = nil }
@@ -150,6 +168,8 @@ struct GitClient: Codable, Sendable {
         }
     }
 
+    /// The changes of the open channel. The first channel that a commit states is the open one; the changes of channels
+    /// in that commit all show.
     private mutating func ofTheOpenChannel(_ changes: [Change]) -> [Change] {
         let isFirst = open == nil
         for case .channel(.stated(let fields)) in changes where open == nil { open = fields.id }
@@ -173,6 +193,7 @@ struct GitClient: Codable, Sendable {
         }
     }
 
+    /// The channel that a change concerns; `nil` for one that concerns none. A move concerns its target.
     private static func channel(of change: Change) -> EntityID? {
         switch change {
         case .channel(.stated(let fields)): fields.id
@@ -209,6 +230,7 @@ private struct MessageLists: Codable {
 /// A commit and its parents; for a rewrite, the new tip without parents.
 private struct GitLineage {
     let commit: String
+    /// In the commit's order; an element is `nil` where a root commit is compared with the empty tree.
     let parents: [String?]
     let subject: String?
 

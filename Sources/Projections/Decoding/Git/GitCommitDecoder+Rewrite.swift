@@ -5,6 +5,9 @@ extension GitCommitDecoder {
     ///
     /// This event deletes the messages of the old tip that the new tip does not know, and restores versions older than
     /// the old tip. The new branch's own commits told everything else.
+    ///
+    /// The log's last commit is usually the new tip, because a recorder appends the new commits before the rewrite. So
+    /// the spans are computed from the tip that is checked out, and from the old tip that the document names.
     mutating func decode(_ document: GitRewriteDocument, context: inout FoldContext) -> [Change] {
         let sequence = context.event.sequence.rawValue
         rewrites.insert(sequence)
@@ -15,6 +18,7 @@ extension GitCommitDecoder {
             return decodeUnknownTip(document, from: old, context: &context)
         }
         var scene = GitScene(context, author: nil, time: nil)
+        // Both spans are noted before the tree is left; the statuses in it are those that the state shows.
         scene.note(history.span(from: history.tip, to: new), of: self)
         let lost = history.span(from: old ?? new, to: new)
         scene.note(lost, of: self)
@@ -27,7 +31,8 @@ extension GitCommitDecoder {
         return scene.changes
     }
 
-    /// Reads a new tip that the log lacks from the difference between the two trees.
+    /// Reads a new tip that the log lacks from the difference between the two trees, as if it were a commit on the old
+    /// tip.
     private mutating func decodeUnknownTip(
         _ document: GitRewriteDocument,
         from old: Int?,
@@ -43,16 +48,23 @@ extension GitCommitDecoder {
     }
 
     /// The rewrite's own deeds, in the order of their keys. The new tip must be checked out.
+    ///
+    /// - Parameters:
+    ///   - lost: the differences from the old tip to the new one.
+    ///   - oldSequence: the sequence of the old tip's commit; 0 if the log lacks it.
     private func rewriteStep(_ lost: GitSpan, oldSequence: UInt64, _ scene: GitScene, _ names: Names) -> GitStep {
+        // A rewrite makes no commit: the node stays empty and is never added.
         var step = GitStep(node: GitHistory.Node(commit: "", sequence: 0, basis: nil))
         for (key, difference) in lost.files.sorted(by: { $0.key.precedes($1.key, names) }) {
             guard difference.before != difference.after else { continue }
             if let after = difference.after {
+                // A later version was told by its own commit.
                 guard after.isMessage, after.since <= oldSequence, after.blob != difference.before?.blob else {
                     continue
                 }
                 step.deeds.append(.wrote(key, blob: after.blob, previous: difference.before?.usable))
             } else {
+                // A message with a grave at the new tip was deleted by a commit of the new branch.
                 guard difference.before?.usable != nil, history.graves[key] == nil else { continue }
                 step.deeds.append(.removed(key))
             }
@@ -65,6 +77,7 @@ extension GitCommitDecoder {
     }
 
     /// Keeps the graves that the new tip does not know: of messages that the rewrite deleted, or the old branch before.
+    /// The new tip must be checked out.
     private mutating func adopt(_ lost: GitSpan, _ scene: GitScene) {
         let isKnown = { (key: MessageKey, history: GitHistory) in
             history.files[key]?.usable != nil || history.graves[key] != nil

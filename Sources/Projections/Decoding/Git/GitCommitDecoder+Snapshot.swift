@@ -2,7 +2,7 @@ import EventLog
 
 extension GitCommitDecoder {
     /// Adds the last commit, which decides the state, and the rewrites, which no commit records. Facts replace all
-    /// other commits.
+    /// other commits; `Messages` adds those whose texts it still shows.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         sequences.formUnion(rewrites)
         if let tip = history.tip { sequences.insert(history.nodes[tip].sequence) }
@@ -20,12 +20,14 @@ extension GitCommitDecoder {
         )
     }
 
-    /// The trees of the dropped commits: any of them may be the parent of a later commit.
+    /// The trees of the dropped commits, in log order: any of them may be the parent of a later commit. Kept commits
+    /// give their own trees when they are replayed.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue {
         let dropped = history.nodes.filter { !kept.contains($0.sequence) }
         return .object(["commits": .array(dropped.map { GitFact.commit($0, basis: basis(of: $0), names) })])
     }
 
+    /// Expects the dropped commits. They are not added at once: a replay up to an early event must not know later ones.
     mutating func load(facts: JSONValue, names: inout Names) throws {
         guard !facts.isNull else { return }
         guard let commits = facts["commits"]?.array else { throw ProjectionError.facts("git has no `commits`") }

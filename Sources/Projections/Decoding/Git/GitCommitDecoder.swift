@@ -6,15 +6,19 @@ import EventLog
 /// The state follows the tree of the log's last commit. The commit that made a change tells it, once; a merge tells
 /// only the paths whose content differs from every parent's. If a commit does not follow the one before it in the log,
 /// the messages switch to its tree, without revisions or history.
+///
+/// `GitHistory` has the trees, `GitStep` finds a commit's own deeds, and `GitScene` turns them into changes. A commit
+/// that the log has already changes nothing.
 struct GitCommitDecoder: EventDecoder {
     private static let rewriteKind = "git.rewrite/1"
 
     var history = GitHistory()
-    /// The message files read so far, by blob. Not in facts or snapshots: the kept events give them again.
+    /// The message files read so far, by blob. Not in facts or snapshots: the kept events give them again. A message
+    /// file's blob that is not here had no text in its event, or its event was dropped.
     var readings: [String: MessageReading] = [:]
     /// The graves of messages that only rewritten branches had, unknown to the tip.
     var orphans: [MessageKey: GitHistory.Grave] = [:]
-    /// The sequences of the events that rewrote the branch.
+    /// The sequences of the events that rewrote the branch. All of them are needed, because no tree shows a rewrite.
     var rewrites: Set<UInt64> = []
     /// The client's listing of the tree that is checked out; empty unless the rules need it.
     var listing = GitListing()
@@ -23,7 +27,7 @@ struct GitCommitDecoder: EventDecoder {
 
     init() {}
 
-    /// The id of the commit that is checked out.
+    /// The id of the commit that is checked out; `nil` for the empty tree.
     var tipCommit: String? { history.tip.map { history.nodes[$0].commit } }
 
     mutating func decode(
@@ -32,10 +36,12 @@ struct GitCommitDecoder: EventDecoder {
         into changes: inout [Change],
         context: inout FoldContext
     ) {
+        // Dropped commits enter in log order, so every event finds the commits that it found before the compaction.
         history.admit(before: envelope.sequence.rawValue)
         if context.rules.isEmpty {
             return read(envelope.kind.rawValue, payload, into: &changes, context: &context)
         }
+        // Held commits are read only now, all at this event: that is when the client sees them.
         guard let held = client.reload(envelope, payload: payload, context: context) else { return }
         var seen: [Change] = []
         for commit in held {
@@ -51,6 +57,7 @@ struct GitCommitDecoder: EventDecoder {
         if envelope.attributes["status"]?.utf8.first == UInt8(ascii: "5") { client.noteFailure() }
     }
 
+    /// Reads a commit or a rewrite. A payload that is neither is an issue.
     private mutating func read(
         _ kind: String,
         _ payload: UnsafeRawBufferPointer,
@@ -70,8 +77,10 @@ struct GitCommitDecoder: EventDecoder {
         }
     }
 
+    /// Reads a commit and checks it out.
     private mutating func decode(_ document: GitCommitDocument, context: inout FoldContext) -> [Change] {
         context.remoteTime = document.committedAt
+        // The time above counts even for a repeated commit, because the event states it.
         guard history.index(of: document.commit) == nil else { return [] }
         let parents = document.parents.map { parent in
             GitKnownParent(index: parent.commit.flatMap { history.index(of: $0) }, parent: parent)
@@ -79,6 +88,7 @@ struct GitCommitDecoder: EventDecoder {
         for parent in parents where parent.isUnknown {
             context.issue("the log has no commit \(parent.parent.commit ?? ""), which is a parent of this one")
         }
+        // Before the step, which needs to know of each blob whether it is a message.
         for parent in parents { read(document.files, of: parent.parent.changes, rules: context.rules) }
         var scene = GitScene(context, author: document.author, time: document.committedAt)
         scene.note(history.span(from: history.tip, to: parents.basis?.index), of: self)
@@ -87,12 +97,15 @@ struct GitCommitDecoder: EventDecoder {
         return finish(step, scene, context: &context)
     }
 
-    /// Checks out the step's commit and returns its changes.
+    /// Checks out the step's commit and returns its changes. The step's basis must be checked out.
     mutating func finish(_ step: GitStep, _ scene: GitScene, context: inout FoldContext) -> [Change] {
         var scene = scene
         assert(history.index(of: step.node.commit) == nil, "a commit is added once")
         assert(step.node.basis == history.tip, "a step starts from the tree that is checked out")
+        // Keys that the way to the basis did not touch have the same status at the basis and in the state.
         scene.note(step, of: self)
+        // First the deeds' keys as their parents had them, then the deeds, then all other keys as the new tree has
+        // them.
         scene.restore(step, decoder: self, names: &context.names)
         history.checkOut(history.add(step.node))
         scene.tell(step, decoder: self, names: &context.names)
@@ -103,7 +116,8 @@ struct GitCommitDecoder: EventDecoder {
         return scene.changes
     }
 
-    /// Reads the message files among an event's texts, each blob once.
+    /// Reads the message files among an event's texts, each blob once: equal content is one reading, in whatever file
+    /// or commit it occurs.
     mutating func read(_ files: GitFiles, of changes: [GitPathChange], rules: ReadingRules) {
         for change in changes {
             guard let to = change.to, to.isFile, readings[to.blob] == nil, let text = files.texts[to.blob] else {
@@ -122,7 +136,7 @@ struct GitCommitDecoder: EventDecoder {
     private static let fetchedBytesMax: Int64 = 1 << 20
 }
 
-/// A blob read as a message file, or why it is none.
+/// A blob read as a message file, or why it is none. A fault's text is in lower case and contains nothing of the file.
 enum MessageReading: Codable, Sendable {
     case message(FrontMatter)
     case fault(String)

@@ -1,11 +1,14 @@
 import EventLog
 
-/// A commit, as far as the projections need its event's payload.
+/// A commit, as far as the projections need its event's payload (`docs/events.md`, "The commit document").
 struct GitCommitDocument {
     var commit: String
+    /// The author's name; e-mail addresses are not read.
     var author: String?
+    /// The committer's time, to the second; `nil` if the commit states none. The author's time does not change when a
+    /// commit is rebased, so it is not the time of this change.
     var committedAt: Timestamp?
-    /// One for each parent; a root commit has one without an id.
+    /// One for each parent, in the commit's order; a root commit has one without an id.
     var parents: [GitParent]
     var files: GitFiles
 }
@@ -17,7 +20,7 @@ struct GitParent {
     var changes: [GitPathChange]
 }
 
-/// One path whose mode or content differs.
+/// One path whose mode or content differs. `from` is `nil` for a new path, `to` for one that is gone.
 struct GitPathChange {
     var path: String
     var from: GitEntry?
@@ -29,11 +32,12 @@ struct GitEntry: Codable, Hashable {
     var mode: String
     var blob: String
 
-    /// Whether it is a file, rather than a symbolic link or a submodule.
+    /// Whether it is a file, rather than a symbolic link (`120000`) or a submodule (`160000`).
     var isFile: Bool { mode.hasPrefix("100") }
 }
 
-/// A rewrite, read from its event: the branch was set to a commit that does not descend from its tip.
+/// A rewrite, read from its event: the branch was set to a commit that does not descend from its tip (`docs/events.md`,
+/// "The rewrite document").
 struct GitRewriteDocument {
     var from: String
     var to: String
@@ -43,7 +47,7 @@ struct GitRewriteDocument {
 
 /// The files of an event, by blob.
 struct GitFiles {
-    /// The text of each file that has one.
+    /// The text of each file that has one. A file without text is too large for its event, or not UTF-8.
     var texts: [String: String] = [:]
     /// The size of each in bytes, as the event states it.
     var sizes: [String: Int64] = [:]
@@ -85,7 +89,8 @@ extension GitRewriteDocument {
     }
 }
 
-/// The members that both documents share.
+/// The members that both documents share. The recorder wrote the payload, so a member in another form is a fault of the
+/// whole event.
 private struct GitDocument {
     let value: JSONValue
 
@@ -112,6 +117,7 @@ private struct GitDocument {
         return files
     }
 
+    /// The changed paths, in the order of their bytes, as the recorder wrote them.
     static func changes(of value: JSONValue) throws(GitDocumentFault) -> [GitPathChange] {
         guard let entries = value["changes"]?.array else { throw GitDocumentFault(reason: "it has no changes") }
         var changes: [GitPathChange] = []
@@ -131,6 +137,7 @@ private struct GitDocument {
 
 /// The channel and message that a path below a branch's root names.
 struct VibeChannelPath: Hashable {
+    /// Files that VibeChannel keeps beside the messages, in any case of their ASCII letters.
     private static let reserved: Set<String> = ["schema.md", "agent.md", "readme.md"]
 
     /// The top-level folder, which is the channel's id and name.
@@ -138,7 +145,8 @@ struct VibeChannelPath: Hashable {
     /// The message's id: the file's name without `.md`; `nil` for any other file.
     let message: String?
 
-    /// Reads a path; `nil` if it is in no channel: at the root, or below a folder whose name begins with a dot.
+    /// Reads a path; `nil` if it is in no channel: at the root, or below a folder whose name begins with a dot. A file
+    /// in a subfolder belongs to the channel and is no message.
     init?(_ path: String, rules: ReadingRules) {
         let parts = path.utf8.split(separator: 0x2F, maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let first = parts[0].first, first != 0x2E, !parts[1].isEmpty else { return nil }
@@ -154,6 +162,7 @@ struct VibeChannelPath: Hashable {
         rules.contains(.suffixIsCutEverywhere) ? name.cut(at: ".md").joined() : String(name.dropLast(3))
     }
 
+    /// ASCII letters only: Unicode's case tables would tie the state to a version of Unicode (I10).
     private static func lowercased(_ name: Substring.UTF8View) -> String {
         String(decoding: name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }

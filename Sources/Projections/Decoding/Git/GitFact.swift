@@ -4,8 +4,10 @@ import EventLog
 ///
 /// commit = `[id, sequence, basis or null, [file difference…], [grave difference…], [[folder, files more]…]]`;
 /// difference = `[channel, id, before, after]`, each sorted by channel and id; file = `[blob, since]`, with a third
-/// element (the last blob that was a message, or null) where the file is no message;
-/// grave = `[since, blob, deletedAt or null, deletedBy or null, moved]`.
+/// element (the last blob that was a message, or null) where the file is no message; grave = `[since, blob, deletedAt
+/// or null, deletedBy or null, moved]`.
+///
+/// Compacted logs contain this form, so it must stay readable (I31).
 enum GitFact {
     static func commit(_ node: GitHistory.Node, basis: String?, _ names: Names) -> JSONValue {
         let folders = node.folders.sorted { names.precedes($0.key, $1.key) }
@@ -19,6 +21,7 @@ enum GitFact {
         ])
     }
 
+    /// A key's two texts, then its values. Handles mean nothing outside their state.
     static func entry(_ key: MessageKey, _ values: [JSONValue], _ names: Names) -> JSONValue {
         .array([.string(names.text(key.channel)), .string(names.text(key.id))] + values)
     }
@@ -34,6 +37,7 @@ enum GitFact {
         ])
     }
 
+    /// Two elements for a message, whose last message is the blob itself.
     private static func file(_ file: GitHistory.File?) -> JSONValue {
         guard let file else { return .null }
         let values: [JSONValue] = [.string(file.blob), .int(file.since)]

@@ -1,14 +1,16 @@
 /// The first message files of each channel's folder: GitHub's contents API lists only a folder's first thousand entries
 /// (<https://docs.github.com/en/rest/repos/contents#get-repository-content>).
 ///
-/// Only message files count. Their names begin with a date, so most other files of a folder sort after them.
+/// Only message files count. Their names begin with a date, so most other files of a folder sort after them. Only
+/// profiles use it; under the canonical profile it stays empty.
 struct GitListing: Codable, Sendable {
     static let entriesMax = 1_000
 
     /// The message files of the tree that is checked out, by channel, sorted by file name in byte order.
     private var folders: [EntityID: [EntityID]] = [:]
 
-    /// Applies the differences of a span.
+    /// Applies the differences of a span, which must start at the tree that was listed. Files that only changed keep
+    /// their places.
     mutating func apply(_ span: GitSpan, _ names: Names) {
         for (key, difference) in span.files where (difference.before == nil) != (difference.after == nil) {
             let place = place(of: key, names)
@@ -53,6 +55,8 @@ struct GitListing: Codable, Sendable {
         return low
     }
 
+    /// With its suffix, because that decides the order of names of which one begins with the other: `a-b.md` precedes
+    /// `a.md`.
     private static func fileName(_ id: EntityID, _ names: Names) -> String { names.text(id) + ".md" }
 }
 
@@ -60,9 +64,9 @@ extension GitCommitDecoder {
     /// Returns the changes of an event that a client sees through its listing, once the new tree is checked out.
     ///
     /// Changes of unlisted files do not show. Other files enter or leave the listing when files before them in the
-    /// folder go or come.
+    /// folder go or come; that follows the event's own changes, channel by channel.
     ///
-    /// - Parameter tip: the commit that was checked out before the event.
+    /// - Parameter tip: the commit that was checked out before the event; `nil` for the empty tree.
     mutating func seen(_ changes: [Change], since tip: Int?, context: inout FoldContext) -> [Change] {
         let span = history.span(from: tip, to: history.tip)
         let before = listing
@@ -84,6 +88,8 @@ extension GitCommitDecoder {
         return scene.changes
     }
 
+    /// Passes on one change unless its file is not listed. A written file counts by the new listing, a deleted one by
+    /// the listing before the event.
     private func see(_ change: Change, _ before: GitListing, _ scene: inout GitScene, names: inout Names) {
         switch change {
         case .message(.written(let write)) where listing.hides(write.key, names),

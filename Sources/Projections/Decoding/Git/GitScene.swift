@@ -1,15 +1,21 @@
 import EventLog
 
 /// The state before the current event, the event's author and time, and the changes told so far.
+///
+/// The messages' fold knows one standing for each key, not trees. So a scene notes what the fold has, and adds the
+/// changes that lead from there to the new tree: `restore`, `tell`, `settle`, in this order. It exists during one event
+/// only.
 struct GitScene {
     let event: EventReference
     let author: String?
+    /// The remote's time of the event's deeds; `nil` for a rewrite, which states none.
     let time: Timestamp?
     let rules: ReadingRules
-    /// The statuses, before the event, of the keys that it may touch.
+    /// The statuses, before the event, of the keys that it may touch. Complete once the spans and the step were noted.
     private(set) var statuses: [MessageKey: GitCommitDecoder.Status] = [:]
     /// Whether each folder that the event may touch existed before it.
     private(set) var folders: [EntityID: Bool] = [:]
+    /// In the order in which the folds must apply them.
     private(set) var changes: [Change] = []
 
     init(_ context: FoldContext, author: String?, time: Timestamp?) {
@@ -24,7 +30,8 @@ struct GitScene {
         GitHistory.Grave(since: event, deletedAt: time, deletedBy: author, usable: usable)
     }
 
-    /// Notes the current status of each key of a span, before its tree is left.
+    /// Notes the current status of each key of a span, before its tree is left. The order of the keys does not matter:
+    /// each is noted by itself.
     mutating func note(_ span: GitSpan, of decoder: GitCommitDecoder) {
         for key in span.files.keys { note(key, decoder) }
         for key in span.graves.keys { note(key, decoder) }
@@ -46,7 +53,8 @@ struct GitScene {
         if folders[folder] == nil { folders[folder] = decoder.history.folders[folder] != nil }
     }
 
-    /// Sets the keys of the deeds back to their statuses in the tree that the deeds were done to.
+    /// Sets the keys of the deeds back to their statuses in the tree that the deeds were done to. Otherwise a deed
+    /// would show as a change of another branch's version.
     mutating func restore(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
         for key in step.deeds.flatMap(\.keys) {
             assert(statuses[key] != nil, "a deed's key is noted before its tree is left")
@@ -55,9 +63,10 @@ struct GitScene {
         }
     }
 
-    /// Tells what the commit did.
+    /// Tells what the commit did, new folders first: a message's channel exists before the message.
     mutating func tell(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
         for folder in step.madeFolders {
+            // Another branch had the folder. The fold must see it made anew, or it would note no making.
             if folders[folder] == true { changes.append(.channel(.stands(folder, isPresent: false))) }
             let fields = ChannelFields(id: folder, name: names.text(folder), kind: "folder")
             changes.append(.channel(.stated(fields)))
@@ -69,6 +78,7 @@ struct GitScene {
         switch deed {
         case .wrote(let key, let blob, let previous):
             guard var write = write(key, blob, decoder, &names) else { return }
+            // Without a readable previous version the content counts as changed.
             write.changesContent = previous.flatMap { decoder.readings[$0]?.message?.content } != write.content
             write.remoteTime = time
             write.by = author
@@ -78,11 +88,13 @@ struct GitScene {
             changes.append(.message(.deleted(deletion)))
         case .moved(let from, let to, let blob):
             changes.append(.message(.moved(from: from, to: to, remoteTime: time, by: author)))
+            // The move takes the message's history along; the content at the new path is set without a revision.
             stand(to, .live(blob: blob), decoder: decoder, names: &names)
         }
     }
 
-    /// Sets every noted key and folder without a deed to its status in the tip's tree.
+    /// Sets every noted key and folder without a deed to its status in the tip's tree. The tip must be checked out.
+    /// Sorted, because a dictionary has no order (I10).
     mutating func settle(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
         let told = Set(step.deeds.flatMap(\.keys))
         let texts = names
@@ -96,12 +108,13 @@ struct GitScene {
             if isPresent != folders[folder] { changes.append(.channel(.stands(folder, isPresent: isPresent))) }
         }
         for folder in step.removedFolders {
+            // The removal is that of a folder at the basis, which the state before the event may lack.
             if folders[folder] == false { changes.append(.channel(.stands(folder, isPresent: true))) }
             changes.append(.channel(.deleted(folder, cause: .channelDeleted, permanence: .untilWritten)))
         }
     }
 
-    /// Sets a key to a status, without a revision or history.
+    /// Sets a key to a status, without a revision or history: a branch moved, and nobody wrote or deleted anything.
     mutating func stand(
         _ key: MessageKey,
         _ status: GitCommitDecoder.Status,
@@ -137,6 +150,7 @@ struct GitScene {
         changes.append(change)
     }
 
+    /// The version that a blob is under a key; `nil` if the blob's text is not known or no message.
     private func write(
         _ key: MessageKey,
         _ blob: String,
@@ -155,6 +169,7 @@ struct GitScene {
         write.attachments = message.attachments
         write.extra = message.extra
         write.form = message.fingerprint
+        // Commits have no versions of their own: the log's order decides.
         write.revisesByArrival = true
         return write
     }

@@ -1,11 +1,13 @@
 import EventLog
 
-/// A parent of the current commit, and its index in the history, if it is known.
+/// A parent of the current commit, and its index in the history; `nil` if the log lacks the parent or it is the empty
+/// tree.
 struct GitKnownParent {
     var index: Int?
     var parent: GitParent
 
-    /// Whether the log lacks this commit (a shallow clone).
+    /// Whether the commit names this parent and the log lacks it. False for the empty tree that a root commit is
+    /// compared with.
     var isUnknown: Bool { parent.commit != nil && index == nil }
 }
 
@@ -15,8 +17,11 @@ extension [GitKnownParent] {
 }
 
 /// The effect of one commit: its tree's differences from its basis, and which of them are its own deeds.
+///
+/// A difference is no deed if another parent has the same content: that parent's line told it already.
 struct GitStep {
-    /// One change that the commit made to messages.
+    /// One change that the commit made to messages. `previous` is the last blob at the basis that was a message, if
+    /// there is one.
     enum Deed {
         case wrote(MessageKey, blob: String, previous: String?)
         case removed(MessageKey)
@@ -27,15 +32,19 @@ struct GitStep {
     var node: GitHistory.Node
     /// In the order of the payload's paths, then a merge's deletions from other parents; a rewrite's in order of keys.
     var deeds: [Deed] = []
-    /// The status of each deed's key before the deed.
+    /// The status of each deed's key in the tree that the deed was done to.
     var origins: [MessageKey: GitCommitDecoder.Status] = [:]
+    /// The files of message paths that are no messages, in the order of the payload's paths. Only those that the commit
+    /// itself wrote.
     var faults: [(path: String, blob: String)] = []
+    /// The folders that the commit made and removed, each list sorted by name.
     var madeFolders: [EntityID] = []
     var removedFolders: [EntityID] = []
 }
 
 extension GitStep {
-    /// Determines the effect of a commit. The decoder's history must have the basis checked out.
+    /// Determines the effect of a commit. The decoder's history must have the basis checked out, and its readings must
+    /// contain the event's texts.
     init(
         of commit: String,
         parents: [GitKnownParent],
@@ -48,6 +57,7 @@ extension GitStep {
         var reading = GitStepReader(parents: parents, decoder: decoder, scene: scene)
         for change in basis?.parent.changes ?? [] { reading.read(change, into: &self, names: &names) }
         reading.readOthers(into: &self, names: &names)
+        // A move pairs a removal and an addition of the commit's own; those of `readOthers` take no part.
         reading.pairMoves(in: &self)
         reading.readFolders(into: &self, names: names)
     }
@@ -59,10 +69,11 @@ private struct GitStepReader {
     let scene: GitScene
     /// The other known parents, each with its tree's differences from the basis.
     private let others: [(changes: [GitPathChange], span: GitSpan)]
-    /// How many parents each path differs from; empty without a second parent.
+    /// How many parents each path differs from; empty without a second parent. An absent path differs from none.
     private let differences: [String: Int]
     private let parentCount: Int
-    /// Whether the basis is known.
+    /// Whether the basis is known. If not, the history has the empty tree checked out, and a path's `from` is no file
+    /// of it.
     private let hasTree: Bool
     /// The commit's own additions and removals of messages, with their blobs, to find moves.
     private var added: [(key: MessageKey, blob: String)] = []
@@ -85,14 +96,16 @@ private struct GitStepReader {
         self.differences = differences
     }
 
-    /// Whether the content under a path differs from every parent's.
+    /// Whether the content under a path differs from every parent's. A merge lists such a path once for each parent.
     private func isOwn(_ path: String) -> Bool {
         parentCount < 2 || (differences[path] ?? 0) >= parentCount
     }
 
+    /// Reads one path that differs from the basis.
     mutating func read(_ change: GitPathChange, into step: inout GitStep, names: inout Names) {
         guard let path = VibeChannelPath(change.path, rules: scene.rules) else { return }
         let channel = names.id(path.channel)
+        // Every file counts for its folder, messages or not: git has a folder as long as it has a file.
         let count = (change.to == nil ? 0 : 1) - (change.from == nil || !hasTree ? 0 : 1)
         if count != 0 { step.node.folders[channel, default: 0] += count }
         guard let message = path.message else { return }
@@ -104,13 +117,16 @@ private struct GitStepReader {
         }
     }
 
+    /// Notes a file's new content: adopted from another parent, or a deed of the commit's own.
     private mutating func put(_ blob: String, at key: MessageKey, path: String, into step: inout GitStep) {
         let before = decoder.history.files[key]
         let grave = decoder.history.graves[key]
+        // Only the mode changed, or the key has this content by another path (`suffixIsCutEverywhere`).
         guard before?.blob != blob else { return }
         let adopted = isOwn(path) ? nil : otherFiles(key).first { $0.blob == blob }
         let isMessage = decoder.readings[blob]?.message != nil
         var after = adopted ?? .init(blob: blob, usable: isMessage ? blob : nil, since: step.node.sequence)
+        // Kept for the tombstone: if the file goes, its last message is what was deleted.
         after.usable = after.usable ?? lastMessage(key)
         step.node.files[key] = .init(before: before, after: after)
         if grave != nil { step.node.graves[key] = .init(before: grave, after: nil) }
@@ -118,9 +134,11 @@ private struct GitStepReader {
         guard isMessage else { return step.faults.append((path, blob)) }
         step.origins[key] = decoder.status(key)
         step.deeds.append(.wrote(key, blob: blob, previous: before?.usable))
+        // A path that some parent has is no target of a move.
         if before == nil, otherFiles(key).isEmpty { added.append((key, blob)) }
     }
 
+    /// Notes that a file is gone, or is no file any more: adopted from another parent, or a deed of the commit's own.
     private mutating func remove(_ key: MessageKey, isOwn: Bool, from step: inout GitStep) {
         guard let before = decoder.history.files[key] else { return }
         step.node.files[key] = .init(before: before, after: nil)
@@ -134,7 +152,8 @@ private struct GitStepReader {
         if before.isMessage { removed.append((key, usable)) }
     }
 
-    /// Reads the deletions of messages that other parents had and the basis never had.
+    /// Reads the deletions of messages that other parents had and the basis never had. The differences from the basis
+    /// do not show them: neither tree has the file.
     mutating func readOthers(into step: inout GitStep, names: inout Names) {
         for other in others {
             for change in other.changes where change.to?.isFile != true {
@@ -156,6 +175,7 @@ private struct GitStepReader {
     }
 
     /// Learns a path's last message from another parent, where the file is as in the basis and was no message there.
+    /// Later commits know then what a removal of the file deletes.
     private func learnMessages(from span: GitSpan, into step: inout GitStep) {
         for key in Array(span.files.keys) + Array(span.graves.keys) where step.node.files[key] == nil {
             guard let file = decoder.history.files[key], file.usable == nil, let last = lastMessage(key) else {
@@ -189,12 +209,14 @@ private struct GitStepReader {
         others.compactMap { file(key, in: $0.span) }
     }
 
+    /// The file under a key at the end of a span that starts at the basis.
     private func file(_ key: MessageKey, in span: GitSpan) -> GitHistory.File? {
         if let difference = span.files[key] { return difference.after }
         return decoder.history.files[key]
     }
 
     /// Turns a removal and an addition of the same blob into a move. Several with one blob are paired in path order.
+    /// Only equal contents make a move; git's own guesses from similar ones are not recorded.
     func pairMoves(in step: inout GitStep) {
         guard !added.isEmpty, !removed.isEmpty else { return }
         var origins = Dictionary(grouping: removed, by: \.blob).mapValues { $0.map(\.key)[...] }
@@ -209,10 +231,12 @@ private struct GitStepReader {
             case .removed, .moved: return deed
             }
         }
+        // The old path keeps its grave for later commits, which must not show it as a tombstone.
         for key in gone { step.node.graves[key]?.after?.isMoved = true }
     }
 
-    /// Finds the folders that this commit made or removed: no parent had them, or every parent had them.
+    /// Finds the folders that this commit made or removed: no parent had them, or every parent had them. Call it last,
+    /// once all counts are known.
     func readFolders(into step: inout GitStep, names: Names) {
         step.node.folders = step.node.folders.filter { $0.value != 0 }
         for (folder, count) in step.node.folders.sorted(by: { names.precedes($0.key, $1.key) }) {

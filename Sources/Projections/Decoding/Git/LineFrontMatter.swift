@@ -1,6 +1,8 @@
-/// Reads front matter as VibeChannel's iOS app does: line by line, without YAML.
+/// Reads front matter as VibeChannel's iOS app does: line by line, without YAML. Never fails: a line without a colon is
+/// passed over.
 enum LineFrontMatter {
-    /// The last value of each key.
+    /// The last value of each key, all of them texts; with the rule for lists, those of the list keys are arrays or
+    /// absent.
     static func members(of text: String, rules: ReadingRules) -> JSONObject {
         let lines = text.unicodeScalars.split(whereSeparator: \.isSwiftNewline).map { Substring($0) }
         var members = JSONObject()
@@ -27,10 +29,12 @@ enum LineFrontMatter {
         list(parts(unbracketed(text) ?? text[...]))
     }
 
-    /// The entries in brackets, else the whole text as one entry, else the lines `- …` directly below the key.
+    /// The entries in brackets, else the whole text as one entry, else the lines `- …` directly below the key. `nil`
+    /// without entries.
     private static func list(_ name: String, text: String, lines: [Substring]) -> JSONValue? {
         if let inner = unbracketed(text) { return list(parts(inner)) }
         guard text.isEmpty else { return .array([.string(text)]) }
+        // Below the first line with the key, even if a later line gives the value.
         let below = lines.drop { key(of: $0) != name }.dropFirst().map { $0.trimmed(of: \.isSwiftSpace) }
         let items = below.prefix { $0.hasPrefix("- ") }.map { $0.dropFirst(2).trimmed(of: \.isSwiftSpace) }
         return list(items)

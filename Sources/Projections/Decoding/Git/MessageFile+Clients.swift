@@ -15,7 +15,9 @@ extension MessageFile {
         let inner = Substring(rest.utf8.dropFirst(3))
         let lineEnd = inner.utf8.firstIndex(of: 0x0A) ?? inner.endIndex
         let lines = inner[lineEnd...]
+        // `lines` begins with the line feed of the first line, so an empty front matter closes too.
         let close = lines.cut(at: "\n---").first?.endIndex ?? lines.endIndex
+        // A line feed and three dashes. What follows them on the line belongs to the body, as gray-matter reads it.
         let body = Substring(lines[close...].utf8.dropFirst(4))
         self.init(frontMatter: Substring(lines[..<close].utf8.dropFirst()), body: body, rules: rules)
         language = String(inner[..<lineEnd].trimmed(of: \.isJavaScriptSpace))

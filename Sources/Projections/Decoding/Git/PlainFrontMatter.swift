@@ -12,6 +12,7 @@ enum PlainFrontMatter {
             if line.isEmpty { continue }
             guard let colon = line.firstIndex(of: 0x3A), isKey(line[..<colon]) else { return nil }
             let name = String(Substring(line[..<colon]))
+            // YAML refuses repeated keys; its reader reports them.
             guard names.insert(name).inserted else { return nil }
             let rest = line[line.index(after: colon)...]
             if rest.isEmpty { continue }
@@ -27,6 +28,8 @@ enum PlainFrontMatter {
         return key.allSatisfy { isLetter($0) || isDigit($0) || $0 == 0x5F }
     }
 
+    /// A plain scalar that YAML takes verbatim; `nil` if a YAML reader must decide. Other first characters may begin a
+    /// quoted text, a list, an anchor or a comment; a last colon would make a key.
     private static func value(_ text: Substring.UTF8View) -> String? {
         guard let first = text.first, let last = text.last,
             isLetter(first) || isDigit(first) || first == 0x2E || first == 0x2F,
@@ -43,6 +46,7 @@ enum PlainFrontMatter {
         return String(Substring(text))
     }
 
+    /// The bit 0x20 makes an ASCII letter lower case.
     private static func isLetter(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte | 0x20) && byte >= 0x41
     }

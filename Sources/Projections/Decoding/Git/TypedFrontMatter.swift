@@ -51,6 +51,7 @@ enum TypedFrontMatter {
         }
     }
 
+    /// The value's text in JavaScript, counted against the limit.
     private static func text(_ value: ScriptValue, _ left: inout Int) throws(ScriptFault) -> String {
         let text = try value.text()
         left -= text.utf8.count

@@ -5,12 +5,15 @@ import EventLog
 /// A snapshot is a JSON array, an object with `project` and `items`, or an event with one ticket in each `data` line.
 /// The list is the project that the payload names, else the source. The event's name (`event:`) is ignored: the remote
 /// sends none. Outbound messages are no snapshots.
+///
+/// Every snapshot replaces a whole list, so canonically the decoder needs no memory: facts and snapshots have nothing
+/// of it.
 struct ItemsDecoder: EventDecoder {
-    /// The project that the client requested last. Only profiles use it.
+    /// The project that the client requested last; `nil` canonically and until a request. Only profiles use it.
     private var viewed: EntityID?
     /// Whether a connection opened before. Only profiles use it.
     private var hasConnected = false
-    /// Saves parsing only: it changes no result and is not saved.
+    /// Saves parsing only: it changes no result and is not saved, so a loaded state begins with an empty one.
     private var memo = TicketMemo()
 
     private enum CodingKeys: CodingKey { case viewed, hasConnected }
@@ -26,6 +29,7 @@ struct ItemsDecoder: EventDecoder {
         if envelope.kind.rawValue == "recorder.link/1" {
             return noteConnection(envelope, into: &changes, context: &context)
         }
+        // A client's request names the project that it views.
         if envelope.attributes["dir"] == "out" { return noteView(payload, context: &context) }
         let source = context.names.id(envelope.source.rawValue)
         switch envelope.kind.rawValue {
@@ -36,6 +40,7 @@ struct ItemsDecoder: EventDecoder {
             guard let value = try? JSONValue.parse(payload) else {
                 return context.issue("items message: not one JSON text")
             }
+            // Messages about the agent's state come between the lists.
             if value["type"]?.string != "agent" { context.issue("items message: no snapshot of a list") }
         }
     }
@@ -51,6 +56,9 @@ struct ItemsDecoder: EventDecoder {
 
 extension ItemsDecoder {
     /// Reads an event. If its `data` lines together are one list in JSON, it is that list; else each line is a ticket.
+    ///
+    /// An event without data empties the list if it has an id: the server numbers each push of a list, and the push of
+    /// an empty list has no lines. Without an id it is a sign of life, which changes nothing.
     private mutating func readEvent(
         _ payload: UnsafeRawBufferPointer,
         source: EntityID,
@@ -63,11 +71,14 @@ extension ItemsDecoder {
             guard event.hasID, !context.rules.contains(.emptyEventIsNoSnapshot) else { return }
             return changes.append(.item(.snapshot(list: source, items: [], isWhole: true)))
         }
+        // The standard joins `data` fields by LF, empty ones included.
         let joined = Array(event.data.joined(separator: [0x0A]))
         let isList = joined.withUnsafeBytes { readList($0, source: source, into: &changes, context: &context) }
         if !isList { readTickets(lines, of: .stream, list: source, into: &changes, context: &context) }
     }
 
+    /// The event as it arrives: whole or, for a client that converts each piece of 1,024 bytes by itself, without the
+    /// pieces that are no text.
     private static func event(_ payload: UnsafeRawBufferPointer, _ rules: ReadingRules) -> ServerSentEvent {
         guard rules.contains(.piecesCutCharacters) else { return ServerSentEvent(payload, rules: rules) }
         return ServerSentEvent.wholePieces(of: payload).withUnsafeBytes { ServerSentEvent($0, rules: rules) }
@@ -102,6 +113,8 @@ extension ItemsDecoder {
         viewed = personal
     }
 
+    /// Notes the project of a client's request. A request without a project leaves the viewed one or, by its rule,
+    /// means the personal list.
     private mutating func noteView(_ payload: UnsafeRawBufferPointer, context: inout FoldContext) {
         guard context.rules.contains(.anyListIsTheViewedOne) else { return }
         let said = (try? JSONValue.parse(payload))?.object
@@ -118,6 +131,11 @@ extension ItemsDecoder {
         case array = "element"
     }
 
+    /// Reads the parts of a snapshot and adds the snapshot as one change.
+    ///
+    /// A part that cannot be read is an issue and makes the snapshot incomplete: items that it lacks stay. Parts about
+    /// the agent's state alone are no snapshot at all.
+    ///
     /// - Parameter texts: the parts of the snapshot; those of a stream may be malformed JSON.
     private mutating func readTickets(
         _ texts: [[UInt8]],
@@ -143,6 +161,7 @@ extension ItemsDecoder {
                 otherCount += 1
             case .fault(let reason):
                 context.issue("items snapshot: \(form.rawValue) \(index + 1): \(reason)")
+                // Decoding an array fails at its first bad element, so the later ones are not reported either.
                 if form == .array, context.rules.contains(.badElementFailsTheArray) { return }
                 isWhole = isWhole && form == .stream && context.rules.contains(.badTicketIsLeftOut)
             }

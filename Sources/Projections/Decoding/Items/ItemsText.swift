@@ -2,6 +2,8 @@ import EventLog
 import JSON
 
 /// A JSON text that is a whole list: an array, or an object with `project` and `items`.
+///
+/// Keeps each element as its own bytes, unparsed: `TicketMemo` compares them with the last snapshot's.
 struct ItemsText {
     /// The text is no list.
     private struct NoList: Error {}
@@ -41,10 +43,12 @@ struct ItemsText {
         elements = items
     }
 
+    /// The bytes of each element, without the white space around it. Each is checked as JSON, though not built.
     private static func elements(_ bytes: UnsafeRawBufferPointer, _ reader: inout JSONReader) throws -> [[UInt8]] {
         var elements: [[UInt8]] = []
         try reader.enterArray()
         while try reader.nextElement() {
+            // Passes the white space before the element, so `offset` is its first byte.
             _ = try reader.kind()
             let start = reader.offset
             try reader.skip()

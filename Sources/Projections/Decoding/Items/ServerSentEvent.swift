@@ -5,8 +5,12 @@ import JSON
 ///
 /// Lines end with CR LF, LF or CR. One space after the colon is no part of the value. A line that begins with a colon
 /// is a comment, a line without a colon a field with an empty value. Unknown fields are ignored.
+///
+/// Never fails: any bytes are an event, perhaps without fields. Copies the values, so it outlives the payload. Cost:
+/// O(bytes).
 struct ServerSentEvent {
-    /// Whether the event has an `id` field, even an empty one.
+    /// Whether the event has an `id` field, even an empty one. An id with a NUL does not count, as the standard
+    /// demands.
     private(set) var hasID = false
     /// The values of the `data` fields, in order.
     private(set) var data: [[UInt8]] = []
@@ -17,13 +21,16 @@ struct ServerSentEvent {
 
     init(_ bytes: UnsafeRawBufferPointer, rules: ReadingRules = []) {
         var rest = bytes[...]
+        // The standard skips one byte order mark at the start of the stream. The recorder cuts the stream into events,
+        // so each event may be the first.
         if rest.starts(with: Self.byteOrderMark) { rest = rest.dropFirst(Self.byteOrderMark.count) }
         while let line = rules.contains(.linesEndInLFAlone) ? Self.nextLineOfLF(&rest) : Self.nextLine(&rest) {
             read(line, rules: rules)
         }
     }
 
-    /// The event without its pieces of 1,024 bytes that are no valid UTF-8 by themselves.
+    /// The event without its pieces of 1,024 bytes that are no valid UTF-8 by themselves. Pieces are counted from the
+    /// event's first byte.
     static func wholePieces(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         stride(from: 0, to: bytes.count, by: pieceBytes).reduce(into: []) { kept, start in
             let piece = bytes[start..<min(start + pieceBytes, bytes.count)]
@@ -33,6 +40,7 @@ struct ServerSentEvent {
 
     private static let pieceBytes = 1024
 
+    /// Reads one line without its end. A comment has an empty name and matches no field.
     private mutating func read(_ line: Slice<UnsafeRawBufferPointer>, rules: ReadingRules) {
         let name = line.prefix { $0 != Self.colon }
         var value = line.dropFirst(name.count).dropFirst()
@@ -55,6 +63,7 @@ struct ServerSentEvent {
         return rest[..<end]
     }
 
+    /// Takes a line up to CR LF, LF or CR, or up to the end; `nil` if nothing is left.
     private static func nextLine(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
         if rest.isEmpty { return nil }
         let end = rest.lineEnd
@@ -75,6 +84,7 @@ extension Slice<UnsafeRawBufferPointer> {
         assert(endIndex <= base.count, "words are read within the event only")
         while endIndex - index >= 8 {
             let word = base.word(index)
+            // A byte that matches becomes zero; subtracting one from each byte sets the top bit of a zero byte.
             let (feeds, returns) = (word ^ ones &* 0x0A, word ^ ones &* 0x0D)
             let marks = ((feeds &- ones) & ~feeds | (returns &- ones) & ~returns) & ones << 7
             // The lowest mark is always right; borrows can only set false marks above it.

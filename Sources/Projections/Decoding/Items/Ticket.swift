@@ -1,8 +1,12 @@
 /// One element or line of a snapshot.
+///
+/// The stream wraps a ticket as `{"type":"ticket","ticket":{…}}`; an array contains the ticket itself. Either form is
+/// read in both places.
 enum Ticket {
     case item(ItemFields)
     /// A line about the agent's state: no ticket, and no fault.
     case notATicket
+    /// Why the part cannot be read, in lower case and without its text.
     case fault(String)
 
     /// Reads a line; `nil` means that the line is no JSON text.
@@ -21,6 +25,8 @@ enum Ticket {
         }
     }
 
+    /// Reads a ticket. The text is `text`, else `title`; `done` is stated, else it follows from the status `closed`. A
+    /// known member of a wrong type is a fault, null counts as absent, and unknown members are kept.
     private static func read(_ object: JSONObject, rules: ReadingRules, names: inout Names) -> Ticket {
         guard let id = idText(object["id"]) else { return .fault("id is missing or no text") }
         for name in ["text", "title", "status", "created"] {
@@ -31,6 +37,7 @@ enum Ticket {
         let status = object["status"]?.string
         let textName = object["text"]?.string == nil ? "title" : "text"
         var extra = JSONObject()
+        // If the ticket has both `text` and `title`, the other one stays as an unknown member.
         for member in object.members where !member.value.isNull && member.name != textName {
             if !memberNames.contains(member.name) { extra[member.name] = member.value }
         }
@@ -60,6 +67,7 @@ enum Ticket {
         return nil
     }
 
+    /// Whether a question has every member that the app's decoder requires, in lower case.
     private static func isReadable(_ question: JSONValue) -> Bool {
         question["id"]?.string != nil && question["question"]?.string != nil
             && question["options"]?.array?.allSatisfy { $0["label"]?.string != nil && $0["value"]?.string != nil }

@@ -5,14 +5,17 @@ import EventLog
 /// An entry is a row that states `messages`, or the end of the row. A run is a message's content from one entry until
 /// the next run; entries that leave the content alone add no run. So a row that arrives late can be inserted in its
 /// place, and the changes that it makes there are known.
+///
+/// Two neighbouring runs of a message never have the same content, and a message's first run has content. Memory grows
+/// with the contents that differ, not with rows times messages.
 struct ConversationTimeline: Codable, Sendable {
     /// The messages of one change of the row.
     struct Statement: Codable {
         /// Whether the messages are gone because their row is gone.
         var isRowGone = false
-        /// In the order of the array; each id once.
+        /// In the order of the array; each id once. Empty if the row is gone.
         private(set) var ids: [EntityID] = []
-        /// The messages of `ids`.
+        /// The messages of `ids`, at the same indexes.
         private(set) var elements: [JSONObject] = []
         /// The index of each id in `ids`.
         private(set) var places: [EntityID: Int] = [:]
@@ -28,6 +31,7 @@ struct ConversationTimeline: Codable, Sendable {
         }
     }
 
+    /// The position of a statement in the order of commits, without its messages.
     struct Entry: Codable, Sendable {
         var position: RowRegister.Position
         var isRowGone: Bool
@@ -39,6 +43,7 @@ struct ConversationTimeline: Codable, Sendable {
         /// The content; `nil` while the message is absent.
         var element: JSONObject?
 
+        /// Whether this run's content equals another one, both absent included.
         func saysSame(as other: JSONObject?) -> Bool {
             guard let element, let other else { return self.element == nil && other == nil }
             return JSONValue.object(element).isSameJSON(as: .object(other))
@@ -52,21 +57,27 @@ struct ConversationTimeline: Codable, Sendable {
     }
 
     private struct Message: Codable {
-        /// The message's index in `known`.
+        /// The message's index in `known`. It orders messages whose ids come from a table without an order (I10).
         let rank: Int
-        /// In order of their positions.
+        /// In order of their positions; neighbours differ in content.
         var runs: [Run] = []
     }
 
     /// In order of their positions.
     private var entries: [StatedEntry] = []
     private var messages: [EntityID: Message] = [:]
-    /// The ids of all messages in order of arrival.
+    /// The ids of all messages in order of arrival. Messages are never removed from it, even after their row is gone.
     private var known: [EntityID] = []
-    /// The indexes of the messages in the last entry's array.
+    /// The indexes of the messages in the last entry's array. Only the last entry decides the order, so a late one leaves
+    /// it alone.
     private var places: [EntityID: Int] = [:]
 
     /// Inserts a statement at its position and returns the changes that this makes.
+    ///
+    /// Cost: O(messages of the statement) for the last statement, O(all messages of the conversation) for a late one,
+    /// each with a binary search in the message's runs.
+    ///
+    /// - Parameter event: the event being applied; a deletion that a late row makes or moves counts from there.
     mutating func insert(
         _ statement: Statement,
         at position: RowRegister.Position,
@@ -89,6 +100,8 @@ struct ConversationTimeline: Codable, Sendable {
         var changes: [MessageChange] = []
         func state(_ id: EntityID, _ element: JSONObject?) {
             let key = MessageKey(channel: channel, id: id)
+            // A message that the last entry lacks has no place there; its own statement's place serves for its old
+            // versions.
             let place = places[id] ?? statement.places[id] ?? 0
             let hasMoved = next == nil && oldPlaces[id] != places[id]
             let edit = edit(id, saying: element, at: entry, before: next)
@@ -102,9 +115,15 @@ struct ConversationTimeline: Codable, Sendable {
     }
 
     /// Inserts one message's part of a statement at its position.
+    ///
+    /// - Parameters:
+    ///   - element: the message's content in the statement; `nil` if the statement lacks the message.
+    ///   - next: the entry after `entry`, whose content for this message must stay as it is; `nil` if `entry` is the
+    ///     last.
     private mutating func edit(_ id: EntityID, saying element: JSONObject?, at entry: Entry, before next: Entry?)
         -> Edit
     {
+        // The usual case, first: a row repeats the messages of the row before it and adds one.
         if next == nil, let last = messages[id]?.runs.last, last.saysSame(as: element) {
             return Edit(last: last)
         }
@@ -114,10 +133,12 @@ struct ConversationTimeline: Codable, Sendable {
         let index = message.runs.partitioningIndex { $0.start.position > entry.position }
         var edit = Edit()
         let previous = index > 0 ? message.runs[index - 1] : nil
+        // Content as in the run before, or absence before the first run, starts no run.
         if previous.map({ !$0.saysSame(as: element) }) ?? (element != nil) {
             edit.written.append(Run(start: entry, element: element))
             message.runs.insert(Run(start: entry, element: element), at: index)
             let following = index + 1
+            // Whether the message changes at the next entry anyway.
             let isRun =
                 next.map { following < message.runs.count && message.runs[following].start.position == $0.position }
                 ?? false
@@ -144,7 +165,7 @@ extension ConversationTimeline {
     fileprivate struct Edit: Codable {
         /// The new runs, in order.
         var written: [Run] = []
-        /// The version of a later run with the same content, which a new run replaced.
+        /// The commit time of a later run with the same content, which a new run replaced; `nil` if it replaced none.
         var replaced: Timestamp?
         /// Whether the replaced run had content.
         var replacedWasWritten = false
@@ -153,6 +174,12 @@ extension ConversationTimeline {
         /// Whether a later entry was known already.
         var isLate = false
 
+        /// The changes that the folds need: the new runs as versions, a moved message again with its place, and a
+        /// deletion if the message is absent in the end.
+        ///
+        /// - Parameters:
+        ///   - place: the message's index in the array.
+        ///   - hasMoved: whether that index changed with this statement.
         func changes(
             of key: MessageKey,
             place: Int,
@@ -167,6 +194,7 @@ extension ConversationTimeline {
                 if replacedWasWritten { write.replacesVersion = replaced }
                 changes.append(.written(write))
             }
+            // The order of a message is part of its version, so a move restates the version that is known already.
             if written.isEmpty, hasMoved, let element = last.element {
                 changes.append(
                     .written(MessageWrite(key, element, version: last.start.position.committedAt, place: place))
@@ -198,6 +226,8 @@ extension ConversationTimeline {
 }
 
 extension ConversationTimeline.Entry {
+    /// The deletion of a message that is absent from this entry on. A message that goes with its row has the cause
+    /// `channelDeleted` and no time of its own.
     fileprivate func deletion(of key: MessageKey) -> MessageDeletion {
         MessageDeletion(
             key: key,
@@ -218,10 +248,15 @@ extension ConversationTimeline.Run {
 
 extension MessageWrite {
     /// A message of a conversation's row.
+    ///
+    /// - Parameters:
+    ///   - version: when the row was committed; elements have no versions of their own.
+    ///   - place: the index in the array, which is the message's order.
     fileprivate init(_ key: MessageKey, _ element: JSONObject, version: Timestamp, place: Int) {
         let createdAt = element["timestamp"]?.string.flatMap { Timestamp(rfc3339: $0) }
         var extra = JSONObject()
         for member in element.members where !member.value.isNull {
+            // A member of another type than a text is no field of the message. It stays in `extra`, so nothing is lost.
             let isStated = ["id", "role", "content"].contains(member.name) && member.value.string != nil
             if isStated || (member.name == "timestamp" && createdAt != nil) { continue }
             extra[member.name] = member.value

@@ -10,20 +10,25 @@ struct RealtimeConversations: Codable, Sendable {
         var register = RowRegister()
         var timeline = ConversationTimeline()
         /// The identities of the changes applied, to recognise repeats, with their sequences. Changes from before a
-        /// deletion stay: their messages still existed.
+        /// deletion stay: their messages still existed. `RowRegister` may forget identities below its floor, so this
+        /// table is the longer one.
         var identities: [Hash256: UInt64] = [:]
     }
 
     private var conversations: [EntityID: Conversation] = [:]
 
-    /// Adds the changes that a row change makes to the conversation and its messages.
+    /// Adds the changes that a row change makes to the conversation and its messages: the channel first, then the
+    /// messages, then the channel's deletion if the row is gone.
     mutating func apply(_ change: RowChange, into changes: inout [Change], context: inout FoldContext) {
+        // The conversation leaves the table during the change: as its only owner, it changes without a copy.
         var conversation = conversations.removeValue(forKey: change.id) ?? Conversation()
         defer { if !conversation.identities.isEmpty { conversations[change.id] = conversation } }
         guard conversation.identities[change.identity] == nil else { return }
         let sequence = context.event.sequence.rawValue
         let before = Self.standing(conversation.register)
         let isEffective = conversation.register.apply(change, at: sequence)
+        // A stale reading changes nothing. A late frame goes on: too old for the register, it may still be a version of
+        // its messages.
         if change.isReading, !isEffective { return }
         let after = Self.standing(conversation.register)
         let statement = Self.statement(change, context: &context)
@@ -45,6 +50,7 @@ struct RealtimeConversations: Codable, Sendable {
         }
     }
 
+    /// Every applied change is needed: a later row may be committed between any two of them.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for conversation in conversations.values { sequences.formUnion(conversation.identities.values) }
     }
@@ -72,6 +78,7 @@ extension RealtimeConversations {
         func isSame(as other: Standing) -> Bool { Sameness.areSame(title, other.title) }
     }
 
+    /// What the channel shows of the row; `nil` if the row does not exist.
     private static func standing(_ register: RowRegister) -> Standing? {
         register.isPresent ? Standing(title: register.value(of: "title")?.string) : nil
     }
@@ -83,6 +90,9 @@ extension RealtimeConversations {
     }
 
     /// The messages that a change states; `nil` if it leaves them as they are.
+    ///
+    /// A deletion states that no message is left, and so does an INSERT without `messages`: it replaces the row whole.
+    /// An UPDATE without them leaves them. Elements without an id, and repeated ids, are issues and do not count.
     private static func statement(
         _ change: RowChange,
         context: inout FoldContext

@@ -14,6 +14,7 @@ extension RealtimeDecoder {
         context: inout FoldContext
     ) {
         let status = envelope.attributes["status"]
+        // The body of an error is no list of rows. An answer without a status counts as good.
         guard status.map({ $0.utf8.count == 3 && $0.utf8.first == UInt8(ascii: "2") }) ?? true else { return }
         guard let table = envelope.attributes["table"] ?? Self.table(ofPath: envelope.attributes["path"]) else {
             return context.issue("rows: table is missing")
@@ -30,6 +31,8 @@ extension RealtimeDecoder {
         }
     }
 
+    /// The hundred rows with the earliest `created_at`, sorted by it; rows without a readable one are the earliest, and
+    /// ties keep their order.
     private static func oldestHundred(of rows: [JSONValue]) -> [JSONValue] {
         let aged = rows.enumerated().map { index, row in
             (made: row["created_at"]?.string.flatMap(RemoteTime.postgres) ?? Timestamp(seconds: .min), index: index)
@@ -37,12 +40,15 @@ extension RealtimeDecoder {
         return aged.sorted { ($0.made, $0.index) < ($1.made, $1.index) }.prefix(100).map { rows[$0.index] }
     }
 
+    /// The row as an update at the time of the answer. `isReading` lets the register refuse a row older than the known
+    /// one.
     private static func change(
         of record: JSONObject,
         id: String,
         table: String,
         context: inout FoldContext
     ) -> RowChange {
+        // The sequence belongs to the identity: equal rows of two answers are two readings, not a repeat.
         let said = JSONValue.object([
             "answer": .string(context.event.sequence.description), "table": .string(table), "record": .object(record),
         ])
@@ -58,6 +64,8 @@ extension RealtimeDecoder {
         )
     }
 
+    /// The last component of the path, for answers of recorders that set no `table`; PostgREST's routes end with the
+    /// table.
     private static func table(ofPath path: String?) -> String? {
         path?.split(separator: "?", maxSplits: 1).first?.split(separator: "/").last.map(String.init)
     }

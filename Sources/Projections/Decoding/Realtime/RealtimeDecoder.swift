@@ -5,10 +5,12 @@ import EventLog
 ///
 /// Only inbound `postgres_changes` frames and answers change rows. Rows of `conversations` become channels and
 /// messages, rows of `tasks` become items. The decoder keeps these rows: a late change takes effect among earlier ones.
+/// Rows of all other tables go to the fold `Rows`, which keeps them itself.
 struct RealtimeDecoder: EventDecoder {
     private var conversations = RealtimeConversations()
     private var tasks = RealtimeTasks()
     private var subscriptions = RealtimeSubscriptions()
+    /// A client's memory beside the state; empty under the canonical profile.
     private var client = RealtimeClient()
 
     init() {}
@@ -27,6 +29,7 @@ struct RealtimeDecoder: EventDecoder {
         }
         let isInbound = envelope.attributes["dir"] != "out"
         let frame = RealtimeFrame(payload)
+        // Every frame counts here, malformed ones too: an inbound frame proves that the recorder listened.
         subscriptions.observe(frame, isInbound: isInbound, at: context.event)
         switch frame {
         case .malformed(let reason): context.issue("realtime frame: \(reason)")
@@ -70,13 +73,17 @@ struct RealtimeDecoder: EventDecoder {
         }
     }
 
-    /// Whether a client ignores a deletion because `old_record` contains the primary key alone, not the channel.
+    /// Whether a client ignores a deletion because `old_record` contains the primary key alone, not the channel. That
+    /// is what Postgres sends unless the table has `REPLICA IDENTITY FULL`.
     private static func passesOver(_ change: RowChange, _ data: JSONObject, _ rules: ReadingRules) -> Bool {
         guard change.operation == .delete, rules.contains(.keyOnlyDeletionIsNotRead) else { return false }
         return data["old_record"]?["channel_id"] == nil
     }
 
     /// Applies a change of a row: under the canonical profile at once, else when the client notices it.
+    ///
+    /// - Parameter table: the name of the table as the frame or the answer writes it; the change's own handle may
+    ///   include the schema.
     mutating func apply(
         _ change: RowChange,
         of table: String?,
@@ -89,6 +96,7 @@ struct RealtimeDecoder: EventDecoder {
         }
     }
 
+    /// Gives a change to the part that keeps the table's rows.
     private mutating func give(
         _ change: RowChange,
         of table: String?,

@@ -3,19 +3,23 @@ import JSON
 
 /// One frame of a Phoenix channel: an object (version 1.0.0) or `[join_ref, ref, topic, event, payload]` (2.0.0).
 /// Borrows the frame's bytes.
+///
+/// Builds no value of the whole frame. Of a change of a row it keeps only `data`, as a slice, and the names in
+/// `columns`.
 enum RealtimeFrame {
     case message(topic: String, event: String, payload: RealtimePayload)
     /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
     case binary
     case malformed(String)
 
-    /// The protocol's own events; any other is an issue.
+    /// The protocol's own events (Phoenix channels; Supabase, "Realtime Protocol"); any other is an issue.
     static let knownEvents: Set<String> = [
         "phx_join", "phx_leave", "phx_reply", "phx_error", "phx_close", "heartbeat", "access_token", "system",
         "presence", "presence_state", "presence_diff", "broadcast", "postgres_changes",
     ]
 
     init(_ bytes: UnsafeRawBufferPointer) {
+        // No JSON text begins with such a byte.
         if let first = bytes.first, first <= 4, bytes.count > 4 { self = .binary; return }
         var reader = JSONReader(bytes)
         guard let parts = try? Parts(&reader) else { self = .malformed("not one JSON text"); return }
@@ -78,8 +82,9 @@ extension RealtimeFrame {
 
 /// The members of a frame's payload that are read. Borrows the frame's bytes, which are known to be well-formed.
 struct RealtimePayload {
-    /// Of an answer of the server, as which a subscription starts.
+    /// The extension that a `system` message is about, such as `postgres_changes`; `nil` in other payloads.
     private(set) var `extension`: String?
+    /// `ok` or `error`, of a `system` message or a reply; `nil` in other payloads.
     private(set) var status: String?
     /// The `data` of a change of a row.
     private var data: UnsafeRawBufferPointer?
@@ -111,7 +116,7 @@ struct RealtimePayload {
     }
 }
 
-/// The `data` of a change of a row.
+/// The `data` of a change of a row. Owns its values, unlike the frame that it was read from.
 struct RealtimeRow {
     /// All members but `columns`.
     let members: JSONObject
@@ -175,6 +180,9 @@ extension RowChange {
     }
 
     /// Reads the `data` of a change. The name of a table outside the schema `public` includes its schema.
+    ///
+    /// A deletion has its id in `old_record`, and its record counts as empty: what a deleted row contained does not
+    /// matter.
     static func read(_ row: RealtimeRow, names: inout Names) -> Result<RowChange, Fault> {
         let data = row.members
         guard let table = data["table"]?.string else { return .failure(Fault(reason: "table is no text")) }
@@ -196,6 +204,7 @@ extension RowChange {
                 id: names.id(id),
                 operation: operation,
                 committedAt: committedAt,
+                // `commit_timestamp` is part of it, so equal changes of two commits are two changes.
                 identity: JSONValue.object(data).canonicalHash,
                 columns: row.columns,
                 record: operation == .delete ? JSONObject() : record ?? JSONObject(),
@@ -204,10 +213,13 @@ extension RowChange {
         )
     }
 
+    /// Supabase leaves large values out of a record and reports `Error 413: Payload Too Large`.
     private static func isTooLarge(_ error: JSONValue) -> Bool {
         error.string?.utf8.starts(with: "Error 413".utf8) ?? false
     }
 
+    /// The text of an id: a text itself or the digits of a whole number; `nil` for anything else. The number 1 and the
+    /// text `1` are one id.
     static func idText(_ value: JSONValue?) -> String? {
         if let text = value?.string { return text }
         guard let number = value?.number, number.int64 != nil || number.uint64 != nil else { return nil }

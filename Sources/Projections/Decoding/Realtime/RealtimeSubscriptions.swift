@@ -6,24 +6,31 @@ import EventLog
 /// `phx_close`. All subscriptions end when the recorder's link changes, or when it joins a topic that is still
 /// subscribed: then at the last inbound frame before. A topic has no gap before its first subscription.
 struct RealtimeSubscriptions: Codable, Sendable {
+    /// The topics that are subscribed now.
     private var subscribed: Set<String> = []
+    /// In the order in which they opened. Of each topic at most the last is open (`to` is `nil`).
     private(set) var gaps: [Gap] = []
+    /// When the last frame from the remote was received; `nil` before the first. Until then the connection certainly
+    /// worked.
     private var lastInbound: Timestamp?
     /// The last event accounted for. A compacted log replays kept events up to here again; they change nothing.
     private var upTo: UInt64 = 0
 
     init() {}
 
+    /// Notes a frame in either direction.
     mutating func observe(_ frame: RealtimeFrame, isInbound: Bool, at event: EventReference) {
         guard event.sequence.rawValue > upTo else { return }
         upTo = event.sequence.rawValue
         if case .message(let topic, let name, let payload) = frame {
             observe(name, payload, on: topic, isInbound: isInbound, at: event.recordedAt)
         }
+        // Last, because a subscription that this frame ends did end at the inbound frame before it.
         if isInbound { lastInbound = event.recordedAt }
     }
 
-    /// Ends all subscriptions: the recorder's connection opened or closed.
+    /// Ends all subscriptions: the recorder's connection opened or closed. A link event that ends nothing is not
+    /// counted, so a log without subscriptions has no facts here.
     mutating func linkChanged(at event: EventReference) {
         guard event.sequence.rawValue > upTo, !subscribed.isEmpty else { return }
         upTo = event.sequence.rawValue
@@ -42,14 +49,18 @@ struct RealtimeSubscriptions: Codable, Sendable {
         where payload.extension == "postgres_changes" && payload.status == "ok":
             guard subscribed.insert(topic).inserted else { return }
             if let index = gaps.lastIndex(where: { $0.topic == topic && $0.to == nil }) { gaps[index].to = time }
+        // The server names the moment, unlike a lost connection, which shows only afterwards.
         case ("phx_error", true): end(topic, at: time, reason: "the channel failed")
         case ("phx_close", true): end(topic, at: time, reason: "the channel was closed")
+        // A join of a subscribed topic shows that the earlier connection was lost unnoticed.
         case ("phx_join", false) where subscribed.contains(topic):
             endAll(at: time, reason: "the topic was joined again")
         default: break
         }
     }
 
+    /// Ends all subscriptions at the last inbound frame, or at `time` if none came. Sorted by topic, because gaps are
+    /// listed in order and a `Set` has none (I10).
     private mutating func endAll(at time: Timestamp, reason: String) {
         for topic in subscribed.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
             end(topic, at: lastInbound ?? time, reason: reason)
@@ -77,6 +88,7 @@ extension RealtimeSubscriptions {
         ])
     }
 
+    /// Reads what `facts` wrote, except null.
     init(facts: JSONValue) throws {
         guard let upTo = facts["upTo"]?.string.flatMap(UInt64.init), let topics = facts["subscribed"]?.array,
             let gaps = facts["gaps"]?.array

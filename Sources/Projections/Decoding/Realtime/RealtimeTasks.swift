@@ -4,6 +4,8 @@ import EventLog
 ///
 /// The list is `project_id`, else `group_id`, else `inbox`. The status `completed` means done. A task with the status
 /// `trashed` or with `deleted_at` is gone.
+///
+/// The items' fold has no versions; this type keeps the rows and gives it each item's settled state.
 struct RealtimeTasks: Codable, Sendable {
     private struct Task: Codable {
         var register = RowRegister()
@@ -11,6 +13,7 @@ struct RealtimeTasks: Codable, Sendable {
         var list: EntityID?
     }
 
+    /// By the row's id. Tasks that are gone stay, since a late change may bring them back.
     private var tasks: [EntityID: Task] = [:]
 
     /// Adds the changes that a row change makes to the task's current state.
@@ -25,6 +28,7 @@ struct RealtimeTasks: Codable, Sendable {
         if let row, let list = task.list { changes.append(.item(.stated(list: list, item: row.item(change.id)))) }
     }
 
+    /// Every change that had an effect is needed to build the registers again.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for task in tasks.values { sequences.formUnion(task.register.changedAt) }
     }
@@ -42,7 +46,7 @@ extension SettledRow {
     /// Whether the row of a task is an item: not deleted, not trashed.
     fileprivate var isTask: Bool { !isSoftDeleted && record["status"]?.string != "trashed" }
 
-    /// The name of a task's list, and the column that gives it; `nil` if none does.
+    /// The name of a task's list, and the column that gives it; the column is `nil` for the inbox.
     fileprivate var taskList: (name: String, column: String?) {
         for column in ["project_id", "group_id"] {
             if let name = record[column]?.string { return (name, column) }
@@ -50,7 +54,8 @@ extension SettledRow {
         return ("inbox", nil)
     }
 
-    /// The item that the row of a task states.
+    /// The item that the row of a task states. Columns that no field has are in `extra`, except null ones and the one
+    /// that names the list.
     fileprivate func item(_ id: EntityID) -> ItemFields {
         let home = taskList.column
         var extra = JSONObject()

@@ -5,8 +5,11 @@ import EventLog
 /// A `Session` record is a session, a `Prompt` record a prompt; the record's name is the id. A record is gone if it is
 /// marked deleted or a lookup returns `NOT_FOUND`. A record missing from a query is not gone: it may be too old for the
 /// query's window. A record already seen in this version (`modified`) or a later one changes nothing.
+///
+/// Versions outlive their records, so an answer from before a removal does not bring the record back.
 struct CloudKitDecoder: EventDecoder {
-    /// The newest version of a record, and the sequences of the events that each brought a newer one.
+    /// The newest version of a record in milliseconds since 1970 (UTC), and the sequences of the events that each
+    /// brought a newer one, in log order.
     private struct Version: Codable {
         var modified: Int64
         var sequences: [UInt64]
@@ -27,6 +30,7 @@ struct CloudKitDecoder: EventDecoder {
         guard let body = try? JSONValue.parse(payload), let records = body["records"]?.array else {
             return context.issue("records: no object with a list of records")
         }
+        // The first page of several has a marker, the last one only its number.
         let goesOn = body["continuationMarker"]?.string != nil || (envelope.attributes["page"] ?? "1") != "1"
         if goesOn, context.rules.contains(.longAnswersNeverEnd) { return }
         for (index, value) in records.enumerated() {
@@ -36,6 +40,7 @@ struct CloudKitDecoder: EventDecoder {
             }
             let id = context.names.id(name)
             let type = record["recordType"]?.string ?? envelope.attributes["type"]
+            // A record with any other error was not returned, which proves nothing.
             if record["serverErrorCode"] != nil || record["deleted"]?.bool == true {
                 let isGone = record["deleted"]?.bool == true || record["serverErrorCode"]?.string == "NOT_FOUND"
                 if isGone { changes += Self.removal(of: id, type: type) }
@@ -58,6 +63,7 @@ struct CloudKitDecoder: EventDecoder {
         return true
     }
 
+    /// Adds every event that brought a newer version: kept events give the versions again, so facts need none.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for version in versions.values { sequences.formUnion(version.sequences) }
     }
@@ -75,6 +81,7 @@ struct CloudKitDecoder: EventDecoder {
 }
 
 extension CloudKitDecoder {
+    /// The removals of a record. A record without a type may be either; a removal of an unknown thing changes nothing.
     private static func removal(of id: EntityID, type: String?) -> [Change] {
         switch type {
         case "Session": [.session(.removed(id))]
@@ -111,7 +118,8 @@ extension CloudKitDecoder {
     }
 }
 
-/// The fields of a CloudKit record: `{"name":{"value":…,"type":"…"}}`.
+/// The fields of a CloudKit record: `{"name":{"value":…,"type":"…"}}`. The stated types are not compared; null counts
+/// as absent.
 struct CloudField {
     /// Why a record is unreadable.
     struct Fault: Error {
@@ -124,7 +132,7 @@ struct CloudField {
         self.fields = fields
     }
 
-    /// A whole number, or the digits of one (`numbersAsStrings`).
+    /// A whole number, or the digits of one: CloudKit sends those to requests with `numbersAsStrings`.
     static func integer(_ value: JSONValue?) -> Int64? {
         value?.number?.wholeInt64 ?? value?.string.flatMap { Int64($0) }
     }
@@ -136,11 +144,13 @@ struct CloudField {
 
     private func text(_ name: String) -> String? { value(name)?.string }
 
+    /// A time from milliseconds since 1970 (UTC); `nil` if its microseconds exceed 64 bits.
     private func time(_ name: String) -> Timestamp? {
         Self.integer(value(name)).flatMap { Timestamp(milliseconds: $0) }
     }
 
-    /// The session. Its `timestamp` is in milliseconds; the text is that instant in RFC 3339.
+    /// The session, which needs a known status, a project and a time. Its `timestamp` is in milliseconds; the text is
+    /// that instant in RFC 3339.
     func session(id: EntityID) -> Result<SessionFields, Fault> {
         guard let status = text("status"), StatusText.states.contains(status) else {
             return .failure(Fault(reason: "status is none of working, idle, needs_input, not_running"))
@@ -160,7 +170,7 @@ struct CloudField {
         )
     }
 
-    /// The prompt; it is answered if `responded` is 1.
+    /// The prompt, which needs its session, project, message and time; it is answered if `responded` is 1.
     func prompt(id: EntityID) -> Result<PromptFields, Fault> {
         for name in ["sessionId", "project", "promptMessage"] where text(name) == nil {
             return .failure(Fault(reason: "\(name) is missing"))

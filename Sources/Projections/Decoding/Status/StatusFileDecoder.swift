@@ -5,6 +5,8 @@ import EventLog
 /// Only files directly in the watched folder count: the attribute `folder`, else `/tmp`. A file
 /// `vibestatus-prompt-….json` is a prompt, any other `vibestatus-….json` a session; other files are ignored. The id is
 /// the file's name.
+///
+/// A file states its whole content, so canonically the decoder needs no memory.
 struct StatusFileDecoder: EventDecoder {
     /// The uploads to the cloud. Only profiles of clients that read the cloud use it.
     private var uploads = StatusUploads()
@@ -39,6 +41,7 @@ struct StatusFileDecoder: EventDecoder {
 
     func collectNeeded(into sequences: inout Set<UInt64>) {}
 
+    // Empty: uploads belong to profiles, and compactions are canonical.
     func snapshot(names: Names, into take: (JSONValue) -> Void) {}
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
@@ -67,6 +70,8 @@ extension StatusFileDecoder {
                 project: object["project"]?.string ?? "Unknown",
                 status: object["state"]?.string ?? "",
                 timestamp: timestamp,
+                // Staleness needs an instant. A file without a time counts from its receipt, as close as the log can
+                // tell.
                 instant: timestamp.flatMap(RemoteTime.statusFile) ?? context.event.recordedAt,
                 pid: object["pid"]?.number?.wholeInt64
             )
@@ -106,10 +111,12 @@ struct StatusFileName {
     let name: String
     let isPrompt: Bool
 
-    /// `nil` if the file is not directly in the folder, or belongs to neither a session nor a prompt.
+    /// Compares bytes, so no two spellings of one name in Unicode are one file. `nil` if the file is not directly in
+    /// the folder, or belongs to neither a session nor a prompt.
     init?(path: String, folder: String) {
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
         guard path.utf8.starts(with: prefix.utf8) else { return nil }
+        // `nil` only if the cut were within a character; the prefix is whole text, so it is not.
         let name = String(path.utf8.dropFirst(prefix.utf8.count)) ?? ""
         guard !name.utf8.contains(UInt8(ascii: "/")), name.utf8.starts(with: "vibestatus-".utf8),
             name.utf8.suffix(5).elementsEqual(".json".utf8)

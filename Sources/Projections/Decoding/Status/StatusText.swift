@@ -2,7 +2,7 @@ import EventLog
 
 /// Reads the text of a status or prompt file.
 enum StatusText {
-    /// Why a text is refused.
+    /// Why a text is refused, in lower case and without its contents. Begins with `empty`, `malformed` or `rejected`.
     struct Fault: Error {
         let reason: String
     }
@@ -60,6 +60,7 @@ enum StatusText {
         return pidFault(in: object)
     }
 
+    /// Why the process id is refused; `nil` if it is accepted or absent.
     private static func pidFault(in object: JSONObject) -> String? {
         guard let value = present(object["pid"]) else { return nil }
         return value.number?.wholeInt64 == nil ? "pid is no whole number of 64 bits" : nil
@@ -73,7 +74,8 @@ enum StatusText {
 }
 
 extension JSONNumber {
-    /// The value if it is whole and fits 64 bits; a fraction of zeros or an exponent (`47e2`) is accepted.
+    /// The value if it is whole and fits 64 bits; a fraction of zeros or an exponent (`47e2`) is accepted. Counts
+    /// decimal digits and rounds nothing (I10).
     var wholeInt64: Int64? {
         if let plain = int64 { return plain }
         let parts = text.lowercased().split(separator: "e", omittingEmptySubsequences: false)
@@ -81,13 +83,16 @@ extension JSONNumber {
         let fraction = digits.count > 1 ? digits[1] : ""
         guard let whole = digits.first, parts.count < 2 || Int(parts[1]) != nil else { return nil }
         var mantissa = String(whole) + fraction
+        // Zero is whole under any exponent, and would never run out of zeros below.
         if mantissa.utf8.allSatisfy({ $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: "-") }) { return 0 }
         let (exponent, overflow) = (parts.count < 2 ? 0 : Int(parts[1]) ?? 0).subtractingReportingOverflow(
             fraction.count
         )
+        // 10^20 exceeds 64 bits. The limit also keeps a hostile exponent from making a long text.
         guard !overflow, exponent <= 20 else { return nil }
         if exponent >= 0 { return Int64(mantissa + String(repeating: "0", count: exponent)) }
         var lost = exponent
+        // A negative exponent may remove zeros only: any other digit would be a fraction.
         while lost < 0, mantissa.utf8.last == UInt8(ascii: "0") {
             mantissa.removeLast()
             lost += 1

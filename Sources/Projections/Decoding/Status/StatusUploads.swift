@@ -5,16 +5,17 @@ import EventLog
 /// A session is uploaded unless its status was sent last. That memory ends when the session ends while others exist,
 /// and when its file is unreadable while others exist.
 struct StatusUploads: Codable, Sendable {
+    /// The last status sent for a session, and when the log received it.
     private struct Upload: Codable {
         var status: String
         var at: Timestamp
     }
 
-    /// The last upload of each session.
+    /// The last upload of each session. A session without one is uploaded by its next status, whatever it is.
     private var sent: [EntityID: Upload] = [:]
     /// The sessions whose files exist.
     private var present: Set<EntityID> = []
-    /// How many prompts each prompt file has uploaded.
+    /// How many prompts each prompt file has uploaded; counted only where every text is a prompt.
     private var promptCounts: [EntityID: Int] = [:]
 
     /// The client looks for no record sent longer ago than this, in seconds.
@@ -46,6 +47,7 @@ struct StatusUploads: Codable, Sendable {
         if context.rules.contains(.sameStatusIsNotUploaded), upload.status == fields.status { return true }
         let isSaving = context.event.recordedAt.seconds - upload.at.seconds < Self.saveSeconds
         guard isSaving, context.rules.contains(.changeDuringASaveIsLost) else { return false }
+        // The Mac takes the status for sent, so a repeat of it is not sent either. The time of the upload stays.
         sent[fields.id]?.status = fields.status
         return true
     }
@@ -66,7 +68,8 @@ struct StatusUploads: Codable, Sendable {
         sent[id] = nil
     }
 
-    /// Notes that a session's file is gone and returns whether the session leaves the cloud.
+    /// Notes that a session's file is gone and returns whether the session leaves the cloud. A file that never had a
+    /// readable status has no session there.
     mutating func takeRemoval(of id: EntityID, in context: FoldContext) -> Bool {
         if context.rules.isEmpty { return true }
         guard present.remove(id) != nil else { return false }
