@@ -1,6 +1,9 @@
 import EventLog
 
-/// Evaluates an expression in one state.
+/// Evaluates an expression in one state, which it does not change.
+///
+/// Whether it throws depends on the state: ids may fit several rows in one state only, and a member may be no truth
+/// value in one row only.
 struct ExpressionEvaluation {
     let state: Workspace
 
@@ -21,6 +24,7 @@ struct ExpressionEvaluation {
         case .exists(let selection, let steps): return .bool(try exists(selection, steps))
         case .duplicate(let selection, let steps): return .bool(try hasDuplicate(selection, steps))
         case .not(let node): return .bool(try !truth(of: node, row: row))
+        // The right side is not evaluated if the left one decides, so an error there does not show.
         case .and(let left, let right):
             if try !truth(of: left, row: row) { return .bool(false) }
             return .bool(try truth(of: right, row: row))
@@ -34,7 +38,8 @@ struct ExpressionEvaluation {
         }
     }
 
-    /// The value of a node as a truth value; null counts as false.
+    /// The value of a node as a truth value; null counts as false. Any other value is an error at column 1, since nodes
+    /// do not keep their columns.
     private func truth(of node: ExpressionNode, row: ExpressionRow?) throws(ExpressionError) -> Bool {
         switch try value(of: node, row: row) {
         case .bool(let answer): return answer
@@ -43,6 +48,7 @@ struct ExpressionEvaluation {
         }
     }
 
+    /// Whether a row fits and, with steps, has a value there that is not null. Stops at the first.
     private func exists(_ selection: ExpressionSelection, _ steps: [ExpressionStep]) throws(ExpressionError) -> Bool {
         var found = false
         try forEachRow(of: selection) { row in
@@ -53,6 +59,7 @@ struct ExpressionEvaluation {
         return found
     }
 
+    /// Whether two rows have one value there; null is no value. Memory: O(values until the first duplicate).
     private func hasDuplicate(
         _ selection: ExpressionSelection,
         _ steps: [ExpressionStep]
@@ -67,7 +74,7 @@ struct ExpressionEvaluation {
         return found
     }
 
-    /// The one row that a selection's ids name; `nil` if none fits, an error if several do.
+    /// The one row that a selection's ids name; `nil` if none fits, an error if several do. Looks at two rows at most.
     private func only(_ selection: ExpressionSelection) throws(ExpressionError) -> JSONValue? {
         var rows: [JSONValue] = []
         try forEachRow(of: selection) { row in
@@ -85,6 +92,7 @@ struct ExpressionEvaluation {
     }
 
     /// Calls `body` with each row that fits a selection and its filter, in no particular order, until it returns false.
+    /// The answer may not depend on that order (I10).
     private func forEachRow(
         of selection: ExpressionSelection,
         _ body: (ExpressionRow) -> Bool
@@ -95,6 +103,7 @@ struct ExpressionEvaluation {
             do throws(ExpressionError) {
                 return try truth(of: filter, row: row) ? body(row) : true
             } catch {
+                // The visitor takes no throwing closure, so the error waits until the visit has ended.
                 failure = error
                 return false
             }
@@ -102,6 +111,7 @@ struct ExpressionEvaluation {
         if let failure { throw failure }
     }
 
+    /// The value at the end of a path into a row; null as soon as a step finds nothing. Without steps, the whole row.
     private static func follow(_ steps: [ExpressionStep], from row: ExpressionRow?) -> JSONValue {
         guard let row else { return .null }
         guard let first = steps.first else { return row.value }
@@ -124,16 +134,19 @@ struct ExpressionEvaluation {
         case .unequal: !areEqual(left, right)
         case .less: isLess(left, right)
         case .greater: isLess(right, left)
+        // Equal values without an order, such as two nulls, are neither less nor equal here.
         case .lessOrEqual: isLess(left, right) || isOrdered(left, right) && areEqual(left, right)
         case .greaterOrEqual: isLess(right, left) || isOrdered(left, right) && areEqual(left, right)
         case .contains: contains(left, right)
         }
     }
 
+    /// Whether two values are one JSON value, as `diff` compares them.
     private static func areEqual(_ left: JSONValue, _ right: JSONValue) -> Bool {
         left.isSameJSON(as: right)
     }
 
+    /// Whether two values have an order: both are numbers or both are texts.
     private static func isOrdered(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.number, .number), (.string, .string): true
@@ -141,7 +154,8 @@ struct ExpressionEvaluation {
         }
     }
 
-    /// Compares whole numbers by value and texts by their UTF-8 bytes; other values have no order.
+    /// Compares whole numbers by value and texts by their UTF-8 bytes; other values have no order. A fraction has none
+    /// either: to compare it would take floating point (I10).
     private static func isLess(_ left: JSONValue, _ right: JSONValue) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): return left.utf8.lexicographicallyPrecedes(right.utf8)

@@ -1,14 +1,18 @@
-/// Parses the text of an expression.
+/// Parses the text of an expression (`docs/expressions.md`), by recursive descent: `or`, `and`, `not`, comparison,
+/// operand.
 ///
-/// Recursion is bounded by `depthMax`, so that no text exhausts the thread's stack.
+/// The parser's own recursion is bounded by `depthMax`. A chain of `or` or `and` is a loop here and gives a node as
+/// deep as the chain is long.
 struct ExpressionParser {
+    /// How many parentheses and filters may enclose each other.
     private static let depthMax = 64
     private static let textBytesMax = 65_536
 
+    /// Empty if the text is too long, which `parse` reports.
     private let text: [Character]
     private var place = 0
     private var depth = 0
-    /// The sections named so far.
+    /// The sections named so far, also in filters.
     private(set) var sections: Set<Section> = []
 
     init(_ text: String) {
@@ -18,7 +22,7 @@ struct ExpressionParser {
 
     private let isTooLong: Bool
 
-    /// Parses the whole text.
+    /// Parses the whole text. Call it once.
     mutating func parse() throws(ExpressionError) -> ExpressionNode {
         if isTooLong { throw error("an expression has at most \(Self.textBytesMax) bytes") }
         let node = try or(inFilter: false)
@@ -30,6 +34,7 @@ struct ExpressionParser {
 
     // MARK: - Grammar
 
+    /// - Parameter inFilter: whether names are members of the row that a filter tests, and a comma means `and`.
     private mutating func or(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
         depth += 1
         defer { depth -= 1 }
@@ -54,6 +59,7 @@ struct ExpressionParser {
         return isNegated ? .not(node) : node
     }
 
+    /// Takes `!`, but not the `!` of `!=`.
     private mutating func takeNegation() -> Bool {
         skipSpace()
         guard place < text.count, text[place] == "!", place + 1 == text.count || text[place + 1] != "=" else {
@@ -63,6 +69,7 @@ struct ExpressionParser {
         return true
     }
 
+    /// Reads one operand, or two with an operator between them. Comparisons do not chain: `1 < 2 < 3` is an error.
     private mutating func comparison(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
         let left = try operand(inFilter: inFilter)
         guard let comparison = takeOperator() else { return left }
@@ -70,6 +77,7 @@ struct ExpressionParser {
     }
 
     private mutating func takeOperator() -> ExpressionOperator? {
+        // In the order of the cases: `<=` precedes `<`, which would take its first character.
         for known in ExpressionOperator.allCases where known != .contains && take(known.rawValue) { return known }
         if take("=") { return .equal }
         return takeWord("contains") ? .contains : nil
@@ -93,10 +101,12 @@ struct ExpressionParser {
         case "null": return .literal(.null)
         default: break
         }
+        // Within a filter no other list can be named, so evaluation never visits lists within lists.
         if inFilter { return .member([.member(name)] + (try steps())) }
         return try take("(") ? function(name, at: column) : row(name, at: column)
     }
 
+    /// Reads a function's arguments behind its opening parenthesis. `column` counts from 0.
     private mutating func function(_ name: String, at column: Int) throws(ExpressionError) -> ExpressionNode {
         let node: ExpressionNode
         switch name {
@@ -114,6 +124,7 @@ struct ExpressionParser {
         return node
     }
 
+    /// Reads a row named by ids, and the way to a member. `column` is where its name begins, counted from 0.
     private mutating func row(_ name: String, at column: Int) throws(ExpressionError) -> ExpressionNode {
         place = column
         let rows = try selection()
@@ -138,6 +149,7 @@ struct ExpressionParser {
         guard take("[") else { return rows }
         skipSpace()
         if place < text.count, text[place] == "\"" || text[place] == "'" {
+            // Any kind would do: only the splitting into parts is of use, and the section gives the kind.
             rows.ids = EntityReference("message:" + (try string()))?.parts
             if rows.ids == nil { throw error("an id is missing") }
         } else {
@@ -178,6 +190,7 @@ struct ExpressionParser {
         return true
     }
 
+    /// Takes a whole word; false, without moving, if another follows. `order` does not begin with the word `or`.
     private mutating func takeWord(_ wanted: String) -> Bool {
         skipSpace()
         let start = place
@@ -193,6 +206,7 @@ struct ExpressionParser {
         }
     }
 
+    /// Takes a name: ASCII letters, digits and `_`, no digit first.
     private mutating func word() throws(ExpressionError) -> String {
         skipSpace()
         let start = place
@@ -209,6 +223,7 @@ struct ExpressionParser {
         return String(text[start..<place])
     }
 
+    /// Takes a whole number of 64 bits; there are no fractions.
     private mutating func number() throws(ExpressionError) -> JSONValue {
         let start = place
         if place < text.count, text[place] == "-" { place += 1 }
@@ -242,6 +257,7 @@ struct ExpressionParser {
         return result
     }
 
+    /// An error at the current place. Where an earlier place is to blame, set `place` first.
     private func error(_ reason: String) -> ExpressionError {
         ExpressionError(column: place + 1, reason: reason)
     }

@@ -3,12 +3,15 @@ import EventLog
 /// A row that an expression reads. For a message, only the members that are read are made.
 ///
 /// A class that moves from message to message, so that rows that are not read cost nothing. It belongs to one
-/// evaluation and must not be kept after `body` has returned.
+/// evaluation on one thread and must not be kept after `body` has returned: the next `move` changes it.
 final class ExpressionRow {
+    /// The state of a row that is made on demand; `nil`, like `context`, for a row made before.
     private let source: SourceState?
     private let section: Section
     private let context: RowContext?
+    /// The message's place in the store.
     private var place = 0
+    /// The whole row, once it was needed; `nil` until then.
     private var made: JSONValue?
 
     /// A row with a value that was made before.
@@ -19,7 +22,8 @@ final class ExpressionRow {
         made = value
     }
 
-    /// A row for the messages of a source, live or deleted; `move` chooses which.
+    /// A row for the messages of a source, live or deleted; `move` chooses which. Before the first `move` it must not
+    /// be read.
     init(messageOf source: SourceState, in section: Section, context: RowContext) {
         self.source = source
         self.section = section
@@ -32,7 +36,7 @@ final class ExpressionRow {
         made = nil
     }
 
-    /// The whole row.
+    /// The whole row. Cost: that of making the row, once after each `move`.
     var value: JSONValue {
         if let made { return made }
         guard let source, let context else { return .null }
@@ -52,6 +56,7 @@ final class ExpressionRow {
 
 extension SourceState {
     /// A member of a message's row, null if absent, made without the row; `nil` for a member that needs the whole row.
+    /// Gives exactly what the row has under the name.
     fileprivate func member(_ name: String, ofMessageAt place: Int) -> JSONValue? {
         let store = parts.messages.store
         switch name {

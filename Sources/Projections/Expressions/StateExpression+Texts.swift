@@ -1,5 +1,5 @@
 extension StateExpression {
-    /// The texts in the expression: ids, and texts that members are compared with.
+    /// The texts in the expression: ids, split into their parts, and texts that members are compared with.
     public var texts: Set<String> {
         var texts: Set<String> = []
         Self.collect(root, into: &texts)
@@ -23,6 +23,9 @@ extension StateExpression {
 
 extension StateExpression {
     /// The same expression with each text in it replaced by what `body` returns; `nil` if the result does not parse.
+    ///
+    /// Works on the text and not on the nodes, so the rest of it stays as written. An id in quotes is given whole to
+    /// `body`, with its slashes.
     public func renaming(_ body: (String) -> String) -> StateExpression? {
         var result = ""
         var rest = description[...]
@@ -48,6 +51,7 @@ extension StateExpression {
         return try? StateExpression(parsing: result + rest)
     }
 
+    /// The character that an escape means; the parser's `string` reads the same.
     private static func escaped(_ character: Character) -> String {
         switch character {
         case "n": "\n"
@@ -56,6 +60,7 @@ extension StateExpression {
         }
     }
 
+    /// The text in quotes, as the parser reads it back.
     private static func quoted(_ text: String, by quote: Character) -> String {
         var result = String(quote)
         for character in text {

@@ -4,7 +4,7 @@
 /// states give equal answers. A member that a row lacks is null. Values of different types are neither equal nor
 /// ordered.
 public struct StateExpression: Sendable, CustomStringConvertible {
-    /// The expression's text.
+    /// The expression's text, as it was given.
     public let description: String
     /// The sections of the state document that the answer depends on.
     public let sections: Set<Section>
@@ -20,7 +20,8 @@ public struct StateExpression: Sendable, CustomStringConvertible {
         sections = parser.sections
     }
 
-    /// Whether passing time alone can change the answer, without an event that touches a row.
+    /// Whether passing time alone can change the answer, without an event that touches a row: typing ends, and sessions
+    /// become stale and expire.
     public var dependsOnTime: Bool {
         !sections.isDisjoint(with: [.typing, .sessions, .sessionAggregates])
     }
@@ -45,7 +46,7 @@ public struct StateExpression: Sendable, CustomStringConvertible {
 
 /// Why an expression cannot be parsed or answered.
 public struct ExpressionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The place in the text, in characters from 1.
+    /// The place in the text, in characters from 1; 1 if the answer is neither true nor false.
     public let column: Int
     /// What is wrong there, and what would be right.
     public let reason: String
@@ -59,7 +60,7 @@ indirect enum ExpressionNode: Sendable {
     case literal(JSONValue)
     /// A member of the row that a filter tests, such as `reactions[0].emoji`.
     case member([ExpressionStep])
-    /// A member of the one row that a selection names; null if no row fits.
+    /// A member of the one row that a selection names; null if no row fits. Several that fit are an error.
     case row(ExpressionSelection, [ExpressionStep])
     case count(ExpressionSelection)
     case exists(ExpressionSelection, [ExpressionStep])
@@ -74,6 +75,7 @@ indirect enum ExpressionNode: Sendable {
 /// One step into a value.
 enum ExpressionStep: Sendable {
     case member(String)
+    /// The place in a list, from 0.
     case index(Int)
 }
 
@@ -91,19 +93,22 @@ enum ExpressionOperator: String, Sendable, CaseIterable {
 /// Rows of one section.
 struct ExpressionSelection: Sendable {
     let section: Section
-    /// Ids as in an entity reference, source first; leading parts may be missing.
+    /// Ids as in an entity reference, source first; leading parts may be missing. A selection has ids, a filter, or
+    /// neither, and never both.
     var ids: [String]?
     var filter: ExpressionNode?
     /// The column at which it begins in the text, from 1.
     let column: Int
 
-    /// The text that the filter requires a member to equal in every row; `nil` if it requires none.
+    /// The text that the filter requires a member to equal in every row; `nil` if it requires none. Lets the state
+    /// visit fewer rows; the filter still decides.
     func demanded(_ name: String) -> String? {
         filter.flatMap { Self.demanded(name, by: $0) }
     }
 
     private static func demanded(_ name: String, by node: ExpressionNode) -> String? {
         switch node {
+        // If both sides demand a text, one is enough: a row that lacks it fails the filter anyway.
         case .and(let left, let right): demanded(name, by: left) ?? demanded(name, by: right)
         case .compare(.member(let steps), .equal, .literal(.string(let text))):
             if case .member(name) = steps.first, steps.count == 1 { text } else { nil }

@@ -23,7 +23,8 @@ extension Workspace {
         return .object(document)
     }
 
-    /// The rows about one channel, as in `ChannelState`; the arrays are empty if the state has no such channel.
+    /// The rows about one channel, as in `ChannelState`; the arrays are empty if the state has no such channel. If
+    /// channels of several sources fit, the first source counts.
     public func document(ofChannel name: EntityReference, _ options: DocumentOptions = DocumentOptions()) -> JSONValue {
         if let state = ChannelState.find(name, in: self).first { return state.document(options) }
         var options = options

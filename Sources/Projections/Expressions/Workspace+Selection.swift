@@ -2,15 +2,17 @@ import EventLog
 
 extension Workspace {
     /// Calls `body` with each row that a selection may mean, in no particular order, until it returns false. The caller
-    /// applies the filter.
+    /// applies the filter. Rows are judged at the state's clock.
     func forEachRow(in selection: ExpressionSelection, _ body: (ExpressionRow) -> Bool) {
         if selection.section == .issues { return forEachIssue(of: selection, body) }
+        // Saves the visit to other sources, whose rows the filter would all refuse.
         let wanted = selection.demanded("source")
         for source in sources where wanted == nil || wanted == source.name.rawValue {
             guard source.forEachRow(in: selection, asOf: clock, body) else { return }
         }
     }
 
+    /// Visits the issues, which no fold holds. Of ids, the last part alone is compared, with the issue's sequence.
     private func forEachIssue(of selection: ExpressionSelection, _ body: (ExpressionRow) -> Bool) {
         for row in rows(in: .issues, asOf: clock ?? Timestamp(seconds: 0)) {
             if let ids = selection.ids, ids.last != row["sequence"]?.string { continue }
@@ -39,7 +41,8 @@ extension SourceState {
         return true
     }
 
-    /// Visits messages without making their rows; those of one channel are found without visiting others.
+    /// Visits messages without making their rows; those of one channel are found without visiting others. All calls of
+    /// `body` get the same row object.
     private func forEachMessage(
         in selection: ExpressionSelection,
         _ rowContext: RowContext,
@@ -58,7 +61,8 @@ extension SourceState {
         return context.names.find(channel).map { parts.messages.store.places(in: $0).allSatisfy(visit) } ?? true
     }
 
-    /// The keys that ids can mean: source first, leading parts perhaps missing.
+    /// The keys that ids can mean: source first, leading parts perhaps missing. A key may have no row. Cost: O(1), or
+    /// O(rows of the section) for one id.
     private func keys(named ids: [String], in section: Section, _ fold: any Fold) -> [EntityKey] {
         let handles = ids.map { context.names.find($0) }
         switch handles.count {

@@ -1,10 +1,13 @@
 /// Reads a literal of JavaScript: objects, lists, texts, numbers, truth values, `null` and `undefined`.
 ///
 /// Front matter can be code, which VibeChannel's extension runs. This reader runs nothing: names, calls and operators
-/// are faults.
+/// are faults (`ScriptFault.code`).
+///
+/// A recursive descent over Unicode scalars. Nesting is bounded by `ScriptYAML.depthMax`; time is linear in the text.
 struct ScriptLiteral {
     private let units: [Unicode.Scalar]
     private var place = 0
+    /// How many values enclose the current one, itself included.
     private var depth = 0
 
     /// The value of a text that is one literal; comments before and after it, and semicolons after it, are allowed.
@@ -25,12 +28,14 @@ struct ScriptLiteral {
     /// The current scalar; U+0000 at the end.
     private var unit: Unicode.Scalar { place < units.count ? units[place] : "\0" }
 
+    /// Takes a text; false, without moving, if another follows.
     private mutating func take(_ text: String) -> Bool {
         guard units[place...].starts(with: text.unicodeScalars) else { return false }
         place += text.unicodeScalars.count
         return true
     }
 
+    /// Skips white space and comments. An unclosed comment ends with the text.
     private mutating func skipSpace() {
         while place < units.count {
             if unit.isJavaScriptSpace {
@@ -51,6 +56,7 @@ struct ScriptLiteral {
 }
 
 extension ScriptLiteral {
+    /// Reads one value. Parentheses around a value change nothing.
     private mutating func readValue() throws(ScriptFault) -> ScriptValue {
         depth += 1
         defer { depth -= 1 }
@@ -69,12 +75,14 @@ extension ScriptLiteral {
         case "-", "+":
             let isNegative = unit == "-"
             place += 1
+            // A sign makes a number of any other value too; that is an operator, not a literal.
             guard case .number(let number) = try readValue() else { throw .code }
             return .number(isNegative ? -number : number)
         default: return try readWord()
         }
     }
 
+    /// Reads an object. The last of equal names counts, and a comma may follow the last member.
     private mutating func readMembers() throws(ScriptFault) -> [ExactText: ScriptValue] {
         place += 1
         var members: [ExactText: ScriptValue] = [:]
@@ -92,6 +100,7 @@ extension ScriptLiteral {
         }
     }
 
+    /// Reads a member's name: a text, a word or a whole number, which becomes the text that JavaScript prints.
     private mutating func readName() throws(ScriptFault) -> String {
         if unit == "\"" || unit == "'" { return try readText() }
         let word = readLetters()
@@ -101,6 +110,7 @@ extension ScriptLiteral {
         return ScriptNumber.text(number)
     }
 
+    /// Reads a list. A comma may follow the last element and adds none.
     private mutating func readElements() throws(ScriptFault) -> [ScriptValue] {
         place += 1
         var elements: [ScriptValue] = []
@@ -136,6 +146,8 @@ extension ScriptLiteral {
         return word
     }
 
+    /// Reads a word or a number. `undefined` counts as null: a member with either is false to JavaScript, so it is
+    /// absent.
     private mutating func readWord() throws(ScriptFault) -> ScriptValue {
         let word = readLetters()
         switch word {
@@ -151,6 +163,7 @@ extension ScriptLiteral {
         }
     }
 
+    /// The number that a word is, by the forms that JavaScript shares with YAML 1.1; `nil` for a name.
     private static func number(_ word: String) -> Double? {
         let lower = word.lowercased()
         if lower.hasPrefix("0o") { return ScriptYAMLTypes.integer("0" + lower.dropFirst(2)) }
@@ -162,6 +175,9 @@ extension ScriptLiteral {
 // MARK: - Texts
 
 extension ScriptLiteral {
+    /// Reads a text in any quotes; `unit` must be the opening one. A template with `${` is code.
+    ///
+    /// Collects UTF-16 code units, since two escapes can form one surrogate pair. An unpaired surrogate becomes U+FFFD.
     private mutating func readText() throws(ScriptFault) -> String {
         let quote = unit
         place += 1
@@ -184,6 +200,8 @@ extension ScriptLiteral {
         throw .code
     }
 
+    /// Reads an escape behind its backslash (ECMA-262, 12.9.4). A backslash before a line break joins the lines. Octal
+    /// escapes are faults.
     private mutating func readEscape() throws(ScriptFault) -> [UInt16] {
         let unit = unit
         place += 1
@@ -210,6 +228,7 @@ extension ScriptLiteral {
         }
     }
 
+    /// Reads exactly `count` digits, at most 8, which fit 32 bits.
     private mutating func readHexadecimal(_ count: Int) throws(ScriptFault) -> UInt32 {
         guard (1...8).contains(count) else { throw .code }
         var value: UInt32 = 0

@@ -1,4 +1,7 @@
 /// Numbers as JavaScript reads and prints them.
+///
+/// Both directions are exact functions of IEEE 754 doubles, so they are the same on every machine
+/// (`docs/decisions/0025-javascripts-numbers-leave-as-text.md`).
 enum ScriptNumber {
     /// The text of a number, in decimal: ECMA-262, 6.1.6.1.20.
     static func text(_ value: Double) -> String {
@@ -7,7 +10,7 @@ enum ScriptNumber {
         return value == 0 ? "0" : JSONNumber.ecmaScript(value)
     }
 
-    /// The number without its fraction; `nil` if no 64-bit integer holds it.
+    /// The number without its fraction; `nil` for NaN, infinities, and anything beyond 64 bits.
     static func whole(_ value: Double) -> Int64? { Int64(exactly: value.rounded(.towardZero)) }
 
     /// The result of `parseFloat` for a decimal text.
@@ -16,6 +19,8 @@ enum ScriptNumber {
     /// The result of `parseInt` for digits in base 2, 8, 10 or 16. The digits must be valid in the base.
     static func integer(_ digits: some StringProtocol, radix: Int) -> Double {
         guard let width = [2: 1, 8: 3, 16: 4][radix] else { return decimal(digits) }
+        // Written as one hexadecimal number of any length, the digits are rounded to a double once. A sum digit by
+        // digit would round at each step.
         var bits = digits.utf8.flatMap { byte -> [UInt8] in
             let value = byte <= 0x39 ? byte - 0x30 : (byte | 0x20) - 0x61 + 10
             return (0..<width).reversed().map { value >> UInt8($0) & 1 }
@@ -28,7 +33,8 @@ enum ScriptNumber {
         return Double("0x\(hexadecimal.joined())p0") ?? .nan
     }
 
-    /// A number in base 60, the most significant part first.
+    /// A number in base 60, the most significant part first. Adds from the least significant part, as js-yaml does: in
+    /// floating point the order decides the result.
     static func sexagesimal(_ parts: [Double]) -> Double {
         var sum = 0.0
         var base = 1.0

@@ -2,18 +2,21 @@
 ///
 /// Only here are numbers floating-point numbers. They leave as the text that JavaScript prints, or as whole
 /// milliseconds (I10, `docs/decisions/0025-javascripts-numbers-leave-as-text.md`).
+///
+/// Aliases share their values, so a value can be far larger than its text, and nested deeper than a reader's bound.
 indirect enum ScriptValue: Sendable {
     case null
     case bool(Bool)
     case number(Double)
     case string(String)
-    /// A `Date`, in milliseconds since 1970.
+    /// A `Date`, in milliseconds since 1970 (UTC), within a `Date`'s range.
     case date(Int64)
     case array([ScriptValue])
+    /// Members without an order: nothing here prints more of an object than `[object Object]`.
     case object([ExactText: ScriptValue])
     /// A buffer of bytes, as its text.
     case buffer(String)
-    /// A list or map that contains itself.
+    /// A list or map that contains itself, seen from within. JavaScript prints such a list as an empty text.
     case cycle(isArray: Bool)
 
     /// The longest text of a value, in bytes: with aliases, short front matter can name far longer texts.
@@ -41,6 +44,7 @@ extension ScriptValue {
         return text
     }
 
+    /// Appends the text and checks the limit after each part, so at most one part too much is written.
     private func write(to text: inout String) throws(ScriptFault) {
         switch self {
         case .null: text += "null"
@@ -53,6 +57,7 @@ extension ScriptValue {
         case .array(let elements):
             for (index, element) in elements.enumerated() {
                 if index > 0 { text += "," }
+                // `Array.prototype.join` writes nothing for null and undefined.
                 if case .null = element { continue }
                 try element.write(to: &text)
             }
@@ -60,7 +65,8 @@ extension ScriptValue {
         guard text.utf8.count <= Self.textBytesMax else { throw .tooLarge }
     }
 
-    /// The time value of `new Date(value)`, in milliseconds since 1970; `nil` for an invalid date.
+    /// The time value of `new Date(value)`, in milliseconds since 1970 (UTC); `nil` for an invalid date. A list or map
+    /// is parsed as its text (ECMA-262, 21.4.2.1).
     func milliseconds() throws(ScriptFault) -> Int64? {
         switch self {
         case .null: 0

@@ -8,9 +8,13 @@ extension ScriptYAML {
     private struct Block {
         var isFolded: Bool
         var chomping = Chomping.clip
+        /// The number of columns that are no part of the text: given in the header, else that of the first line with
+        /// content.
         var indent: Int
         var isIndentKnown = false
+        /// The empty lines since the last line with content.
         var emptyLines = 0
+        /// Whether the last line began with a blank. Folding leaves such lines as they are.
         var isBehindIndented = false
         var hasContent = false
         var text: [UInt8] = []
@@ -38,6 +42,7 @@ extension ScriptYAML {
             emptyLines = 0
         }
 
+        /// Appends the breaks that stay at the end, once the block is over.
         mutating func chomp() {
             switch chomping {
             case .keep: breaks(hasContent ? 1 + emptyLines : emptyLines)
@@ -47,7 +52,8 @@ extension ScriptYAML {
         }
     }
 
-    /// Reads a block scalar: `|` or `>` and its lines.
+    /// Reads a block scalar: `|` or `>` and its lines, up to the first line that is indented less. (js-yaml's
+    /// `readBlockScalar`.)
     mutating func readBlockScalar(_ nodeIndent: Int) throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "|") || byte == UInt8(ascii: ">") else { return false }
         var block = Block(isFolded: byte == UInt8(ascii: ">"), indent: nodeIndent)
@@ -59,6 +65,8 @@ extension ScriptYAML {
                 lineIndent += 1
                 place += 1
             }
+            // Empty lines count here too: they may be indented deeper than the first line with content, which is then
+            // the end.
             if !block.isIndentKnown { block.indent = max(block.indent, lineIndent) }
             if Self.isBreak(byte) {
                 block.emptyLines += 1
@@ -77,6 +85,8 @@ extension ScriptYAML {
         return true
     }
 
+    /// Reads the indicators behind `|` or `>`: chomping and an indentation from 1 to 9, each at most once, and a
+    /// comment.
     private mutating func readHeader(_ block: inout Block, _ nodeIndent: Int) throws(ScriptFault) {
         place += 1
         while byte != 0 {

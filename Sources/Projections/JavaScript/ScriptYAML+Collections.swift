@@ -14,6 +14,7 @@ extension ScriptYAML {
 
     private var outer: Outer { Outer(tag: tag, anchor: anchor) }
 
+    /// Makes a collection the current node, with the properties that it had before its parts were read.
     private mutating func finish(_ outer: Outer, _ kind: Kind, _ value: ScriptValue) {
         (tag, anchor) = (outer.tag, outer.anchor)
         (self.kind, result) = (kind, value)
@@ -25,6 +26,7 @@ extension ScriptYAML {
         if let anchor { anchors[anchor] = .cycle(isArray: isArray) }
     }
 
+    /// Reads the entries `- …` in column `nodeIndent`; false if none is there. (js-yaml's `readBlockSequence`.)
     mutating func readBlockSequence(_ nodeIndent: Int) throws(ScriptFault) -> Bool {
         let outer = outer
         var elements: [ScriptValue] = []
@@ -41,6 +43,7 @@ extension ScriptYAML {
             _ = try readNode(nodeIndent, .blockIn, seeks: false, isCompact: true)
             elements.append(result)
             try skipSpace(comments: true)
+            // Something follows the entry on its line, or is indented deeper than the list.
             if self.line == line || lineIndent > nodeIndent, byte != 0 { throw .invalid }
             if lineIndent < nodeIndent { break }
         }
@@ -49,7 +52,8 @@ extension ScriptYAML {
         return true
     }
 
-    /// Reads a block map. If the first node is no key, that node is the result.
+    /// Reads a block map in column `nodeIndent`. If the first node is no key, that node is the result. (js-yaml's
+    /// `readBlockMapping`.)
     mutating func readBlockMapping(_ nodeIndent: Int, _ flowIndent: Int) throws(ScriptFault) -> Bool {
         let outer = outer
         var map = Map()
@@ -73,6 +77,7 @@ extension ScriptYAML {
                 guard try readNode(flowIndent, .flowOut, seeks: false, isCompact: true) else { break }
                 guard try isKey(startedOn: line) else {
                     if isDetected { throw .invalid }
+                    // The node itself stays the result, with the properties that were read before it.
                     (tag, anchor) = (outer.tag, outer.anchor)
                     return true
                 }
@@ -103,6 +108,7 @@ extension ScriptYAML {
         return true
     }
 
+    /// Reads what follows a `?` or a colon, and stores the pair once it has both halves.
     private mutating func readValue(
         _ key: inout Key,
         _ nodeIndent: Int,
@@ -116,7 +122,8 @@ extension ScriptYAML {
         try skipSpace(comments: true)
     }
 
-    /// Reads `[…]` or `{…}`. An entry without content is null.
+    /// Reads `[…]` or `{…}`. An entry without content is null. In a list, `a: b` is a map of one member. (js-yaml's
+    /// `readFlowCollection`.)
     mutating func readFlowCollection(_ nodeIndent: Int) throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") else { return false }
         let outer = outer
@@ -189,7 +196,10 @@ extension ScriptYAML {
         var isExplicit = false
     }
 
-    /// Stores a pair, or merges the value of `<<`, and clears the key.
+    /// Stores a pair, or merges the value of `<<`, and clears the key except for `isExplicit`. (js-yaml's
+    /// `storeMappingPair`.)
+    ///
+    /// - Throws: `ScriptFault.invalid` for a key that the map has already, unless a merge brought it.
     private mutating func store(_ key: inout Key, _ content: ScriptValue, in map: inout Map) throws(ScriptFault) {
         defer { key = Key(isExplicit: key.isExplicit) }
         if key.tag == ScriptYAMLTypes.mergeTag {
@@ -210,16 +220,21 @@ extension ScriptYAML {
         map.merged.remove(name)
     }
 
+    /// Copies the members that the map does not have yet. (js-yaml's `mergeMappings`.)
+    ///
+    /// Bounded over the whole text: a chain of maps that each merge the one before copies quadratically many keys.
     private mutating func merge(_ source: ScriptValue, into map: inout Map) throws(ScriptFault) {
         switch source {
         case .object(let members):
             mergedKeys += members.count
             guard mergedKeys <= Self.mergedKeysMax else { throw .tooLarge }
+            // In no order: each name is set once, so the order does not matter.
             for (name, value) in members where map.members[name] == nil {
                 map.members[name] = value
                 map.merged.insert(name)
             }
         case .array(let elements): try mergeElements(elements, into: &map)
+        // Objects to JavaScript, so merging them is no fault. None of their keys is copied.
         case .cycle, .date, .buffer: break
         case .null, .bool, .number, .string: throw .invalid
         }

@@ -21,9 +21,11 @@ extension ScriptYAML {
         return true
     }
 
+    /// Reads `<uri>` behind the exclamation mark.
     private mutating func readVerbatimTag() throws(ScriptFault) -> String {
         place += 1
         let start = place
+        // The first byte is taken whatever it is, as in js-yaml: `!<>` does not end here.
         repeat { place += 1 } while byte != 0 && byte != UInt8(ascii: ">") && place < length
         guard place < length, byte == UInt8(ascii: ">") else { throw .invalid }
         let name = start..<place
@@ -32,7 +34,8 @@ extension ScriptYAML {
         return text(name)
     }
 
-    /// Whether a tag's name consists of the characters allowed in a URI.
+    /// Whether a tag's name consists of the characters allowed in a URI (js-yaml's `PATTERN_TAG_URI`). The empty name
+    /// does.
     private static func isURI(_ name: ArraySlice<UInt8>) -> Bool {
         var rest = name
         guard let first = rest.popFirst() else { return true }
@@ -52,6 +55,7 @@ extension ScriptYAML {
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) && byte >= 0x41 && byte < 0x80
     }
 
+    /// The value of a hexadecimal digit in either case; `nil` for any other byte.
     static func hexadecimalValue(_ byte: UInt8) -> UInt32? {
         if (0x30...0x39).contains(byte) { return UInt32(byte - 0x30) }
         return byte < 0x80 && (0x61...0x66).contains(byte | 0x20) ? UInt32((byte | 0x20) - 0x61 + 10) : nil
@@ -65,7 +69,8 @@ extension ScriptYAML {
         return true
     }
 
-    /// Reads `*name`: the value of the anchor, or a cycle if the anchor's collection is unfinished.
+    /// Reads `*name`: the value of the anchor, or a cycle if the anchor's collection is unfinished. The value is
+    /// shared, not copied: an alias costs O(1) here, however large its value is.
     mutating func readAlias() throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "*") else { return false }
         guard let value = anchors[try readName()] else { throw .invalid }
@@ -74,6 +79,7 @@ extension ScriptYAML {
         return true
     }
 
+    /// Reads the name of an anchor or alias behind its `&` or `*`.
     private mutating func readName() throws(ScriptFault) -> ExactText {
         place += 1
         let start = place

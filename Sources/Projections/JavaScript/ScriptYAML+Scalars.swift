@@ -1,8 +1,10 @@
 extension ScriptYAML {
-    /// Reads a scalar without quotes.
+    /// Reads a scalar without quotes; it may go on over lines that are indented at least `nodeIndent`. (js-yaml's
+    /// `readPlainScalar`.)
     mutating func readPlain(_ nodeIndent: Int, isInFlow: Bool) throws(ScriptFault) -> Bool {
         guard canBeginPlain(isInFlow: isInFlow) else { return false }
         var text: [UInt8] = []
+        // The piece of the current line that belongs to the text; `end` is behind its last byte that is no blank.
         var (start, end) = (place, place)
         var breaks = 0
         while byte != 0 {
@@ -16,6 +18,7 @@ extension ScriptYAML {
                 let (line, lineStart, lineIndent) = (line, lineStart, lineIndent)
                 try skipSpace(comments: false)
                 guard self.lineIndent >= nodeIndent else {
+                    // The next line belongs to the parent. The blanks and breaks before it are given back.
                     (self.line, self.lineStart, self.lineIndent) = (line, lineStart, lineIndent)
                     place = end
                     break
@@ -37,16 +40,19 @@ extension ScriptYAML {
         return true
     }
 
+    /// Whether a plain scalar can begin here: no indicator, or a `?` or `-` with something directly behind it.
     private func canBeginPlain(isInFlow: Bool) -> Bool {
         if byte == 0 || Self.isSpace(byte) || ",[]{}#&*!|>'\"%@`".utf8.contains(byte) { return false }
         guard byte == UInt8(ascii: "?") || byte == UInt8(ascii: "-") else { return true }
         return !endsPlain(byte(1), isInFlow: isInFlow)
     }
 
+    /// Whether a colon (or a leading `?` or `-`) before this byte is an indicator and not text.
     private func endsPlain(_ following: UInt8, isInFlow: Bool) -> Bool {
         Self.isSpace(following) || isInFlow && Self.isBracketOrComma(following)
     }
 
+    /// Reads `'…'`; two quotes within are one.
     mutating func readSingleQuoted() throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "'") else { return false }
         place += 1
@@ -60,6 +66,7 @@ extension ScriptYAML {
                     setScalar(text)
                     return true
                 }
+                // The second of two quotes is the text's next byte.
                 start = place
                 place += 1
                 end = place
@@ -70,6 +77,7 @@ extension ScriptYAML {
         throw .invalid
     }
 
+    /// Reads `"…"` with escapes.
     mutating func readDoubleQuoted() throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "\"") else { return false }
         place += 1
@@ -108,6 +116,8 @@ extension ScriptYAML {
         }
     }
 
+    /// Reads an escape behind its backslash (YAML 1.1, 5.6). A backslash at a line's end joins the lines without a
+    /// space.
     private mutating func readEscape(into text: inout [UInt8]) throws(ScriptFault) {
         if Self.isBreak(byte) {
             try skipSpace(comments: false)
@@ -144,6 +154,8 @@ extension ScriptYAML {
         }
     }
 
+    /// The high surrogate whose three bytes end the text; `nil` if it ends otherwise. Only `appendUnit` writes such
+    /// bytes: the source is valid UTF-8, which contains no surrogates.
     private static func highSurrogate(at text: [UInt8]) -> UInt32? {
         guard text.count > 2, text[text.count - 3] == 0xED, (0xA0...0xAF).contains(text[text.count - 2]) else {
             return nil
@@ -151,6 +163,7 @@ extension ScriptYAML {
         return 0xD000 | UInt32(text[text.count - 2] & 0x3F) << 6 | UInt32(text[text.count - 1] & 0x3F)
     }
 
+    /// How many digits follow `\x`, `\u` and `\U`.
     private static let hexadecimalLengths: [UInt8: Int] = [
         UInt8(ascii: "x"): 2, UInt8(ascii: "u"): 4, UInt8(ascii: "U"): 8,
     ]
@@ -195,6 +208,7 @@ extension ScriptYAML {
         return false
     }
 
+    /// Folds line breaks: one is a space, and of several all but the first stay.
     static func fold(_ breaks: Int, into text: inout [UInt8]) {
         if breaks == 1 { text.append(0x20) }
         if breaks > 1 { text += repeatElement(0x0A, count: breaks - 1) }

@@ -3,8 +3,12 @@
 ///
 /// A recursive descent over bytes: each `read…` takes one kind of node at `place`, or returns false and leaves `place`
 /// alone. It bounds what js-yaml does not: nesting, merged keys, and the text of keys.
+///
+/// The functions follow those of js-yaml's `lib/js-yaml/loader.js`, odd corners included. YAML's specification decides
+/// nothing here.
 struct ScriptYAML {
-    /// The context of a node, which decides which kinds of node it can be.
+    /// The context of a node, which decides which kinds of node it can be. In flow contexts there are no block
+    /// collections and no block scalars.
     enum Surroundings {
         /// Within brackets; a key before its colon; a list's entry; a key's value.
         case flowIn, flowOut, blockIn, blockOut
@@ -21,19 +25,26 @@ struct ScriptYAML {
 
     /// The text, ending in a line break and a zero. No other byte is zero: the zero ends every loop.
     let bytes: [UInt8]
-    /// The number of bytes before the zero.
+    /// The number of bytes before the zero. The last of them is a line break.
     let length: Int
+    /// The index in `bytes` of the next byte.
     var place = 0
+    /// The number of line breaks before `place`, the index of its line's first byte, and how many spaces that line
+    /// begins with. Tabs do not indent.
     var line = 0
     var lineStart = 0
     var lineIndent = 0
+    /// The values by their anchors' names; the last value of a name counts. A collection that is still being read is a
+    /// `cycle`.
     var anchors: [ExactText: ScriptValue] = [:]
     var depth = 0
+    /// How many keys all merges have copied so far.
     var mergedKeys = 0
     /// The number of bytes in all keys so far.
     var keyBytes = 0
 
-    // The current node.
+    // The current node: set by `readNode`, read by whoever called it, and overwritten by the next node. `tag` and
+    // `anchor` are its properties before its content is read, `kind` is `nil` for a node without content.
     var tag: String?
     var anchor: ExactText?
     var kind: Kind?
@@ -43,10 +54,12 @@ struct ScriptYAML {
     static func value(of text: String) throws(ScriptFault) -> ScriptValue {
         if text.isEmpty { throw .invalid }
         var reader = try ScriptYAML(text)
+        // `skipSpace` counts a line's indentation after its line break only; the first line has none before it.
         while reader.byte == 0x20 {
             reader.lineIndent += 1
             reader.place += 1
         }
+        // The last byte is a line break. A text of blanks and nothing else has no document.
         guard reader.place < reader.length - 1 else { throw .invalid }
         try reader.readDocument()
         assert(reader.depth == 0, "every node that was entered was left")
@@ -55,6 +68,7 @@ struct ScriptYAML {
         return reader.result
     }
 
+    /// Prepares the bytes as js-yaml does: without a byte order mark, with a line break at the end. A NUL is invalid.
     private init(_ text: String) throws(ScriptFault) {
         var bytes = Array(text.utf8)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
@@ -64,6 +78,7 @@ struct ScriptYAML {
         self.bytes = bytes + [0]
     }
 
+    /// Reads one document and, if they are there, its `---` and `...`.
     private mutating func readDocument() throws(ScriptFault) {
         try skipSpace(comments: true)
         // A directive needs a `---` after it, which would have ended the front matter.
@@ -92,6 +107,7 @@ struct ScriptYAML {
 extension ScriptYAML {
     var byte: UInt8 { bytes[place] }
 
+    /// A byte further on; 0 beyond the end.
     func byte(_ distance: Int) -> UInt8 { place + distance < bytes.count ? bytes[place + distance] : 0 }
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -102,6 +118,7 @@ extension ScriptYAML {
 
     static func isBracketOrComma(_ byte: UInt8) -> Bool { ",[]{}".utf8.contains(byte) }
 
+    /// Takes one line break: LF, CR or CR LF.
     mutating func readBreak() throws(ScriptFault) {
         guard Self.isBreak(byte) else { throw .invalid }
         place += byte == 0x0D && byte(1) == 0x0A ? 2 : 1
@@ -109,7 +126,8 @@ extension ScriptYAML {
         lineStart = place
     }
 
-    /// Skips blanks, line breaks and, if asked to, comments; returns the number of line breaks.
+    /// Skips blanks, line breaks and, if `comments` is true, comments; returns the number of line breaks. Sets
+    /// `lineIndent` on each new line.
     @discardableResult
     mutating func skipSpace(comments: Bool) throws(ScriptFault) -> Int {
         var breaks = 0
@@ -128,6 +146,7 @@ extension ScriptYAML {
         return breaks
     }
 
+    /// Moves to the next line break, which stays.
     mutating func skipLine() {
         while !Self.isBreak(byte), byte != 0 { place += 1 }
     }
@@ -146,7 +165,13 @@ extension ScriptYAML {
 // MARK: - Nodes
 
 extension ScriptYAML {
-    /// Reads the node at `place` into `tag`, `anchor`, `kind` and `result`; false if there is none.
+    /// Reads the node at `place` into `tag`, `anchor`, `kind` and `result`; false if there is none. (js-yaml's
+    /// `composeNode`.)
+    ///
+    /// - Parameters:
+    ///   - parentIndent: the indentation of the collection around the node.
+    ///   - seeks: whether the node may begin on a later line.
+    ///   - isCompact: whether a block collection may begin on the parent's own line, as in `- a: 1`.
     mutating func readNode(
         _ parentIndent: Int,
         _ surroundings: Surroundings,
@@ -167,6 +192,8 @@ extension ScriptYAML {
         let allowsCollections = position.allowsCollections && (position.isOnNewLine || isCompact)
         var hasContent = false
         if position.indent > 0 {
+            // A scalar's further lines must be indented deeper than a block collection around it; within brackets they
+            // need not.
             let flowIndent = isBlock ? parentIndent + 1 : parentIndent
             hasContent = try readContent(flowIndent, surroundings, isBlock: isBlock, allowsCollections)
         } else if position.indent == 0, surroundings == .blockOut, allowsCollections {
@@ -187,6 +214,7 @@ extension ScriptYAML {
 
     private func compared(to parentIndent: Int) -> Int { lineIndent - parentIndent }
 
+    /// Reads a tag and an anchor, in either order, each perhaps on a line of its own.
     private mutating func readProperties(
         _ parentIndent: Int,
         isBlock: Bool,
@@ -199,6 +227,7 @@ extension ScriptYAML {
                 position.allowsCollections = isBlock
                 position.indent = compared(to: parentIndent)
             } else {
+                // Behind a property on the same line only a scalar or a flow collection can follow.
                 position.allowsCollections = false
             }
         }
@@ -209,6 +238,8 @@ extension ScriptYAML {
         return try readAnchor()
     }
 
+    /// Reads the node's content; false if there is none, so that the node is null or an empty value of its tag. The
+    /// order of the attempts is js-yaml's.
     private mutating func readContent(
         _ flowIndent: Int,
         _ surroundings: Surroundings,
@@ -226,6 +257,7 @@ extension ScriptYAML {
         if !isRead { isRead = try readSingleQuoted() }
         if !isRead { isRead = try readDoubleQuoted() }
         if !isRead, try readAlias() {
+            // An alias is a whole node; it can have no properties of its own.
             if tag != nil || anchor != nil { throw .invalid }
             return true
         }
@@ -233,11 +265,12 @@ extension ScriptYAML {
             isRead = true
             if tag == nil { tag = ScriptYAMLTypes.implicitTag }
         }
+        // The unresolved text; `resolve` replaces it by the typed value.
         if let anchor { anchors[anchor] = result }
         return isRead
     }
 
-    /// Converts the node to the type of its tag.
+    /// Converts the node to the type of its tag. The tag `!` keeps the text, which is what quotes do.
     private mutating func resolve() throws(ScriptFault) {
         guard let tag, tag != "!" else { return }
         if tag == ScriptYAMLTypes.implicitTag {

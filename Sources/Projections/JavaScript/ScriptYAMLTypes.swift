@@ -1,11 +1,15 @@
 /// The types of js-yaml's safe schema: the implicit types of plain scalars, and the conversions that tags demand.
+///
+/// Each follows its file in js-yaml's `lib/js-yaml/type`, also where that departs from YAML 1.1: `yes` is a text, and
+/// `0o17` is one.
 enum ScriptYAMLTypes {
     static let prefix = "tag:yaml.org,2002:"
     static let mergeTag = prefix + "merge"
     /// The tag of a plain scalar whose type is not resolved yet.
     static let implicitTag = "?"
 
-    /// The type and value of a plain scalar without a tag; `nil` for a text.
+    /// The type and value of a plain scalar without a tag; `nil` for a text. The first type that accepts the text
+    /// counts, in js-yaml's order.
     static func implicit(_ text: String) -> (tag: String, value: ScriptValue)? {
         if isNull(text) { return (prefix + "null", .null) }
         if let truth = truth(text) { return (prefix + "bool", .bool(truth)) }
@@ -36,6 +40,7 @@ enum ScriptYAMLTypes {
         return made
     }
 
+    /// The value of a node without content; `nil` if the type refuses one.
     private static func empty(_ name: String) -> ScriptValue? {
         switch name {
         case "str": .string("")
@@ -46,6 +51,7 @@ enum ScriptYAMLTypes {
         }
     }
 
+    /// Converts the text of a scalar; `nil` if the type refuses it, or is none of a scalar.
     private static func scalar(_ name: String, _ text: String) -> ScriptValue? {
         switch name {
         case "str": .string(text)
@@ -66,6 +72,8 @@ enum ScriptYAMLTypes {
         return name == "str" ? value : nil
     }
 
+    /// Converts a list. `omap` and `pairs` are lists of maps with one member each; the names of an `omap` must differ.
+    /// `pairs` become lists of two.
     private static func sequence(_ name: String, _ elements: [ScriptValue]) -> ScriptValue? {
         if name == "seq" { return .array(elements) }
         guard name == "omap" || name == "pairs" else { return nil }
@@ -81,6 +89,7 @@ enum ScriptYAMLTypes {
         return .array(name == "omap" ? elements : pairs)
     }
 
+    /// Converts a map. All values of a `set` must be null.
     private static func mapping(_ name: String, _ members: [ExactText: ScriptValue]) -> ScriptValue? {
         if name == "map" { return .object(members) }
         let areAllNull = members.values.allSatisfy { if case .null = $0 { true } else { false } }
@@ -103,7 +112,8 @@ enum ScriptYAMLTypes {
 extension ScriptYAMLTypes {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    /// A whole number: decimal, `0x…`, `0b…`, octal after a `0`, or in base 60; `nil` for any other text.
+    /// A whole number: decimal, `0x…`, `0b…`, octal after a `0`, or in base 60; `nil` for any other text. Underscores
+    /// count as nothing, except at the end.
     static func integer(_ text: String) -> Double? {
         let (isNegative, rest) = unsigned(text)
         guard let first = rest.first, isDigit(first) else { return nil }
@@ -122,6 +132,7 @@ extension ScriptYAMLTypes {
         return value.map { isNegative ? -$0 : $0 }
     }
 
+    /// A number in base 2, 8 or 16, without its sign and the zero that begins it.
     private static func integerBehindZero(_ rest: ArraySlice<UInt8>) -> Double? {
         let radix = rest.first == UInt8(ascii: "x") ? 16 : (rest.first == UInt8(ascii: "b") ? 2 : 8)
         let places = radix == 8 ? rest : rest.dropFirst()
@@ -148,6 +159,7 @@ extension ScriptYAMLTypes {
         return value.map { isNegative ? -$0 : $0 }
     }
 
+    /// A number that begins with a point, infinity or NaN. js-yaml accepts a sign before infinity alone.
     private static func decimalBehindPoint(_ rest: ArraySlice<UInt8>, isSigned: Bool) -> Double? {
         let text = String(decoding: rest, as: UTF8.self)
         if [".inf", ".Inf", ".INF"].contains(text) { return .infinity }
@@ -158,6 +170,7 @@ extension ScriptYAMLTypes {
         return ScriptNumber.decimal(number(rest))
     }
 
+    /// A number in base 60 with a point, such as `190:20:30.15`.
     private static func decimalToSixty(_ rest: ArraySlice<UInt8>) -> Double? {
         guard let first = rest.first, isDigit(first), let point = rest.firstIndex(of: 0x2E),
             let colon = rest.firstIndex(of: 0x3A), colon < point,
@@ -185,6 +198,7 @@ extension ScriptYAMLTypes {
         return !places.isEmpty && places.allSatisfy(isDigit)
     }
 
+    /// Splits off a sign.
     private static func unsigned(_ text: String) -> (isNegative: Bool, rest: ArraySlice<UInt8>) {
         let bytes = Array(text.utf8)[...]
         let isSigned = bytes.first == 0x2B || bytes.first == 0x2D
@@ -222,7 +236,8 @@ extension ScriptYAMLTypes {
 // MARK: - Times and bytes
 
 extension ScriptYAMLTypes {
-    /// A time stamp of YAML 1.1, in milliseconds since 1970. Parts out of range carry over, as in `Date.UTC`.
+    /// A time stamp of YAML 1.1, in milliseconds since 1970 (UTC). Parts out of range carry over, as in `Date.UTC`. A
+    /// date alone needs two digits for month and day; with a time, one is enough.
     static func timestamp(_ text: String) -> Int64? {
         var scanner = TimeScanner(text)
         guard let year = scanner.number(4, 4), scanner.take("-"), let month = scanner.number(1, 2), scanner.take("-"),
@@ -248,7 +263,7 @@ extension ScriptYAMLTypes {
         return instant.flatMap { ScriptDate.clipped($0 - offset * 60_000) }
     }
 
-    /// Takes the zone at the end: minutes east of UTC; 0 without a zone.
+    /// Takes the zone at the end: minutes east of UTC; 0 without a zone; `nil` if something else is there.
     private static func offset(_ scanner: inout TimeScanner) -> Int64? {
         if scanner.isAtEnd { return 0 }
         _ = scanner.takeSpace()
@@ -264,7 +279,8 @@ extension ScriptYAMLTypes {
         return (hours * 60 + minutes) * (isWest ? -1 : 1)
     }
 
-    /// The bytes of a text in base 64, line breaks skipped. An empty text gives three zeros, as in js-yaml.
+    /// The bytes of a text in base 64, line breaks skipped. An empty text gives three zeros, as in js-yaml. `nil` if
+    /// the bits of all places, padding included, make no whole bytes.
     private static func binary(_ text: String) -> [UInt8]? {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=".utf8)
         let places = text.utf8.filter { !ScriptYAML.isBreak($0) }

@@ -1,6 +1,9 @@
 import EventLog
 
 /// Reads the times that remotes write; each form accepts exactly what the remote's rules allow.
+///
+/// All results are instants in UTC. `nil` means that the text is no time in this form; the caller decides whether that
+/// is a fault. Nothing here reads a locale or the machine's zone (I10).
 enum RemoteTime {
     /// Reads a date of VibeChannel front matter; `nil` for any other text, and for days that no calendar has.
     ///
@@ -12,7 +15,7 @@ enum RemoteTime {
     }
 
     /// Reads a Postgres `timestamptz` of a row event, such as `2026-02-01T10:00:00.12+00:00`. Accepts `+00` and `Z` for
-    /// the zone, and a space for the `T`.
+    /// the zone, and a space for the `T`. `infinity` and years of more than four digits are no times here.
     static func postgres(_ text: String) -> Timestamp? {
         var scanner = TimeScanner(text)
         guard let date = scanner.date(loose: false), scanner.take("T "), let clock = scanner.clock() else { return nil }
@@ -24,6 +27,7 @@ enum RemoteTime {
     /// Reads a status file's `timestamp`: exactly `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, a real date and time.
     static func statusFile(_ text: String) -> Timestamp? {
         let bytes = Array(text.utf8)
+        // The length excludes fractions, byte 17 the leap second 60; `Timestamp` checks the rest.
         guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[17] < UInt8(ascii: "6")
         else { return nil }
         let zoneStarts = bytes.count == 20 ? "Z".utf8 : "+-".utf8
@@ -31,6 +35,7 @@ enum RemoteTime {
         return Timestamp(rfc3339: text)
     }
 
+    /// Reads a YAML 1.1 time stamp. A date alone needs two digits for month and day; with a time, one is enough.
     private static func yaml(_ text: String) -> Timestamp? {
         var scanner = TimeScanner(text)
         guard let date = scanner.date(loose: true) else { return nil }
@@ -56,6 +61,7 @@ enum RemoteTime {
     }
 
     /// Reads `Tue, 04 Mar 2025 05:06:07 GMT` (RFC 2822, 3.3; zone names of 4.3); weekday and seconds are optional.
+    /// Whether the weekday fits the date is not checked.
     private static func rfc2822(_ text: String) -> Timestamp? {
         var scanner = TimeScanner(text)
         if scanner.weekday() {
@@ -71,8 +77,11 @@ enum RemoteTime {
         return Timestamp(date, clock: clock, offset: offset)
     }
 
+    /// Takes a zone: an offset or a name. Seconds east of UTC.
     private static func zone(_ scanner: inout TimeScanner) -> Int64? {
         if let offset = scanner.offset() { return offset }
+        // In hours east of UTC: the names of RFC 2822, 4.3, except the military letters, and `UTC`. The first that fits
+        // counts, so `UTC` precedes `UT`.
         let names: [(String, Int64)] = [
             ("GMT", 0), ("UTC", 0), ("UT", 0), ("EST", -5), ("EDT", -4), ("CST", -6), ("CDT", -5), ("MST", -7),
             ("MDT", -6), ("PST", -8), ("PDT", -7),

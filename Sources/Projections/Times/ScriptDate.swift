@@ -9,13 +9,13 @@ struct ScriptDate {
     private static let daysMax: Int64 = 100_000_000
     private static let dayMilliseconds: Int64 = 86_400_000
 
-    /// The milliseconds themselves; `nil` if they are outside a `Date`'s range.
+    /// The milliseconds themselves; `nil` if they are outside a `Date`'s range (ECMA-262's `TimeClip`).
     static func clipped(_ milliseconds: Int64) -> Int64? {
         milliseconds.magnitude <= UInt64(daysMax * dayMilliseconds) ? milliseconds : nil
     }
 
-    /// The result of `Date.UTC`: parts out of range carry over, and a year from 0 to 99 is in the 1900s. Months count
-    /// from 1.
+    /// The result of `Date.UTC` in milliseconds since 1970: parts out of range carry over, and a year from 0 to 99 is
+    /// in the 1900s. Months count from 1. `nil` outside a `Date`'s range.
     static func utc(
         year: Int64,
         month: Int64,
@@ -33,6 +33,7 @@ struct ScriptDate {
     /// The milliseconds since 1970 of a day and a time of day (`clock`, in milliseconds). Months and days count from 1;
     /// out of range they carry over.
     static func instant(year: Int64, month: Int64, day: Int64, clock: Int64) -> Int64? {
+        // Far outside a `Date`'s range of about 270,000 years to either side, and small enough for the products below.
         guard year.magnitude < 400_000 else { return nil }
         let months = year * 12 + month - 1
         let civilYear = floorDivided(months, by: 12)
@@ -40,11 +41,12 @@ struct ScriptDate {
         return clipped((first.daysSince1970 + day - 1) * dayMilliseconds + clock)
     }
 
-    /// The result of `String(date)`.
+    /// The result of `String(date)` on a machine whose zone is UTC (ECMA-262, 21.4.4.41).
     var text: String {
         let days = Self.floorDivided(milliseconds, by: Self.dayMilliseconds)
         let seconds = (milliseconds - days * Self.dayMilliseconds) / 1000
         let date = CivilDate(daysSince1970: days)
+        // 1970-01-01 was a Thursday, place 3 of the weekdays.
         let weekday = Self.weekdays[Int(days + 3 - Self.floorDivided(days + 3, by: 7) * 7)]
         let clock = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Self.padded($0, 2) }.joined(separator: ":")
         let year = date.year < 0 ? "-" + Self.padded(-date.year, 6) : Self.padded(date.year, 4)
@@ -57,6 +59,7 @@ struct ScriptDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    /// Division towards the past; `/` rounds towards zero, which is wrong before 1970.
     private static func floorDivided(_ value: Int64, by divisor: Int64) -> Int64 {
         value >= 0 ? value / divisor : (value + 1) / divisor - 1
     }

@@ -1,16 +1,23 @@
 /// Reads a text as V8's `Date` does: first the format of ECMA-262, 21.4.1.32, then the rest piece by piece, in nearly
 /// any order. A text without a zone is UTC.
+///
+/// The second part has no specification; it follows V8's source (`src/date/dateparser-inl.h`). A text that fails in the
+/// first part goes on in the second with what was read so far, as there.
 struct ScriptDateParser {
     private var tokens: ScriptDateTokens
     /// The numbers of the date, at most three, in the order of the text.
     private var day: [Int64] = []
+    /// The month of an English name, from 1; `nil` without one.
     private var namedMonth: Int64?
-    /// Whether the whole text is in the language's own format.
+    /// Whether the whole text is in the language's own format. Only then are years below 100 themselves, and the order
+    /// year, month, day is certain.
     private var isFormatted = false
     /// Hour, minute, second and millisecond, as far as they were read.
     private var clock: [Int64] = []
-    /// The hours that `am` or `pm` adds.
+    /// The hours that `am` or `pm` adds: 0 or 12; `nil` without either.
     private var half: Int64?
+    /// The offset from UTC: 1 for east or -1 for west, hours and minutes. All `nil` without a zone; minutes `nil` after
+    /// `+hh:`, until they come.
     private var zoneSign: Int64?
     private var zoneHour: Int64?
     private var zoneMinute: Int64?
@@ -39,6 +46,7 @@ extension ScriptDateParser {
             let token = tokens.take()
             guard let year = tokens.number(ofLength: 6) else { return token }
             _ = tokens.take()
+            // `-000000` is no year of the format.
             guard sign > 0 || year > 0 else { return token }
             day.append(sign * year)
         } else if let year = tokens.number(ofLength: 4) {
@@ -62,6 +70,7 @@ extension ScriptDateParser {
         return .end
     }
 
+    /// Reads the time and zone behind a `T`; false if they are malformed, which makes the whole text no date.
     private mutating func readFormattedTime() -> Bool {
         _ = tokens.take()
         guard let hour = tokens.number(ofLength: 2), hour <= 24 else { return false }
@@ -88,6 +97,7 @@ extension ScriptDateParser {
         return part
     }
 
+    /// Reads `Z`, `±hhmm` or `±hh:mm`; nothing is a zone too.
     private mutating func readFormattedZone() -> Bool {
         if tokens.next == .zone(0, length: 1) {
             _ = tokens.take()
@@ -110,6 +120,7 @@ extension ScriptDateParser {
         return true
     }
 
+    /// Sets a named zone's offset, which has no minutes.
     private mutating func setZone(_ hours: Int64) {
         zoneSign = hours < 0 ? -1 : 1
         zoneHour = abs(hours)
@@ -129,8 +140,11 @@ extension ScriptDateParser {
 // MARK: - Anything else
 
 extension ScriptDateParser {
+    /// Whether a zone of offset 0 was read. An offset may follow it, as in `GMT-0500`.
     private var isUTC: Bool { zoneHour == 0 && zoneMinute == 0 }
 
+    /// Reads all tokens up to the end; false if one makes the text no date. A word that means nothing is passed over
+    /// before the first number, unless a number follows it directly.
     private mutating func readRest(from first: Token) -> Bool {
         var hasNumber = !day.isEmpty
         var token = first
@@ -158,6 +172,7 @@ extension ScriptDateParser {
         return true
     }
 
+    /// Places a number by the token after it: part of the time, minutes of an offset, or part of the date.
     private mutating func read(_ number: Int64) -> Bool {
         if tokens.skip(":") {
             if tokens.skip(":") {
@@ -192,6 +207,7 @@ extension ScriptDateParser {
         return true
     }
 
+    /// Whether a number can be the next part of a time that has begun.
     private func isClockExpecting(_ number: Int64) -> Bool {
         (clock.count == 1 || clock.count == 2) && number < 60 || clock.count == 3 && number < 1000
     }
@@ -202,6 +218,7 @@ extension ScriptDateParser {
         return true
     }
 
+    /// Adds the last part of the time; those that are missing are 0.
     private mutating func finishClock(_ number: Int64) {
         guard add(number) else { return }
         while clock.count < 4 { clock.append(0) }
@@ -229,11 +246,14 @@ extension ScriptDateParser {
 // MARK: - What was read
 
 extension ScriptDateParser {
+    /// The instant of all that was read; `nil` if a part is out of range.
     private var milliseconds: Int64? {
         guard let (year, month, day) = civilDay, let clock = timeOfDay, let offset = offsetSeconds else { return nil }
         return ScriptDate.instant(year: year, month: month, day: day, clock: clock - offset * 1000)
     }
 
+    /// Year, month and day. Without a named month the order is month, day, year if the first number can be a day, else
+    /// year, month, day.
     private var civilDay: (Int64, Int64, Int64)? {
         guard !day.isEmpty else { return nil }
         let parts = day + Array(repeating: 1, count: 3 - day.count)
@@ -244,10 +264,12 @@ extension ScriptDateParser {
         } else if !isFormatted, (1...31).contains(parts[0]) {
             date = (parts[2], parts[0], parts[1])
         }
+        // V8's window for years of two digits: 1950 to 2049.
         if !isFormatted, (0...99).contains(date.year) { date.year += date.year < 50 ? 2000 : 1900 }
         return (1...12).contains(date.month) && (1...31).contains(date.day) ? date : nil
     }
 
+    /// Milliseconds since midnight; `nil` if a part is out of range. 24:00 is the end of the day.
     private var timeOfDay: Int64? {
         var parts = clock + Array(repeating: 0, count: 4 - clock.count)
         if let half {

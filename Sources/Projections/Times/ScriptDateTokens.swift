@@ -1,4 +1,4 @@
-/// The tokens of V8's date parser.
+/// The tokens of V8's date parser (`src/date/dateparser.h`), scanned one ahead.
 struct ScriptDateTokens {
     enum Token: Equatable {
         case end
@@ -6,10 +6,12 @@ struct ScriptDateTokens {
         /// One of `:`, `-`, `+`, `.`, `)`.
         case symbol(UInt16)
         case month(Int64)
-        /// A time zone's name, as hours east of UTC.
+        /// A time zone's name, as hours east of UTC, and the length of the name: only the one letter `Z` ends the
+        /// language's own format.
         case zone(Int64, length: Int)
         /// `am` or `pm`, as hours to add.
         case half(Int64)
+        /// The letter `T`.
         case timeSeparator
         case word
         case space
@@ -21,7 +23,7 @@ struct ScriptDateTokens {
     /// The next token.
     private(set) var next = Token.end
 
-    /// Further digits of a number are ignored.
+    /// Further digits of a number are passed over and do not count in its value, though in its length.
     private static let digitsMax = 9
 
     init(_ text: String) {
@@ -29,11 +31,13 @@ struct ScriptDateTokens {
         next = scanned()
     }
 
+    /// Returns the next token and moves past it.
     mutating func take() -> Token {
         defer { next = scanned() }
         return next
     }
 
+    /// Moves past a symbol; false, without moving, if another token is next.
     mutating func skip(_ symbol: Unicode.Scalar) -> Bool {
         guard isNext(symbol) else { return false }
         next = scanned()
@@ -53,7 +57,7 @@ struct ScriptDateTokens {
     /// The next token as a number of exactly `length` digits.
     func number(ofLength length: Int) -> Int64? { number.flatMap { $0.length == length ? $0.value : nil } }
 
-    /// The current code unit; 0 at the end.
+    /// The current code unit; 0 at the end. A NUL in the text ends it too, as in V8.
     private var unit: UInt16 { place < units.count ? units[place] : 0 }
 
     private mutating func scanned() -> Token {
@@ -63,6 +67,7 @@ struct ScriptDateTokens {
         case 0x3A, 0x2D, 0x2B, 0x2E, 0x29:
             defer { place += 1 }
             return .symbol(unit)
+        // Everything from `A` on, brackets and letters of all scripts included, makes words.
         case 0x41...: return scannedWord()
         case 0x09...0x0D, 0x20:
             place += 1
@@ -84,6 +89,7 @@ struct ScriptDateTokens {
         return .number(value, length: length)
     }
 
+    /// Skips a comment in parentheses, which may be nested or unclosed.
     private mutating func skipParentheses() {
         var depth = 0
         repeat {
@@ -93,10 +99,12 @@ struct ScriptDateTokens {
         } while depth > 0 && unit != 0
     }
 
+    /// Scans a word. Three letters decide a month, so `Marchember` is March.
     private mutating func scannedWord() -> Token {
         let start = place
         while unit >= 0x41 { place += 1 }
         let length = place - start
+        // Lower case for ASCII letters; what it makes of other units matches no name.
         let prefix = units[start..<place].prefix(3).map { $0 | 0x20 }
         if let month = Self.months.firstIndex(of: prefix) { return .month(Int64(month) + 1) }
         guard length <= 3 else { return .word }

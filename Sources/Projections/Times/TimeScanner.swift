@@ -1,6 +1,9 @@
 import EventLog
 
 /// Reads the pieces of a written time from left to right.
+///
+/// Works on bytes, because every form is ASCII. `date`, `clock`, `offset` and `comment` may have moved when they fail;
+/// the other methods move only if they succeed.
 struct TimeScanner {
     private let bytes: [UInt8]
     private var index = 0
@@ -9,6 +12,7 @@ struct TimeScanner {
         bytes = Array(text.utf8)
     }
 
+    /// Whether all bytes are taken. Every form must end there, or a longer text would pass for a time.
     var isAtEnd: Bool { index == bytes.count }
 
     /// Takes one of the given ASCII characters; false if none of them is next.
@@ -76,7 +80,8 @@ struct TimeScanner {
         ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains { take(word: $0) }
     }
 
-    /// Takes `hh:mm:ss` and returns the seconds since midnight; second 60 is the next minute's first.
+    /// Takes `hh:mm:ss` and returns the seconds since midnight; second 60 is the next minute's first, whatever the
+    /// minute: leap seconds are not looked up.
     ///
     /// If `loose`, hours may have one digit; if `secondsOptional`, the seconds may be missing.
     mutating func clock(loose: Bool = false, secondsOptional: Bool = false) -> Int64? {
@@ -99,7 +104,7 @@ struct TimeScanner {
         return sign * (hours * 3600 + (minutes ?? 0) * 60)
     }
 
-    /// Takes all the rest if it is in parentheses; false otherwise.
+    /// Takes all the rest if it is in parentheses; false otherwise. What is within them is not read.
     mutating func comment() -> Bool {
         guard take("("), bytes.last == UInt8(ascii: ")") else { return false }
         index = bytes.count
@@ -108,7 +113,8 @@ struct TimeScanner {
 }
 
 extension Timestamp {
-    /// The instant `clock` seconds after midnight of a day, in a zone `offset` seconds east of UTC.
+    /// The instant `clock` seconds after midnight of a day, in a zone `offset` seconds east of UTC. `clock` and
+    /// `offset` may reach into the next or previous day.
     init(_ date: CivilDate, clock: Int64, offset: Int64, nanoseconds: UInt32 = 0) {
         self.init(seconds: date.daysSince1970 * 86_400 + clock - offset, nanoseconds: nanoseconds)
     }
