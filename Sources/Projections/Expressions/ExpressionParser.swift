@@ -40,6 +40,7 @@ struct ExpressionParser {
         defer { depth -= 1 }
         if depth > Self.depthMax { throw error("the expression is nested more than \(Self.depthMax) levels deep") }
         var node = try and(inFilter: inFilter)
+        // To the left, so `a or b or c` is evaluated in the order in which it was written.
         while take("||") || takeWord("or") { node = .or(node, try and(inFilter: inFilter)) }
         return node
     }
@@ -83,6 +84,7 @@ struct ExpressionParser {
         return takeWord("contains") ? .contains : nil
     }
 
+    /// Reads a value, a member, a row, a function, or anything in parentheses.
     private mutating func operand(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
         skipSpace()
         guard place < text.count else { throw error("a value is missing at the end") }
@@ -93,6 +95,7 @@ struct ExpressionParser {
         }
         if text[place] == "\"" || text[place] == "'" { return .literal(.string(try string())) }
         if text[place] == "-" || text[place].isASCIIDigit { return .literal(try number()) }
+        // Counted from 0 while parsing; errors and selections count from 1.
         let column = place
         let name = try word()
         switch name {
@@ -135,6 +138,7 @@ struct ExpressionParser {
         return .row(rows, try steps())
     }
 
+    /// Reads a section and, in brackets, the ids of a row or a filter. A quote decides which.
     private mutating func selection() throws(ExpressionError) -> ExpressionSelection {
         skipSpace()
         let column = place
@@ -159,6 +163,7 @@ struct ExpressionParser {
         return rows
     }
 
+    /// Reads any number of `.NAME` and `[N]`.
     private mutating func steps() throws(ExpressionError) -> [ExpressionStep] {
         var steps: [ExpressionStep] = []
         while true {

@@ -6,6 +6,7 @@ extension StateExpression {
         return texts
     }
 
+    /// Adds the texts of a node and of all nodes below it.
     private static func collect(_ node: ExpressionNode, into texts: inout Set<String>) {
         switch node {
         case .literal(.string(let text)): texts.insert(text)
@@ -29,6 +30,7 @@ extension StateExpression {
     public func renaming(_ body: (String) -> String) -> StateExpression? {
         var result = ""
         var rest = description[...]
+        // The expression parsed, so quotes occur only around texts.
         while let start = rest.firstIndex(where: { $0 == "\"" || $0 == "'" }) {
             result += rest[..<start]
             let quote = rest[start]

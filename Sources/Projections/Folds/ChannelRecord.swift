@@ -62,6 +62,8 @@ extension ChannelRecord {
         return last.map { entries[...$0].filter(\.isNaming) } ?? []
     }
 
+    /// The row, whether it is shown or not, the standing and the history; the fate is in the snapshot of
+    /// `ChannelFates`.
     func snapshot(names: Names) -> JSONValue {
         .object([
             "row": .object(fields.row(names: names)),
@@ -72,6 +74,7 @@ extension ChannelRecord {
 }
 
 extension ChannelRecord.Entry {
+    /// The entry as `history` gives it. Channels have no times of the remote and no authors.
     func historyEntry(names: Names) -> HistoryEntry {
         var members = fields.row(names: names)
         members["id"] = nil

@@ -121,6 +121,7 @@ struct Channels: Fold {
 }
 
 extension Channels {
+    /// The live channels, in the order of their ids.
     func keys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .channels else { return [] }
         return records.map(\.fields.id).filter(isLive).sorted { names.precedes($0, $1) }.map {
@@ -128,6 +129,7 @@ extension Channels {
         }
     }
 
+    /// All channels that have a record, deleted ones included.
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .channels else { return [] }
         return records.map(\.fields.id).sorted { names.precedes($0, $1) }.map { EntityKey(.channels, $0) }
@@ -143,6 +145,7 @@ extension Channels {
         return records[slot].entries.map { $0.historyEntry(names: context.names) }
     }
 
+    /// Makes only the entries in `places`, unlike the default.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
         guard key.section == .channels, let entries = slots[key.first].map({ records[$0].entries }) else { return [] }
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
@@ -151,6 +154,7 @@ extension Channels {
     /// Drops nothing; `facts` condense the channels that were only named.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
+    /// Adds the events of the fates, and all events of channels that were not only named.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         fates.collectNeeded(into: &sequences)
         for record in records where !record.isOnlyNamed {

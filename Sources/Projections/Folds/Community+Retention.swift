@@ -1,7 +1,8 @@
 import EventLog
 
 extension Community {
-    /// Drops old changes of presences, which change all the time. Current values stay.
+    /// Drops old changes of presences, which change all the time. Current values stay, and so do all changes of
+    /// everything else.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {
         for key in Array(registers.keys) where key.section == .presences {
             registers[key]?.forget(allBut: policy.messagesPerChannel)
@@ -30,6 +31,7 @@ extension Community {
         }
     }
 
+    /// Adds the events of all registers, of deletions for ever, of typing that counts, and of the read states.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for register in registers.values { register.collectNeeded(into: &sequences) }
         for end in ends.values { sequences.insert(end.sequence.rawValue) }
@@ -46,6 +48,7 @@ extension Community {
                 "fates": fates.snapshot(names: names),
             ])
         )
+        // A register that was first set to `nil` has no entries. It means nothing, and no event is kept for it.
         Self.snapshot("register", registers.filter { !$0.value.entries.isEmpty }, names, into: take) { register in
             register.snapshot { .object($0.members(names: names)) }
         }

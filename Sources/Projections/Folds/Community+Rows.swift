@@ -5,6 +5,7 @@ extension Community {
         switch section {
         case .guilds, .members, .roles, .bans, .presences, .voiceStates:
             names.sorted(registers.compactMap { $0.key.section == section ? shown($0.key, $0.value) : nil })
+        // `asOf` is not known here. Typing that has ended is left out by `row` alone.
         case .typing: names.sorted(typing.keys.filter { fates.fate(of: $0.first) == nil })
         case .readStates: names.sorted(Array(readStates.lastMessages.keys))
         case .channels, .messages, .deletedMessages, .items, .sessions, .sessionAggregates, .prompts, .rows, .issues:
@@ -29,12 +30,14 @@ extension Community {
         return row(of: key, value)
     }
 
+    /// The row of one key. A role has a row only under the guild that stated it last.
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         var row = ids(of: key, context.names)
         switch key.section {
         case .typing:
             guard let event = typing[key], fates.fate(of: key.first) == nil else { return nil }
             let until = TypingChange.end(ofTypingAt: event.recordedAt)
+            // The instant `until` itself is over.
             guard context.asOf < until else { return nil }
             row["until"] = .string(until.description)
         case .readStates:
@@ -49,6 +52,7 @@ extension Community {
         return .object(row)
     }
 
+    /// The history, with each value as a register kept it. An entry that removes a value shows the one that it removed.
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
         if let entry = lastSaying(of: key, context) { return [entry] }
         guard let register = register(of: key), !register.entries.isEmpty else { return nil }
@@ -63,6 +67,7 @@ extension Community {
 
     /// The only history entry of typing or a read state: the last event.
     private func lastSaying(of key: EntityKey, _ context: RowContext) -> HistoryEntry? {
+        // Also of typing that has ended: the event happened.
         if key.section == .typing { return typing[key].map { HistoryEntry(at: $0, change: "changed") } }
         guard key.section == .readStates, let event = readStates.event, let lastMessage = readStates.lastMessages[key]
         else { return nil }
@@ -70,12 +75,14 @@ extension Community {
         return HistoryEntry(at: event, change: "changed", fields: fields)
     }
 
+    /// The key of a row's register: the inverse of `row(of:_:)`.
     private func registerKey(of row: EntityKey) -> EntityKey {
         row.section == .roles ? Self.roleKey(row.second) : row
     }
 
     private func register(of row: EntityKey) -> Register<CommunityValue>? { registers[registerKey(of: row)] }
 
+    /// The columns that name the row, as the state document calls them.
     private func ids(of key: EntityKey, _ names: Names) -> JSONObject {
         let (first, second) = (JSONValue.string(names.text(key.first)), JSONValue.string(names.text(key.second)))
         return switch key.section {
@@ -97,7 +104,7 @@ extension Community {
 }
 
 extension Names {
-    /// Ids in the order of their UTF-8 bytes.
+    /// Ids in the order of their UTF-8 bytes. Makes each id's text once.
     func sorted(_ ids: some Collection<EntityID>) -> [EntityID] {
         ids.map { (text: Array(text($0).utf8), id: $0) }
             .sorted { $0.text.lexicographicallyPrecedes($1.text) }

@@ -31,6 +31,7 @@ struct Items: Fold {
         }
     }
 
+    /// The items list by list, in the order of the lists' names, each list in the remote's order.
     func keys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .items else { return [] }
         return lists.keys.sorted(by: names.precedes).flatMap { list in
@@ -86,6 +87,7 @@ extension Items {
         // An item may be bumped without another place, so all items are examined if any is bumped.
         let bumped = before.bumped(in: after)
         let gone = before.order.filter { after.items[$0] == nil }
+        // Removals last, in their old order.
         for item in (bumped.isEmpty ? changed : after.order) + gone {
             note(
                 EntityKey(.items, id, item),

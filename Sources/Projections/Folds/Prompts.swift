@@ -3,8 +3,12 @@ import JSON
 
 /// The prompts whose files exist (pending, answered or unreadable), and the histories of all.
 ///
-/// The client that shows a prompt removes its file. So a prompt without a file is no longer in the state, like a session;
-/// its history stays (`asked`, `answered`, `unreadable`, `removed`). Of an unreadable prompt only the id is known.
+/// The client that shows a prompt removes its file. So a prompt without a file is no longer in the state, like a
+/// session; its history stays (`asked`, `answered`, `unreadable`, `removed`). Nothing but the id of an unreadable
+/// prompt is known.
+///
+/// A prompt and its session are two things: nothing here looks at sessions, and a prompt outlives its session until its
+/// file goes.
 struct Prompts: Fold {
     private enum Standing: Codable, Hashable {
         case readable(PromptFields)
@@ -48,6 +52,7 @@ struct Prompts: Fold {
     /// Drops nothing: of prompts, a compaction drops only repeats.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
+    /// The events of the histories give the present prompts too: each of them has an entry for its current standing.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         histories.collectNeeded(into: &sequences)
     }
@@ -100,11 +105,13 @@ extension Prompts {
         }
     }
 
+    /// The remote's time of the change: when it was answered, else when it was asked.
     private static func remoteTime(of standing: Standing?) -> Timestamp? {
         guard case .readable(let fields) = standing else { return nil }
         return fields.isAnswered ? fields.answeredAt : fields.askedAt
     }
 
+    /// The members that a row and a history entry have in common, without the id. Equal members mean an equal row.
     private static func members(of standing: Standing) -> JSONObject {
         guard case .readable(let fields) = standing else { return ["state": .string("unreadable")] }
         return [

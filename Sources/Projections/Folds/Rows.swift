@@ -49,6 +49,7 @@ struct Rows: Fold {
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
         guard let row = registers[key]?.settled else { return nil }
         var members = row.members
+        // Here and not in the register, because the client knows of the deletion and lists the row all the same.
         if row.staysListed(in: key.first, context) { members["state"] = .string("live") }
         members["table"] = .string(context.names.text(key.first))
         members["id"] = .string(context.names.text(key.second))
@@ -122,7 +123,9 @@ extension SettledRow {
     fileprivate func kinds(of next: SettledRow) -> [String] {
         var kinds: [String] = []
         if isSoftDeleted != next.isSoftDeleted { kinds.append(next.isSoftDeleted ? "soft_deleted" : "restored") }
+        // `deleted_at` is among them, and its kind is added above.
         let changed = changedColumns(of: next)
+        // An opening writes no other column; `updated_at` beside it makes it an update.
         if changed.elementsEqual(["last_opened_at"]) { return ["opened"] }
         if changed.contains("title") { kinds.append("retitled") }
         let hasOthers = changed.contains { !Self.namedColumns.contains($0) }

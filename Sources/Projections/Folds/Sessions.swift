@@ -69,6 +69,8 @@ struct Sessions: Fold {
     /// Drops nothing: of sessions, a compaction drops only writes that renewed a session.
     mutating func retain(_ policy: RetentionPolicy, names: Names) {}
 
+    /// Adds the last write of each session, ended ones included, and the events of the histories. The last write gives
+    /// a session's age and the fields of its end.
     func collectNeeded(into sequences: inout Set<UInt64>) {
         for written in present.values { sequences.insert(written.sequence) }
         sequences.formUnion(lastWrites)
@@ -112,6 +114,7 @@ extension Sessions {
         histories.add(entry, to: key)
     }
 
+    /// Ends a session; does nothing for an unknown one, so a file that is removed twice ends one session once.
     private mutating func remove(_ id: EntityID, in context: inout FoldContext) {
         guard let written = present.removeValue(forKey: id) else { return }
         lastWrites.insert(written.sequence)

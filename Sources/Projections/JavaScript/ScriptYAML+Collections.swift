@@ -35,6 +35,7 @@ extension ScriptYAML {
         while byte == UInt8(ascii: "-"), Self.isSpace(byte(1)) {
             isDetected = true
             place += 1
+            // Nothing is indented below the dash: the entry is null.
             if try skipSpace(comments: true) > 0, lineIndent <= nodeIndent {
                 elements.append(.null)
                 continue
@@ -65,6 +66,7 @@ extension ScriptYAML {
             var isCompact = true
             if byte == UInt8(ascii: "?") || byte == UInt8(ascii: ":"), Self.isSpace(byte(1)) {
                 if byte == UInt8(ascii: "?") {
+                    // Two `?` in a row: the first key has no value.
                     if key.isExplicit { try store(&key, .null, in: &map) }
                     isDetected = true
                     key.isExplicit = true

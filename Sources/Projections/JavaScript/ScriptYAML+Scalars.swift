@@ -11,10 +11,12 @@ extension ScriptYAML {
             if byte == UInt8(ascii: ":") {
                 if endsPlain(byte(1), isInFlow: isInFlow) { break }
             } else if byte == UInt8(ascii: "#") {
+                // A `#` begins a comment only behind a space; elsewhere it is text.
                 if place > 0, Self.isSpace(bytes[place - 1]) { break }
             } else if place == lineStart && isDocumentBorder || isInFlow && Self.isBracketOrComma(byte) {
                 break
             } else if Self.isBreak(byte) {
+                // A break may be part of the scalar or its end, which the next line's indentation decides.
                 let (line, lineStart, lineIndent) = (line, lineStart, lineIndent)
                 try skipSpace(comments: false)
                 guard self.lineIndent >= nodeIndent else {
@@ -23,6 +25,7 @@ extension ScriptYAML {
                     place = end
                     break
                 }
+                // Not written yet: if the scalar ends on the next line, its last breaks are no part of it.
                 breaks = self.line - line
                 continue
             }
@@ -31,6 +34,7 @@ extension ScriptYAML {
                 Self.fold(breaks, into: &text)
                 (start, end, breaks) = (place, place, 0)
             }
+            // Blanks at a line's end are dropped by not moving `end`.
             if !Self.isBlank(byte) { end = place + 1 }
             place += 1
         }

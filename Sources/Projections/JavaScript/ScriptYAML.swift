@@ -43,8 +43,8 @@ struct ScriptYAML {
     /// The number of bytes in all keys so far.
     var keyBytes = 0
 
-    // The current node: set by `readNode`, read by whoever called it, and overwritten by the next node. `tag` and
-    // `anchor` are its properties before its content is read, `kind` is `nil` for a node without content.
+    // The current node: set by `readNode`, read by its caller, and overwritten by the next node. `tag` and `anchor` are
+    // set before the content is read; `kind` is `nil` for a node without content.
     var tag: String?
     var anchor: ExactText?
     var kind: Kind?

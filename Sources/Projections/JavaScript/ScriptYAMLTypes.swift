@@ -4,6 +4,7 @@
 /// `0o17` is one.
 enum ScriptYAMLTypes {
     static let prefix = "tag:yaml.org,2002:"
+    /// The tag of a plain `<<`, which `ScriptYAML.store` looks for in a key.
     static let mergeTag = prefix + "merge"
     /// The tag of a plain scalar whose type is not resolved yet.
     static let implicitTag = "?"
@@ -28,6 +29,8 @@ enum ScriptYAMLTypes {
         _ value: ScriptValue
     ) throws(ScriptFault) -> ScriptValue {
         guard tag.hasPrefix(prefix) else { throw .unknownTag }
+        // js-yaml looks a tag up by the kind of its node, so `!!int` of a list is as unknown as a tag of another
+        // schema.
         let name = String(tag.dropFirst(prefix.count))
         let made: ScriptValue? =
             switch kind {
@@ -118,6 +121,7 @@ extension ScriptYAMLTypes {
         let (isNegative, rest) = unsigned(text)
         guard let first = rest.first, isDigit(first) else { return nil }
         let value: Double?
+        // `-0` is zero without a sign: js-yaml returns 0 here before it applies the sign.
         if rest == [0x30] {
             return 0
         } else if first == 0x30 {
@@ -213,6 +217,7 @@ extension ScriptYAMLTypes {
         }
     }
 
+    /// The value of parts between colons, without the sign.
     private static func sexagesimal(_ rest: ArraySlice<UInt8>) -> Double {
         let parts = digits(rest).split(separator: ":")
         return ScriptNumber.sexagesimal(parts.map { ScriptNumber.decimal(number(Array($0.utf8)[...])) })
@@ -301,6 +306,7 @@ extension ScriptYAMLTypes {
         return bytes
     }
 
+    /// The lower 24 bits, the highest byte first.
     private static func threeBytes(_ bits: UInt32) -> [UInt8] {
         [16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> $0) }
     }

@@ -57,6 +57,7 @@ extension GatewayMembers {
         return (id.map { names.text($0) }, try optionalText(name("author_display_name", or: "author_username")))
     }
 
+    /// Reads a guild's own fields. Its channels and members come as things of their own.
     func guild(names: inout Names) throws(GatewayFault) -> Change {
         let id = try id("id", names: &names)
         return .community(
@@ -84,6 +85,7 @@ extension GatewayMembers {
         return [.community(.guildNamed(guild))] + named + [.channel(.stated(fields))]
     }
 
+    /// Reads a channel of direct messages. Its name is optional, and it belongs to no guild.
     private func directChannel(names: inout Names) throws(GatewayFault) -> ChannelFields {
         var recipients: [EntityID] = []
         for recipient in try list("recipients") { recipients.append(try recipient.id("id", names: &names)) }
@@ -145,6 +147,7 @@ extension GatewayMembers {
         return try text("permissions")
     }
 
+    /// Reads a ban or, with `isPresent` false, its end. The member is not removed by it.
     func ban(isPresent: Bool, names: inout Names) throws(GatewayFault) -> Change {
         .community(
             .ban(

@@ -62,7 +62,7 @@ enum PlainFrameScanner {
     ///
     /// The frame borrows `bytes`, which must outlive it. Cost: one pass over the bytes, no allocation.
     static func scan(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutablePointer<PlainFrame>) -> Bool {
-        // The message store holds no longer texts.
+        // The message store has no room for a longer text.
         guard bytes.count <= TextPool.countMax else { return false }
         var scanner = JSONScanner(bytes)
         room.pointee = PlainFrame()

@@ -26,6 +26,7 @@ enum GitFact {
         .array([.string(names.text(key.channel)), .string(names.text(key.id))] + values)
     }
 
+    /// Null for no grave, which is one side of a difference.
     static func grave(_ grave: GitHistory.Grave?) -> JSONValue {
         guard let grave else { return .null }
         return .array([
@@ -44,6 +45,7 @@ enum GitFact {
         return .array(file.isMessage ? values : values + [file.usable.map { .string($0) } ?? .null])
     }
 
+    /// A table of differences, sorted by key, since a dictionary has no order (I10).
     private static func differences<Value>(
         _ table: [MessageKey: GitHistory.Difference<Value>],
         _ names: Names,
@@ -74,6 +76,7 @@ extension GitFact {
         return GitHistory.Awaited(node: node, basis: parts[2].string)
     }
 
+    /// Reads a table; `nil` if an entry has another form. A side that `decode` refuses counts as absent.
     private static func differences<Value>(
         _ value: JSONValue,
         _ names: inout Names,
@@ -92,6 +95,7 @@ extension GitFact {
     }
 
     private static func file(_ value: JSONValue) -> GitHistory.File? {
+        // Two elements are a message, three are a file that is none (see `file` above).
         guard let parts = value.array, parts.count >= 2, let blob = parts[0].string, let since = parts[1].number?.uint64
         else { return nil }
         return GitHistory.File(blob: blob, usable: parts.count == 2 ? blob : parts[2].string, since: since)

@@ -78,7 +78,7 @@ struct GitHistory: Codable, Sendable {
     /// How many files each top-level folder has, messages or not; a folder without files is absent, as in git.
     private(set) var folders: [EntityID: Int] = [:]
 
-    /// The index of a commit; `nil` if no event up to now has told of it.
+    /// The index of a commit; `nil` if no event up to now contained it.
     func index(of commit: String) -> Int? { indexes[commit] }
 
     /// Adds a commit without checking it out, and returns its index. Its basis must be in `nodes`.

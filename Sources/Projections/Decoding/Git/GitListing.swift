@@ -55,8 +55,7 @@ struct GitListing: Codable, Sendable {
         return low
     }
 
-    /// With its suffix, because that decides the order of names of which one begins with the other: `a-b.md` precedes
-    /// `a.md`.
+    /// With its suffix, which decides the order where one id begins with another: `a-b.md` precedes `a.md`.
     private static func fileName(_ id: EntityID, _ names: Names) -> String { names.text(id) + ".md" }
 }
 

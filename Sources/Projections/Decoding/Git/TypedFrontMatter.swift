@@ -26,6 +26,7 @@ enum TypedFrontMatter {
     private static func value(of file: MessageFile) throws(ScriptFault) -> ScriptValue {
         switch file.language {
         case "json":
+            // As strict as `JSON.parse`, and the last of repeated names counts, as there.
             guard let value = try? JSONValue.parse(Array(file.frontMatter.utf8)) else { throw .invalid }
             return ScriptValue(value)
         case "": return try ScriptYAML.value(of: file.frontMatter)
@@ -63,6 +64,7 @@ enum TypedFrontMatter {
     private static func instant(_ value: ScriptValue, _ left: inout Int) throws(ScriptFault) -> JSONValue {
         switch value {
         case .bool, .number, .date:
+            // An invalid date goes on as its text, which is no date either.
             if let milliseconds = try value.milliseconds() { return .int(milliseconds) }
         case .null, .string, .array, .object, .buffer, .cycle: break
         }

@@ -48,6 +48,7 @@ extension RealtimeFrame {
             try reader.finish()
         }
 
+        /// Reads the form of version 1.0.0.
         private mutating func readMembers(_ reader: inout JSONReader) throws(JSONError) {
             try reader.enterObject()
             while let name = try reader.nextMember() {
@@ -63,6 +64,7 @@ extension RealtimeFrame {
             }
         }
 
+        /// Reads the form of version 2.0.0. The first two elements, `join_ref` and `ref`, match replies to requests.
         private mutating func readElements(_ reader: inout JSONReader) throws(JSONError) {
             var count = 0
             try reader.enterArray()

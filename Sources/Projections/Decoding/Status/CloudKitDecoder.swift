@@ -33,12 +33,14 @@ struct CloudKitDecoder: EventDecoder {
         // The first page of several has a marker, the last one only its number.
         let goesOn = body["continuationMarker"]?.string != nil || (envelope.attributes["page"] ?? "1") != "1"
         if goesOn, context.rules.contains(.longAnswersNeverEnd) { return }
+        // In the order of the answer. A record may occur twice; the version decides.
         for (index, value) in records.enumerated() {
             guard let record = value.object, let name = record["recordName"]?.string else {
                 context.issue("records: record \(index + 1): recordName is missing")
                 continue
             }
             let id = context.names.id(name)
+            // A lookup's failure names no type; a query's attribute does.
             let type = record["recordType"]?.string ?? envelope.attributes["type"]
             // A record with any other error was not returned, which proves nothing.
             if record["serverErrorCode"] != nil || record["deleted"]?.bool == true {
@@ -91,6 +93,8 @@ extension CloudKitDecoder {
         }
     }
 
+    /// Adds the change of a record that exists. A session that cannot be read stays as it was; a prompt becomes
+    /// unreadable, since its record shows that it exists.
     private func read(
         _ record: JSONObject,
         id: EntityID,

@@ -26,6 +26,8 @@ enum StatusText {
         }
     }
 
+    /// The payload as an object. An empty file is told from a malformed one: a writer may have emptied it and not
+    /// written yet.
     private static func object(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
         if payload.isEmpty { return .failure(Fault(reason: "empty")) }
         guard let value = try? JSONValue.parse(payload) else {
@@ -39,6 +41,7 @@ enum StatusText {
         guard let state = object["state"]?.string, states.contains(state) else {
             return "state is none of working, idle, needs_input, not_running"
         }
+        // Stricter than for a prompt: a session's age counts from this time.
         if let value = present(object["timestamp"]), value.string.flatMap(RemoteTime.statusFile) == nil {
             return "timestamp is no time of the form YYYY-MM-DDThh:mm:ss with a zone"
         }
