@@ -23,8 +23,7 @@ struct Channels: Fold {
     }
 
     /// The live channels that the remote itself has stated, in the order in which they became known: a guild's, or
-    /// (`nil`) those of direct messages. Channels that were only named are left out, because a list that lacks them
-    /// proves nothing. Cost: O(channels).
+    /// (`nil`) those of direct messages. Channels that were only named are left out. Cost: O(channels).
     func stated(in guild: EntityID?) -> [EntityID] {
         records.filter { record in
             let isMeant = guild == nil ? record.fields.recipients != nil : record.fields.guild == guild

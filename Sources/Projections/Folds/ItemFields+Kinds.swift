@@ -57,8 +57,8 @@ extension ItemFields {
         return kinds.isEmpty && isTouched ? ["touched"] : kinds
     }
 
-    /// The kinds that a change of `done` and `status` gives. An item that becomes done has `done` alone, because every
-    /// remote changes its status with it.
+    /// The kinds that a change of `done` and `status` gives. An item that becomes done has `done` alone, whatever its
+    /// status became.
     private func statusKinds(of next: ItemFields) -> [String] {
         var kinds = done == next.done ? [] : [next.done ? "done" : "reopened"]
         guard status != next.status, !next.done || kinds.isEmpty else { return kinds }

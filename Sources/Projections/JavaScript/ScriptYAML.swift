@@ -18,7 +18,8 @@ struct ScriptYAML {
         case scalar, sequence, mapping
     }
 
-    /// The deepest nesting.
+    /// The deepest nesting of the text. A value can be nested deeper, because an alias adds no more than one level
+    /// here.
     static let depthMax = 100
     /// The most keys that all merges together may copy.
     static let mergedKeysMax = 20_000

@@ -19,7 +19,6 @@ struct GatewayAnswer {
         case roles(guild: EntityID, Set<EntityID>)
         case members(guild: EntityID, Set<EntityID>)
         case bans(guild: EntityID, Set<EntityID>)
-        // The users in one voice channel, not a guild's.
         case voices(channel: EntityID, Set<EntityID>)
     }
 
@@ -28,7 +27,6 @@ struct GatewayAnswer {
         /// The newest messages of a channel.
         case first(EntityID)
         /// The messages of a channel before, after or around another.
-        // Three cursors make one case: a client that requests one of them extends its list.
         case older(EntityID)
         /// The results of a search.
         case found

@@ -91,7 +91,7 @@ struct FrontMatter: Codable, Hashable, Sendable {
     var files: [String]?
     var images: [String]?
     var attachments: [JSONValue]?
-    /// `nil` if the key is absent or no known date.
+    /// `nil` if the key is absent or its value is no known date.
     var edited: Timestamp?
     /// All other keys, and an `edited` or `reply_to` whose value has the wrong form.
     var extra = JSONObject()

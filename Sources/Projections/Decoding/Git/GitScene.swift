@@ -66,7 +66,8 @@ struct GitScene {
     /// Tells what the commit did, new folders first: a message's channel exists before the message.
     mutating func tell(_ step: GitStep, decoder: GitCommitDecoder, names: inout Names) {
         for folder in step.madeFolders {
-            // Another branch had the folder. The fold must see it made anew, or it would note no making.
+            // Another branch had the folder. If it did not vanish first, the fold would take it for known and make no
+            // history entry.
             if folders[folder] == true { changes.append(.channel(.stands(folder, isPresent: false))) }
             let fields = ChannelFields(id: folder, name: names.text(folder), kind: "folder")
             changes.append(.channel(.stated(fields)))
