@@ -65,6 +65,7 @@ enum PlainFrameScanner {
         // The message store has no room for a longer text.
         guard bytes.count <= TextPool.countMax else { return false }
         var scanner = JSONScanner(bytes)
+        // Clears what an earlier frame left in the memory: absent members must read as absent.
         room.pointee = PlainFrame()
         var seen: Members = []
         var counter: UInt64?
