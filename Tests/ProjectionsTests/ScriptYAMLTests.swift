@@ -87,6 +87,15 @@ import Testing
         }
     }
 
+    /// Each alias puts the list before it 90 levels deeper, so the value would be a hundred thousand levels deep.
+    @Test func aliasesCannotNestAValueWithoutBound() throws {
+        let (open, close) = (String(repeating: "[", count: 90), String(repeating: "]", count: 90))
+        let aliases = (1...1150).map { "a\($0): &a\($0) \(open)*a\($0 - 1)\(close)" }.joined(separator: "\n")
+        #expect(throws: ScriptFault.tooDeep) { try ScriptYAML.value(of: "a0: &a0 [text]\n\(aliases)\nx: *a1150") }
+        let few = "a0: &a0 [text]\na1: &a1 \(open)*a0\(close)\na2: &a2 \(open)*a1\(close)\nx: *a2"
+        #expect(try x(of: few) == "text")
+    }
+
     @Test func aliasesOfALongTextMakeNoMoreThanItsFew() throws {
         let long = "a: &a " + String(repeating: "x", count: 100_000) + "\n"
         let members = (1...20).map { "k\($0): *a\n" }.joined()

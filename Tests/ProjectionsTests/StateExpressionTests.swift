@@ -85,6 +85,14 @@ import Testing
         #expect(throws: ExpressionError.self) { try StateExpression(parsing: text) }
     }
 
+    /// A chain is a list, however long: evaluating it must not exhaust the stack.
+    @Test(arguments: [("or", false), ("and", true), ("||", false), ("&&", true)])
+    func aLongChainIsAnsweredLikeAShortOne(word: String, answer: Bool) throws {
+        let text = [String](repeating: word == "or" || word == "||" ? "1==2" : "1==1", count: 7_000)
+            .joined(separator: " \(word) ")
+        #expect(try StateExpression(parsing: text).holds(in: Self.state()) == answer)
+    }
+
     @Test func knowsWhatItDependsOn() throws {
         let expression = try StateExpression(parsing: #"exists(items) or count(messages[channel="1"]) > 1"#)
         #expect(expression.sections == [.items, .messages])

@@ -24,13 +24,13 @@ struct ExpressionEvaluation {
         case .exists(let selection, let steps): return .bool(try exists(selection, steps))
         case .duplicate(let selection, let steps): return .bool(try hasDuplicate(selection, steps))
         case .not(let node): return .bool(try !truth(of: node, row: row))
-        // The right side is not evaluated if the left one decides, so an error there does not show.
-        case .and(let left, let right):
-            if try !truth(of: left, row: row) { return .bool(false) }
-            return .bool(try truth(of: right, row: row))
-        case .or(let left, let right):
-            if try truth(of: left, row: row) { return .bool(true) }
-            return .bool(try truth(of: right, row: row))
+        // From left to right. What follows the side that decides is not evaluated, so an error there does not show.
+        case .and(let nodes):
+            for node in nodes where try !truth(of: node, row: row) { return .bool(false) }
+            return .bool(true)
+        case .or(let nodes):
+            for node in nodes where try truth(of: node, row: row) { return .bool(true) }
+            return .bool(false)
         case .compare(let left, let comparison, let right):
             return .bool(
                 Self.compare(try value(of: left, row: row), comparison, try value(of: right, row: row))

@@ -1,8 +1,7 @@
 /// Parses the text of an expression (`docs/expressions.md`), by recursive descent: `or`, `and`, `not`, comparison,
 /// operand.
 ///
-/// The parser's own recursion is bounded by `depthMax`. A chain of `or` or `and` is a loop here and gives a node as
-/// deep as the chain is long.
+/// `depthMax` bounds the recursion here and over the nodes: a chain of `or` or `and` is one node with a list.
 struct ExpressionParser {
     /// How many parentheses and filters may enclose each other.
     private static let depthMax = 64
@@ -39,18 +38,15 @@ struct ExpressionParser {
         depth += 1
         defer { depth -= 1 }
         if depth > Self.depthMax { throw error("the expression is nested more than \(Self.depthMax) levels deep") }
-        var node = try and(inFilter: inFilter)
-        // To the left, so `a or b or c` is evaluated in the order in which it was written.
-        while take("||") || takeWord("or") { node = .or(node, try and(inFilter: inFilter)) }
-        return node
+        var nodes = [try and(inFilter: inFilter)]
+        while take("||") || takeWord("or") { nodes.append(try and(inFilter: inFilter)) }
+        return nodes.count == 1 ? nodes[0] : .or(nodes)
     }
 
     private mutating func and(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {
-        var node = try not(inFilter: inFilter)
-        while take("&&") || takeWord("and") || inFilter && take(",") {
-            node = .and(node, try not(inFilter: inFilter))
-        }
-        return node
+        var nodes = [try not(inFilter: inFilter)]
+        while take("&&") || takeWord("and") || inFilter && take(",") { nodes.append(try not(inFilter: inFilter)) }
+        return nodes.count == 1 ? nodes[0] : .and(nodes)
     }
 
     private mutating func not(inFilter: Bool) throws(ExpressionError) -> ExpressionNode {

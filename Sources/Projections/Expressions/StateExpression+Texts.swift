@@ -15,7 +15,8 @@ extension StateExpression {
             texts.formUnion(selection.ids ?? [])
             if let filter = selection.filter { collect(filter, into: &texts) }
         case .not(let node): collect(node, into: &texts)
-        case .and(let left, let right), .or(let left, let right), .compare(let left, _, let right):
+        case .and(let nodes), .or(let nodes): for node in nodes { collect(node, into: &texts) }
+        case .compare(let left, _, let right):
             collect(left, into: &texts)
             collect(right, into: &texts)
         }

@@ -67,8 +67,9 @@ indirect enum ExpressionNode: Sendable {
     /// Whether two rows of a selection have equal values of a member that is not null.
     case duplicate(ExpressionSelection, [ExpressionStep])
     case not(ExpressionNode)
-    case and(ExpressionNode, ExpressionNode)
-    case or(ExpressionNode, ExpressionNode)
+    /// At least two. One list instead of pairs: a chain of thousands is no deeper than one of two.
+    case and([ExpressionNode])
+    case or([ExpressionNode])
     case compare(ExpressionNode, ExpressionOperator, ExpressionNode)
 }
 
@@ -108,8 +109,8 @@ struct ExpressionSelection: Sendable {
 
     private static func demanded(_ name: String, by node: ExpressionNode) -> String? {
         switch node {
-        // If both sides demand a text, one is enough: a row that lacks it fails the filter anyway.
-        case .and(let left, let right): demanded(name, by: left) ?? demanded(name, by: right)
+        // If several sides demand a text, one is enough: a row that lacks it fails the filter anyway.
+        case .and(let nodes): nodes.lazy.compactMap { demanded(name, by: $0) }.first
         case .compare(.member(let steps), .equal, .literal(.string(let text))):
             if case .member(name) = steps.first, steps.count == 1 { text } else { nil }
         default: nil

@@ -23,7 +23,9 @@ extension ScriptYAML {
 
     /// Until the collection is finished, an alias of its anchor is a cycle.
     private mutating func open(isArray: Bool) {
-        if let anchor { anchors[anchor] = .cycle(isArray: isArray) }
+        guard let anchor else { return }
+        anchors[anchor] = .cycle(isArray: isArray)
+        levels[anchor] = 0
     }
 
     /// Reads the entries `- …` in column `nodeIndent`; false if none is there. (js-yaml's `readBlockSequence`.)

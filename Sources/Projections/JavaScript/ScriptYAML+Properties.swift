@@ -73,7 +73,10 @@ extension ScriptYAML {
     /// shared, not copied: an alias costs O(1) here, however large its value is.
     mutating func readAlias() throws(ScriptFault) -> Bool {
         guard byte == UInt8(ascii: "*") else { return false }
-        guard let value = anchors[try readName()] else { throw .invalid }
+        let name = try readName()
+        guard let value = anchors[name] else { throw .invalid }
+        deepest = max(deepest, depth + levels[name, default: 0])
+        guard deepest <= Self.valueDepthMax else { throw .tooDeep }
         result = value
         try skipSpace(comments: true)
         return true

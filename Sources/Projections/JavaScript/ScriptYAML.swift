@@ -18,9 +18,11 @@ struct ScriptYAML {
         case scalar, sequence, mapping
     }
 
-    /// The deepest nesting of the text. A value can be nested deeper, because an alias adds no more than one level
-    /// here.
+    /// The deepest nesting of the text.
     static let depthMax = 100
+    /// The deepest nesting of the value, which aliases can make deeper than the text. Walks over a value recurse, so it
+    /// bounds the use of the stack. js-yaml has no such bound.
+    static let valueDepthMax = 400
     /// The most keys that all merges together may copy.
     static let mergedKeysMax = 20_000
 
@@ -39,6 +41,10 @@ struct ScriptYAML {
     /// `cycle`.
     var anchors: [ExactText: ScriptValue] = [:]
     var depth = 0
+    /// The greatest depth within the current node so far, and within the values of its aliases.
+    var deepest = 0
+    /// How many levels the value of each anchor has below its own.
+    var levels: [ExactText: Int] = [:]
     /// How many keys all merges have copied so far.
     var mergedKeys = 0
     /// The number of bytes in all keys so far.
@@ -181,7 +187,12 @@ extension ScriptYAML {
     ) throws(ScriptFault) -> Bool {
         depth += 1
         guard depth <= Self.depthMax else { throw .tooDeep }
-        defer { depth -= 1 }
+        let outerDeepest = deepest
+        deepest = depth
+        defer {
+            deepest = max(deepest, outerDeepest)
+            depth -= 1
+        }
         (tag, anchor, kind, result) = (nil, nil, nil, .null)
         let isBlock = surroundings == .blockIn || surroundings == .blockOut
         var position = Position(allowsCollections: isBlock)
@@ -202,6 +213,7 @@ extension ScriptYAML {
             hasContent = try readBlockSequence(place - lineStart)
         }
         try resolve()
+        if let anchor { levels[anchor] = deepest - depth }
         return tag != nil || anchor != nil || hasContent
     }
 
