@@ -35,6 +35,7 @@ import Testing
         Example(.gatewayFrame, #"{"\u006fp":2,"d":{"Token":"s3"}}"#, #"{"\u006fp":2,"d":{"Token":"[redacted]"}}"#),
         Example(.gatewayFrame, #"{"op":2.0,"d":{"token":"s3"}}"#, #"{"op":2.0,"d":{"token":"[redacted]"}}"#),
         Example(.gatewayFrame, #"{"op":1,"op":2,"d":{"token":"s3"}}"#, #"{"op":1,"op":2,"d":{"token":"[redacted]"}}"#),
+        Example(.gatewayFrame, #"{"op":"","d":{"token":"s3"}}"#, #"{"op":"","d":{"token":"[redacted]"}}"#),
         Example(.gatewayFrame, #"{"op":2,"d":{"token":17}}"#, #"{"op":2,"d":{"token":"[redacted]"}}"#),
         Example(
             .gatewayFrame,
@@ -187,6 +188,32 @@ import Testing
                 #expect(!cut.withUnsafeBufferPointer { SecretName.mayOccur(in: $0) }, "\(offset) \(rest)")
             }
         }
+    }
+
+    @Test func nameInAWordThatIsRedactedHasItsOwnCredential() {
+        let redaction = Secrets.redact(
+            Array(#"["authorization:0123456789abcdef,authorization:0123456789authorization:bearer s3"]"#.utf8),
+            kind: .itemsMessage
+        )
+        #expect(
+            String(decoding: redaction.bytes, as: UTF8.self)
+                == #"["authorization:[redacted],authorization:[redacted] [redacted]"]"#
+        )
+    }
+
+    /// Each name's value reaches to the end of the text. Read anew for each name, this would take hours.
+    @Test(arguments: [
+        #"["WORD"]"#.replacing("WORD", with: repeated("authorization:")), repeated("apikey:"),
+        repeated("authorization="),
+        repeated("xtoken=eyJ"), repeated("xtoken:eyJ.a"),
+    ])
+    func aTextFullOfNamesIsScannedInLinearTime(_ text: String) {
+        let redaction = Secrets.redact(Array(text.utf8), kind: .itemsMessage)
+        #expect(redaction.bytes.count <= text.utf8.count)
+    }
+
+    private static func repeated(_ word: String) -> String {
+        String(repeating: word, count: (1 << 20) / word.utf8.count)
     }
 
     @Test func anyBytesAreScannedWithoutACrash() {

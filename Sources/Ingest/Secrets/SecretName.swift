@@ -35,6 +35,11 @@ enum SecretName {
         guard value.starts(with: "eyJ".utf8) else { return false }
         let parts = value.split(separator: 0x2E, omittingEmptySubsequences: false)
         return parts.count == 3
-            && parts.allSatisfy { $0.allSatisfy { SecretText.isNameByte($0) || $0 == 0x3D } }
+            && parts.allSatisfy { $0.allSatisfy(isWebTokenByte) }
+    }
+
+    /// True for the bytes of a token's parts: those of base64url, and the padding.
+    static func isWebTokenByte(_ byte: UInt8) -> Bool {
+        SecretText.isNameByte(byte) || byte == 0x3D
     }
 }

@@ -53,7 +53,7 @@ struct SecretScan {
 
     /// True unless every op is a plain number other than that of IDENTIFY (2) and RESUME (6).
     private var opMayCarryToken: Bool {
-        ops.isEmpty || !ops.allSatisfy { $0.allSatisfy(\.isNumber) && $0 != "2" && $0 != "6" }
+        ops.isEmpty || !ops.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isNumber) && $0 != "2" && $0 != "6" }
     }
 }
 

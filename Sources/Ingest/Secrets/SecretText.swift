@@ -98,6 +98,7 @@ extension SecretText {
     /// The credentials of Authorization headers: the name, a colon, a scheme, and what follows it.
     func credentials() -> [SecretPlace] {
         var found: [SecretPlace] = []
+        var word = Word()
         var index = 0
         while let end = wordEnd("authorization", from: index) {
             index = end
@@ -105,12 +106,12 @@ extension SecretText {
             let colon = skip(from: end) { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 || $0 == 0x5C }
             guard colon < text.count, text[colon] == 0x3A || text[colon] == 0x3D else { continue }
             let wordStart = skip(from: colon + 1) { $0 == 0x22 || $0 == 0x27 || $0 == 0x20 || $0 == 0x5C }
-            let first = wordStart..<skip(from: wordStart) { !Self.endsWord($0) }
-            let next = skip(from: first.upperBound) { $0 <= 0x20 }
-            // `first` is the scheme if it has the name of one, and `second` then the credential; otherwise `first` may
-            // be one itself.
-            let second = next..<skip(from: next) { !Self.endsWord($0) }
-            if Self.schemes.contains(SecretName.normalized(text[first])) {
+            let first = wordStart..<self.end(of: &word, from: wordStart)
+            // `first` is the scheme if it has the name of one, and the next word then the credential; otherwise `first`
+            // may be one itself.
+            if first.count <= Self.schemeBytesMax, Self.schemes.contains(SecretName.normalized(text[first])) {
+                let next = skip(from: first.upperBound) { $0 <= 0x20 }
+                let second = next..<self.end(of: &word, from: next)
                 if !second.isEmpty { found.append(place(second)) }
             } else if first.count >= Self.credentialBytesMin {
                 found.append(place(first))
@@ -122,22 +123,37 @@ extension SecretText {
     /// The values of secret members in a text that is not JSON, and the secrets in its URLs and headers.
     func members(isGateway: Bool) -> [SecretPlace] {
         var found: [SecretPlace] = parameters() + credentials()
+        var word = Word()
         var index = 0
         while index < text.count {
             let start = skip(from: index) { !Self.isNameByte($0) }
             let end = skip(from: start) { Self.isNameByte($0) }
             index = end
             let judged = SecretName(text[start..<end], tokenIsSecret: isGateway)
-            guard judged != .plain, let value = memberValue(after: end), !value.isEmpty else { continue }
-            if judged == .secret || SecretName.looksLikeWebToken(text[value]) { found.append(place(value)) }
+            guard judged != .plain, let value = memberValue(after: end, &word), !value.isEmpty else { continue }
+            if judged == .secret || looksLikeWebToken(value, word) { found.append(place(value)) }
         }
         return found
     }
 }
 
 extension SecretText {
+    /// A word without quotes that was read. A hostile word may contain a name at every few bytes, whose values all reach to
+    /// its end: read for each of them, a text of n bytes would take n² steps.
+    private struct Word {
+        static let dotCountMax = 3
+        /// Empty before the first word.
+        var range = 0..<0
+        /// The index of the last byte that no token has, if the last dots are behind it; -1 if none is.
+        var lastFault = -1
+        /// The indexes of the last dots, the last one first.
+        var lastDots: [Int] = []
+    }
+
     /// The schemes of Authorization headers that services use (RFC 9110, section 11.6.2), in the form of `normalized`.
     private static let schemes: Set<String> = ["bearer", "basic", "token", "digest", "negotiate", "bot", "apikey"]
+    /// The longest text that is compared with them, in bytes.
+    private static let schemeBytesMax = 64
     /// The least bytes of a credential without a scheme; a shorter word is more likely part of a sentence.
     private static let credentialBytesMin = 16
 
@@ -152,14 +168,40 @@ extension SecretText {
 
     /// The value after a member's name: from behind the colon or equals sign up to the closing quote, or without an
     /// opening quote up to the word's end.
-    private func memberValue(after end: Int) -> Range<Int>? {
+    private func memberValue(after end: Int, _ word: inout Word) -> Range<Int>? {
         let isFiller: (UInt8) -> Bool = { $0 == 0x22 || $0 == 0x27 || $0 == 0x5C || $0 <= 0x20 }
         let colon = skip(from: end, while: isFiller)
         guard colon < text.count, text[colon] == 0x3A || text[colon] == 0x3D else { return nil }
         let start = skip(from: colon + 1, while: isFiller)
         let quote = text[(colon + 1)..<start].last { $0 == 0x22 || $0 == 0x27 }
-        guard let quote else { return start..<skip(from: start) { !Self.endsWord($0) } }
+        guard let quote else { return start..<self.end(of: &word, from: start) }
         return start..<skip(from: start) { $0 != quote }
+    }
+
+    /// The end of the word that contains `start`, which is read at most once.
+    private func end(of word: inout Word, from start: Int) -> Int {
+        if !word.range.contains(start) {
+            word = Word(range: start..<skip(from: start) { !Self.endsWord($0) })
+            for index in word.range.reversed() {
+                if text[index] == 0x2E {
+                    word.lastDots.append(index)
+                    if word.lastDots.count == Word.dotCountMax { break }
+                } else if !SecretName.isWebTokenByte(text[index]) {
+                    word.lastFault = index
+                    break
+                }
+            }
+        }
+        return word.range.upperBound
+    }
+
+    /// `SecretName.looksLikeWebToken` of a value. For the rest of a word the answer is known without reading it.
+    private func looksLikeWebToken(_ value: Range<Int>, _ word: Word) -> Bool {
+        guard word.range.contains(value.lowerBound), value.upperBound == word.range.upperBound else {
+            return SecretName.looksLikeWebToken(text[value])
+        }
+        return text[value].starts(with: "eyJ".utf8) && word.lastFault < value.lowerBound
+            && word.lastDots.count { $0 >= value.lowerBound } == 2
     }
 
     /// The index behind the next occurrence of a word, in any case, at or after `start`; `nil` if there is none. `word`
