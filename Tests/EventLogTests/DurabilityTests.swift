@@ -45,6 +45,22 @@ import Testing
         #expect(try log.store.read { $0.head } == SequenceNumber(50))
     }
 
+    @Test func underFastARefusedBatchGoesAndTheBatchesBehindItAreAppendedOnce() throws {
+        // The key that the batch would get instead is held with another payload, too.
+        let own = try EventKey("a").separated(by: Array("two".utf8)).rawValue
+        let log = try TemporaryLog([.sample(1, key: "a", payload: "one"), .sample(2, key: own, payload: "other")])
+        let store = try fast(log)
+        _ = try store.append([.sample(3, key: "a", payload: "two")])
+        _ = try store.append([.sample(4)])
+        let error = #expect(throws: EventLogError.self) { try store.flush() }
+        #expect(error?.code == .keyConflict)
+        #expect(try store.flush().appended == 1)
+        _ = try store.append([.sample(5)])
+        #expect(try store.flush().appended == 1)
+        let seconds = try log.events().map { $0.envelope.recordedAt }
+        #expect(seconds == [1, 2, 4, 5].map { Timestamp(seconds: $0) })
+    }
+
     @Test func underFastAKeyThatIsHeldWithAnotherPayloadGetsAKeyOfItsOwn() throws {
         let log = try TemporaryLog([.sample(1, key: "a", payload: "one")])
         let store = try fast(log)

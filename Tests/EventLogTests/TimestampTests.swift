@@ -10,4 +10,16 @@ import Testing
         if microseconds > .min + 1_000_000 { #expect(instant.microseconds == microseconds) }
         #expect(instant.description.hasSuffix("Z"))
     }
+
+    /// An attribute of a log may name any second.
+    @Test(arguments: [Int64.min, .min + 86_399, .min + 86_400, -86_401, -86_400, -1, .max])
+    func everyNumberOfSecondsHasAText(_ seconds: Int64) {
+        #expect(Timestamp(seconds: seconds).description.hasSuffix("Z"))
+    }
+
+    @Test func theLastSecondBeforeADayBelongsToTheDayBefore() {
+        #expect(Timestamp(seconds: -1).description == "1969-12-31T23:59:59.000000Z")
+        #expect(Timestamp(seconds: -86_400).description == "1969-12-31T00:00:00.000000Z")
+        #expect(Timestamp(seconds: -86_401).description == "1969-12-30T23:59:59.000000Z")
+    }
 }

@@ -3,8 +3,10 @@ import Synchronization
 
 /// Takes batches at once and commits them soon, in their order: `fast` durability (I5).
 ///
-/// A batch that cannot be committed stays queued, and so do all after it. Every later append and flush throws the
-/// reason, until a flush succeeds. Any thread may call the methods; the queue `thread` runs one commit at a time.
+/// If a commit fails, its batches stay queued, and so do all after them. Every later append and flush throws the reason,
+/// until a flush succeeds. A batch that the log refuses for a key can never be committed: it goes, the batches after it do
+/// not wait for it, and appends and the next flush throw the reason. Any thread may call the methods; the queue `thread`
+/// runs one commit at a time.
 final class FastQueue: Sendable {
     /// How long after the first waiting batch a commit begins, so that it is done within 100 ms.
     private static let delay = DispatchTimeInterval.milliseconds(80)
@@ -21,6 +23,8 @@ final class FastQueue: Sendable {
         var isScheduled = false
         /// Why the first waiting batch was not committed; `nil` again once `flush` tries anew.
         var failure: (any Error)?
+        /// Why a batch was refused; `nil` again once a flush has thrown it.
+        var refusal: (any Error)?
         /// The sum of all commits since the last successful flush.
         var done = AppendResult(sequences: [], appended: 0, first: 0)
     }
@@ -38,7 +42,7 @@ final class FastQueue: Sendable {
     func add(_ batch: PreparedBatch, bookmark: Bookmark?) throws {
         let ticket = AppendTicket(batch, bookmark: bookmark, settled: { _ in }, called: {})
         let (isFull, schedules) = try state.withLock { state in
-            if let failure = state.failure { throw failure }
+            if let failure = state.failure ?? state.refusal { throw failure }
             state.waiting.append(ticket)
             state.waitingBytes += batch.byteCount
             defer { state.isScheduled = true }
@@ -51,12 +55,16 @@ final class FastQueue: Sendable {
         }
     }
 
-    /// Waits until everything is durable; returns the counts of all commits since the last flush.
+    /// Waits until everything but refused batches is durable; returns the counts of all commits since the last flush.
     func flush() throws -> AppendResult {
         state.withLock { $0.failure = nil }
         thread.sync { commitAll() }
         return try state.withLock { state in
             if let failure = state.failure { throw failure }
+            if let refusal = state.refusal {
+                state.refusal = nil
+                throw refusal
+            }
             defer { state.done = AppendResult(sequences: [], appended: 0, first: 0) }
             return state.done
         }
@@ -85,21 +93,26 @@ final class FastQueue: Sendable {
         )
     }
 
-    /// Removes the committed batches; from the first failure on, batches stay.
+    /// Removes what was committed or refused. What failed stays, in its order.
+    ///
+    /// A commit that refuses one batch has committed the others, those behind it as well: they must not be appended again.
     private func take(_ results: [Result<AppendResult, any Error>], of group: [AppendTicket]) {
         state.withLock { state in
+            assert(state.waiting.starts(with: group, by: ===), "batches are committed in the order in which they came")
+            var failed: [AppendTicket] = []
             for (ticket, result) in zip(group, results) {
                 switch result {
-                case .success(let result):
-                    assert(state.waiting.first === ticket, "batches are committed in the order in which they came")
-                    state.done.add(result)
-                    state.waiting.removeFirst()
-                    state.waitingBytes -= ticket.batch.byteCount
+                case .success(let result): state.done.add(result)
+                case .failure(let error as EventLogError) where error.code == .keyConflict:
+                    state.refusal = state.refusal ?? error
                 case .failure(let failure):
-                    state.failure = failure
-                    return
+                    state.failure = state.failure ?? failure
+                    failed.append(ticket)
+                    continue
                 }
+                state.waitingBytes -= ticket.batch.byteCount
             }
+            state.waiting.replaceSubrange(..<group.count, with: failed)
         }
     }
 }

@@ -215,12 +215,14 @@ extension KeyRuns {
         try table.remove(from: Self.start(of: run), to: Self.start(of: run + 1))
     }
 
-    /// Removes chunks of runs that are not in the list: remains of a merge that was cut short.
+    /// Removes chunks of runs that are not in the list: remains of a merge that was cut short. The caller holds the merge
+    /// lock, so no merge is at work.
     private func removeRemains() throws {
-        let counted = Set(try list().runs.map(\.number))
         var next: UInt32 = 0
         while let run = try firstRun(from: next) {
-            if !counted.contains(run) { try remove(run) }
+            // The list is read after the chunk was found: another process may store a run meanwhile, whose chunks and entry
+            // in the list come in one commit. A list from before would let that run go, and its keys with it (I4).
+            if try !list().runs.contains(where: { $0.number == run }) { try remove(run) }
             next = run + 1
         }
     }

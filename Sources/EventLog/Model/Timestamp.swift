@@ -56,7 +56,8 @@ extension Timestamp: CustomStringConvertible {
     /// Years outside 0000 … 9999 have a sign and as many digits as they need.
     public var description: String {
         let secondOfDay = Self.floorRemainder(seconds, 86_400)
-        let day = CivilDate(daysSince1970: (seconds - secondOfDay) / 86_400)
+        // Not from `seconds - secondOfDay`, which overflows for the earliest instants.
+        let day = CivilDate(daysSince1970: seconds / 86_400 - (seconds % 86_400 < 0 ? 1 : 0))
         let clock = [secondOfDay / 3600, secondOfDay / 60 % 60, secondOfDay % 60]
         let microseconds = Int64(nanoseconds / 1000)
         guard (0...9999).contains(day.year) else {
