@@ -54,7 +54,7 @@ let package = Package(
         .target(name: "JSON", swiftSettings: settings),
         .target(
             name: "EventLog",
-            dependencies: ["CLMDB", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
+            dependencies: ["CLMDB", "JSON", .target(name: "CLibCrypto", condition: .when(platforms: [.linux]))],
             swiftSettings: settings
         ),
         .target(
@@ -156,7 +156,7 @@ let package = Package(
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "Ingest", "EventLog", "TestSupport",
+                "Ingest", "EventLog", "JSON", "TestSupport",
                 .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
                 .product(name: "Logging", package: "swift-log", condition: recorders),
                 .product(name: "NIOCore", package: "swift-nio", condition: recorders),
@@ -170,7 +170,8 @@ let package = Package(
         .testTarget(
             name: "LogToolTests",
             dependencies: [
-                "logtool", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "StateTrace",
+                "logtool", "EventLog", "EventLogCache", "EventLogTesting", "Projections", "Ingest", "JSON",
+                "StateTrace",
                 "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

@@ -33,6 +33,13 @@ package struct JSONWriter {
         needsComma = false
     }
 
+    /// Writes a member's name of any text. A value must follow.
+    package mutating func name(of text: String) {
+        string(text)
+        bytes.append(0x3A)
+        needsComma = false
+    }
+
     /// Writes a string; its bytes must be UTF-8.
     package mutating func string(_ text: UnsafeBufferPointer<UInt8>) {
         let text = UnsafeRawBufferPointer(text)
@@ -54,7 +61,33 @@ package struct JSONWriter {
     }
 
     package mutating func string(_ text: String) {
-        string(Array(text.utf8))
+        var text = text
+        text.withUTF8 { string($0) }
+    }
+
+    /// Writes bytes as a string in base64, which needs no escapes.
+    package mutating func base64(_ value: UnsafeRawBufferPointer) {
+        separate()
+        bytes.append(0x22)
+        Base64.append(value, to: &bytes)
+        bytes.append(0x22)
+        needsComma = true
+    }
+
+    package mutating func base64(_ value: [UInt8]) {
+        value.withUnsafeBytes { base64($0) }
+    }
+
+    /// Begins anew, with the room of the text before.
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+    }
+
+    /// Ends a line, so that the next value begins another text.
+    package mutating func endLine() {
+        bytes.append(0x0A)
+        needsComma = false
     }
 
     /// Writes a whole number. Readers in JavaScript keep it exactly only up to 2^53.

@@ -61,17 +61,6 @@ import Testing
     }
 }
 
-@Suite struct Base64Tests {
-    /// The vectors of RFC 4648, section 10.
-    @Test(arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-        ("foobar", "Zm9vYmFy"),
-    ])
-    func bytesAreWrittenAsTheStandardSays(text: String, encoded: String) {
-        #expect(Base64.encode(text.utf8) == encoded)
-    }
-}
-
 @Suite struct ByteCountTextTests {
     @Test(arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1_500_000, "1.4 MiB"), (1 << 34, "16.0 GiB")])
     func sizesAreWrittenForPeople(count: Int, text: String) {

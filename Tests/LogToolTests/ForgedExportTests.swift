@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import JSON
 import TestSupport
 import Testing
 
@@ -82,17 +83,18 @@ import Testing
 
     private func lines(of store: EventStore) throws -> [JSONValue] {
         try store.read { session in
-            var lines = [ExportedLog.header(try session.header())]
-            try session.forEachPiece { lines.append(ExportedLog.line($0)) }
+            var writer = ExportWriter()
+            var lines = [try JSONValue.parse(writer.line(try session.header()))]
+            try session.forEachPiece { lines.append(try JSONValue.parse(writer.line($0))) }
             return lines
         }
     }
 
     private func load(_ lines: [JSONValue], into path: String) throws -> EventStore {
-        var header = try ExportedLog.header(lines[0])
+        var header = try ExportReader.header(Self.bytes(of: lines[0]))
         header.bookmarks = [:]
         _ = try EventStore.importLog(at: path, header: header) { log in
-            for line in lines.dropFirst() { try log.add(ExportedLog.piece(line)) }
+            for line in lines.dropFirst() { try log.add(ExportReader.piece(Self.bytes(of: line))) }
         }
         return try EventStore.open(at: path)
     }
@@ -205,5 +207,11 @@ import Testing
         let source = try SourceName("guild")
         #expect(try EventStore.open(at: folder.path("M")).read { try $0.bookmark(of: source) } == nil)
         #expect(try EventStore.open(at: folder.path("N")).read { try $0.bookmark(of: source) } == Array("there".utf8))
+    }
+
+    private static func bytes(of value: JSONValue) -> [UInt8] {
+        var bytes: [UInt8] = []
+        value.append(to: &bytes, members: .own)
+        return bytes
     }
 }

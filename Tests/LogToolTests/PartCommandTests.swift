@@ -116,10 +116,10 @@ import Testing
     }
 
     private func load(_ lines: [String], into path: String) throws -> ImportResult {
-        var header = try ExportedLog.header(JSONValue.parse(lines.first ?? ""))
+        var header = try ExportReader.header(Array((lines.first ?? "").utf8))
         header.bookmarks = [:]
         return try EventStore.importLog(at: folder.path(path), header: header) { log in
-            for line in lines.dropFirst() { try log.add(ExportedLog.piece(JSONValue.parse(line))) }
+            for line in lines.dropFirst() { try log.add(ExportReader.piece(Array(line.utf8))) }
         }
     }
 

@@ -243,7 +243,7 @@ import Testing
         }
 
         private func hash(_ claim: [String: Any], _ name: String) -> Hash256? {
-            (claim[name] as? String).flatMap(HashArgument.hash)
+            (claim[name] as? String).flatMap(Hash256.init(spelled:))
         }
 
         private func isRoot(_ claim: [String: Any], _ root: String, _ size: String) -> Bool {

@@ -1,3 +1,5 @@
+import JSON
+
 #if canImport(CryptoKit)
 internal import CryptoKit
 #else
@@ -32,6 +34,17 @@ public struct Hash256: Hashable, Sendable, BitwiseCopyable {
     /// The hash as 32 bytes.
     public var bytes: [UInt8] {
         withBytes { Array($0) }
+    }
+
+    /// The hash that a text spells, in 64 hex digits of either case or in base64; `nil` for any other text.
+    package init?(spelled text: String) {
+        let digits = text.utf8.compactMap { JSONText.hexDigit($0) }
+        if digits.count == 64, text.utf8.count == 64 {
+            self.init(stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+        } else {
+            guard let bytes = Base64.decode(text) else { return nil }
+            self.init(bytes)
+        }
     }
 
     /// The hash as 64 lower-case hex digits.

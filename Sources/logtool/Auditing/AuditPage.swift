@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// Lists changes as one self-contained HTML page: no script, no image, nothing loaded from elsewhere. Rows are written

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// The tables of a map in one database, with a compiled `INSERT` for each. The connection's thread alone uses it.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import JSON
 import Projections
 
 /// `logtool backup`: copies a log while others write it.

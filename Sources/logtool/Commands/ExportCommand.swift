@@ -63,33 +63,29 @@ struct ExportCommand: ParsableCommand, ExplainedCommand {
         try file.finish()
     }
 
-    /// Writes the header, then each piece of the log as a line. One buffer serves all lines.
+    /// Writes the header, then each piece of the log as a line.
     private func write(
         _ session: borrowing ReadSession,
         _ progress: Progress,
         to output: ([UInt8]) throws -> Void
     ) throws {
         let total = Int(clamping: session.head.rawValue)
-        var line: [UInt8] = []
-        func write(_ value: JSONValue) throws {
-            line.removeAll(keepingCapacity: true)
-            value.append(to: &line, members: .own)
-            line.append(UInt8(ascii: "\n"))
-            try output(line)
-        }
+        var count = 0
+        var writer = ExportWriter()
         func write(_ piece: LogPiece) throws {
-            try write(ExportedLog.line(piece))
+            try output(writer.line(piece))
             guard case .event(let event) = piece else { return }
+            count += 1
             let done = Int(clamping: event.envelope.sequence.rawValue)
-            progress.report("exported \(done) events", done: done, total: total)
+            progress.report("exported \(count) events", done: done, total: total)
         }
         // A whole log needs no hashes of subtrees.
         guard try isPart(session) else {
-            try write(ExportedLog.header(session.header()))
+            try output(writer.line(session.header()))
             return try session.forEachPiece { try write($0) }
         }
         let chosen = try PartSelection(selectors, without: without, in: session, progress: progress)
-        try write(ExportedLog.header(session.partHeader(), chosen: chosen.text))
+        try output(writer.line(session.partHeader(), chosen: chosen.text))
         try session.forEachPiece(where: chosen.includes) { try write($0) }
     }
 

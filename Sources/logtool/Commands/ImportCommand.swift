@@ -1,7 +1,6 @@
 import ArgumentParser
 import EventLog
 import Ingest
-import JSON
 import Projections
 
 /// `logtool import`: makes a log of what `export` wrote.
@@ -47,14 +46,14 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
         let progress = output.progress("importing")
         guard let first = try lines.next() else { throw Failure("import \"\(file)\": it is empty") }
         // Without a header there is no root to check against: the events are appended like those of a source.
-        if ExportedEvents.isEvent(first) {
+        if ExportReader.isEvent(first) {
             let events = ExportedEvents(place: "import \"\(file)\"", source: nil)
             let summary = try events.record(lines, first: first) {
                 try EventStore.openOrCreate(at: log, options: write.storeOptions(isQuiet: output.quiet))
             }
             return try print(summary, progress)
         }
-        var header = try read(first, lines) { try ExportedLog.header($0) }
+        var header = try read(lines) { try ExportReader.header(first) }
         // Nothing proves bookmarks. A forged one would make a recorder skip what it has not read.
         if !bookmarks { header.bookmarks = [:] }
         let result = try EventStore.importLog(
@@ -63,7 +62,7 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
             options: write.storeOptions(isQuiet: output.quiet)
         ) { log in
             while let line = try lines.next() {
-                try log.add(read(line, lines) { try ExportedLog.piece($0) })
+                try log.add(read(lines) { try ExportReader.piece(line) })
                 progress.report("read \(lines.number) lines", done: lines.number)
             }
         }
@@ -82,16 +81,10 @@ struct ImportCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// Reads one line and names it in errors of JSON, of an event's form, and of the log's limits.
-    private func read<Result>(
-        _ line: [UInt8],
-        _ lines: LineReader,
-        _ body: (JSONValue) throws -> Result
-    ) throws -> Result {
+    private func read<Result>(_ lines: LineReader, _ body: () throws -> Result) throws -> Result {
         do {
-            return try body(JSONValue.parse(line))
-        } catch let error as JSONError {
-            throw fault(lines, error.description)
-        } catch let fault as ExportedEvent.Fault {
+            return try body()
+        } catch let fault as ExportFault {
             throw self.fault(lines, fault.description)
         } catch let error as EventLogError {
             throw fault(lines, error.reason)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import JSON
 import Projections
 
 /// `logtool salvage`: makes a log of what is left of a damaged one.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLog
+import JSON
 import Projections
 
 /// `logtool verify`: checks that a log is as it was written.

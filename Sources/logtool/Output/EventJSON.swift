@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// The members that an event has in every JSON output (`docs/cli-json.md`).

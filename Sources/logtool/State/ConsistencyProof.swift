@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// Proves that a log was a prefix of a later one (RFC 6962, section 2.1.2): nothing in its first events was altered

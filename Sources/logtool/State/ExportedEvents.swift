@@ -1,6 +1,5 @@
 import EventLog
 import Ingest
-import JSON
 import Projections
 
 /// Imports events as JSON lines without a log's header, as `events --jsonl --payload` prints them. They get new
@@ -14,16 +13,10 @@ struct ExportedEvents {
     /// The most events in one transaction.
     private static let batchCount = 1_000
 
-    /// True if a line is such an event, not the header of an export or a line of a capture.
-    static func isEvent(_ line: [UInt8]) -> Bool {
-        guard let value = try? JSONValue.parse(line) else { return false }
-        return ["recordedAt", "source", "kind"].allSatisfy { value[$0]?.string != nil } && value["format"] == nil
-    }
-
     /// True if a file's first line is such an event; false for standard input, which cannot be read twice.
     static func begin(file: String) -> Bool {
         guard file != "-", let first = try? LineReader(file).next() else { return false }
-        return isEvent(first)
+        return ExportReader.isEvent(first)
     }
 
     /// Appends all events, after all lines were read: a file with a faulty line appends nothing.
@@ -83,13 +76,11 @@ struct ExportedEvents {
     /// The event of a line; `nil` for an act.
     private func draft(_ line: [UInt8], _ lines: LineReader) throws -> DraftEvent? {
         do {
-            var draft = try ExportedEvent.draft(JSONValue.parse(line))
+            var draft = try ExportReader.draft(line)
             if draft.source == .logtool { return nil }
             draft.source = source ?? draft.source
             return draft
-        } catch let error as JSONError {
-            throw fault(lines, error.description)
-        } catch let error as ExportedEvent.Fault {
+        } catch let error as ExportFault {
             throw fault(lines, error.description)
         } catch let error as EventLogError {
             throw fault(lines, error.reason)
@@ -108,23 +99,5 @@ struct ExportedEvents {
 
     private func fault(_ lines: LineReader, _ reason: String) -> Failure {
         Failure("\(place), line \(lines.number): \(reason); nothing was appended")
-    }
-}
-
-extension ExportedEvent {
-    /// Reads an event that will be appended anew; its salt and hashes are ignored.
-    static func draft(_ value: JSONValue) throws -> DraftEvent {
-        if value["redacted"]?.bool == true {
-            throw Fault(description: "the event is redacted; only an export of the whole log keeps its proof")
-        }
-        let envelope = try envelope(value, holding: .whole)
-        return DraftEvent(
-            recordedAt: envelope.recordedAt,
-            source: envelope.source,
-            kind: envelope.kind,
-            key: envelope.key,
-            attributes: envelope.attributes,
-            payload: try payload(of: value)
-        )
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// Proves that an event is in a log with a size and root, without the log (RFC 6962, section 2.1.1). It says nothing
@@ -45,7 +46,7 @@ struct InclusionProof {
 
     /// Reads what `json` wrote. Nothing is proved before `fault` is `nil`.
     ///
-    /// - Throws: `ExportedEvent.Fault` or `EventLogError` for a value that is no proof.
+    /// - Throws: `ExportFault` or `EventLogError` for a value that is no proof.
     init(_ value: JSONValue) throws {
         sequence = SequenceNumber(try ExportedEvent.number(value, "sequence"))
         size = try ExportedEvent.number(value, "treeSize")
@@ -57,10 +58,10 @@ struct InclusionProof {
         act = try value["act"].map { try RedactionProof($0) }
         // RFC 6962 counts leaves from 0, sequences begin with 1.
         guard sequence > .zero, try ExportedEvent.number(value, "leafIndex") == sequence.rawValue - 1 else {
-            throw ExportedEvent.Fault(description: "the leaf index is not the sequence less one")
+            throw ExportFault("the leaf index is not the sequence less one")
         }
         if let salt = event?.salt, value["salt"] != nil, try ExportedEvent.bytes(value, "salt") != salt {
-            throw ExportedEvent.Fault(description: "the salt is not the event's")
+            throw ExportFault("the salt is not the event's")
         }
     }
 
@@ -135,7 +136,7 @@ struct RedactionProof {
 
     /// Reads what `json` wrote.
     init(_ value: JSONValue) throws {
-        guard let event = value["event"] else { throw ExportedEvent.Fault(description: "the act has no event") }
+        guard let event = value["event"] else { throw ExportFault("the act has no event") }
         self.event = try ExportedEvent.event(event)
         path = try ExportedEvent.hashes(value, "proof")
     }

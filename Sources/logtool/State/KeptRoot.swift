@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// A root that was kept outside the log: the hash of its first `size` events.
@@ -22,7 +23,7 @@ struct KeptRoot {
             throw Failure("read root \"\(file)\": \(error)")
         }
         guard let size = document["treeSize"]?.string.flatMap({ UInt64($0) }),
-            let root = document["root"]?.string.flatMap(HashArgument.hash)
+            let root = document["root"]?.string.flatMap(Hash256.init(spelled:))
         else {
             throw Failure("read root \"\(file)\": it needs \"treeSize\" and \"root\", as root --json writes them")
         }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// The result of checking a proof of either form: a proof of inclusion or of consistency. It needs no log.
@@ -48,7 +49,7 @@ struct ProofCheck {
                 let proof = try InclusionProof(value)
                 self.init(fault: value.fault(against: proof.json) ?? proof.fault, claim: proof.claim, text: proof.text)
             }
-        } catch let fault as ExportedEvent.Fault {
+        } catch let fault as ExportFault {
             self.init(fault: fault.description, claim: "", text: nil)
         } catch let error as EventLogError {
             self.init(fault: error.reason, claim: "", text: nil)
@@ -100,6 +101,6 @@ extension JSONValue {
     }
 
     private var inBase64: JSONValue {
-        string.flatMap(HashArgument.hash).map { .string(Base64.encode($0.bytes)) } ?? self
+        string.flatMap(Hash256.init(spelled:)).map { .string(Base64.encode($0.bytes)) } ?? self
     }
 }

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 import Projections
 
 /// Checks the entries that `history --prove` and `audit --prove` print, without the log. All of them must be proved

@@ -1,0 +1,177 @@
+import JSON
+
+/// Reads the lines of an exported log (`docs/cli-json.md`), which may come from anybody.
+///
+/// Commitments and leaf hashes are computed from what a line contains, never taken on trust; only a redacted event's
+/// commitment is read. Whether the events are those of a log is decided by its root: see `EventStore.importLog`.
+public enum ExportReader {
+    /// Reads the first line.
+    ///
+    /// - Throws: `ExportFault` if it is no header of this format.
+    public static func header(_ line: [UInt8]) throws -> LogHeader {
+        try read(line, header)
+    }
+
+    /// Reads any other line.
+    ///
+    /// - Throws: `ExportFault` if it is no line of this format, `EventLogError` for a name beyond its limits.
+    public static func piece(_ line: [UInt8]) throws -> LogPiece {
+        try read(line, piece)
+    }
+
+    /// Reads the line of an event that will be appended anew; its sequence, salt and hashes are ignored.
+    ///
+    /// - Throws: as `piece`, and `ExportFault` for a redacted event.
+    public static func draft(_ line: [UInt8]) throws -> DraftEvent {
+        try read(line, draft)
+    }
+
+    /// Whether a line is that of an event, not a header or something else.
+    public static func isEvent(_ line: [UInt8]) -> Bool {
+        line.withUnsafeBytes { bytes in
+            guard let line = try? ExportLine(bytes) else { return false }
+            return [.recordedAt, .source, .kind].allSatisfy { line[$0] != nil } && !line.contains(.format)
+        }
+    }
+}
+
+extension ExportReader {
+    /// Interprets a line while its bytes are borrowed.
+    private static func read<Result>(_ line: [UInt8], _ body: (ExportLine) throws -> Result) throws -> Result {
+        try line.withUnsafeBytes { bytes in
+            do {
+                return try body(ExportLine(bytes))
+            } catch let error as JSONError {
+                throw ExportFault(error.description)
+            }
+        }
+    }
+
+    private static func header(_ line: ExportLine) throws -> LogHeader {
+        guard let name = line[.format]?.string, name.hasPrefix("eventlog.export/") else {
+            throw ExportFault("it is no exported log: its first line has no \"format\"")
+        }
+        guard name == ExportWriter.format else {
+            throw ExportFault("its format is \(name), this program reads \(ExportWriter.format)")
+        }
+        let what = line[.what]?.string
+        guard what == "log" || what == "part" else { throw ExportFault("it is neither a log nor a part of one") }
+        var header = LogHeader(
+            identity: try line.bytes(.identity),
+            size: try line.number(.size),
+            root: try line.hash(.root),
+            decidedAt: line.contains(.decidedAt) ? SequenceNumber(try line.number(.decidedAt)) : .zero,
+            acts: try line.numbers(.acts).map { SequenceNumber($0) },
+            facts: try line.values(.facts),
+            bookmarks: try line.values(.bookmarks)
+        )
+        header.isPart = what == "part"
+        return header
+    }
+
+    private static func piece(_ line: ExportLine) throws -> LogPiece {
+        if line.contains(.leafHashes) { return .dropped(try run(line)) }
+        if line.contains(.level) { return .missing(try missing(line)) }
+        if line.contains(.droppedKeys) { return .keys(try line.bytes(.droppedKeys)) }
+        return .event(try event(line))
+    }
+
+    private static func run(_ line: ExportLine) throws -> DroppedRun {
+        let first = try line.number(.from)
+        let hashes = try line.hashes(.leafHashes)
+        let (end, overflow) = first.addingReportingOverflow(UInt64(hashes.count))
+        guard first > 0, !overflow, try line.number(.to) == end - 1 else {
+            throw ExportFault("\"from\", \"to\" and \"leafHashes\" do not fit")
+        }
+        guard let rewrite = try line.number(.rewrite).flatMap({ UInt32(exactly: $0) }) else {
+            throw ExportFault("\"rewrite\" is missing or no number")
+        }
+        return DroppedRun(
+            first: SequenceNumber(first),
+            leafHashes: hashes,
+            rewrite: rewrite,
+            clock: try line.time(.clock),
+            clockAtNode: try line.time(.clockAtNode)
+        )
+    }
+
+    private static func missing(_ line: ExportLine) throws -> MissingRun {
+        guard let level = try line.number(.level), level <= MissingRun.levelMax else {
+            throw ExportFault("\"level\" is no number from 0 to \(MissingRun.levelMax)")
+        }
+        let run = MissingRun(
+            first: SequenceNumber(try line.number(.from)),
+            level: Int(level),
+            hash: try line.hash(.hash)
+        )
+        guard run.first > .zero, run.last >= run.first, try line.number(.to) == run.last.rawValue else {
+            throw ExportFault("\"from\", \"to\" and \"level\" do not fit")
+        }
+        return run
+    }
+
+    private static func event(_ line: ExportLine) throws -> RecordedEvent {
+        let payload = try payload(line)
+        let isRedacted = try line.isTrue(.redacted)
+        let salt = isRedacted ? nil : try line.bytes(.salt)
+        if let salt, salt.count != 16 { throw ExportFault("\"salt\" has not 16 bytes") }
+        let commitment: Hash256
+        if let salt {
+            commitment = RecordedEvent.commitment(salt: salt, payload: payload)
+        } else {
+            commitment = try line.hash(.commitment)
+        }
+        let envelope = try envelope(line, holding: isRedacted ? .redacted : .whole)
+        // The leaf is made of the other members, so the leaf hash of this value is not read.
+        let unhashed = RecordedEvent(
+            envelope: envelope,
+            payload: payload,
+            salt: salt,
+            commitment: commitment,
+            leafHash: commitment
+        )
+        return RecordedEvent(
+            envelope: envelope,
+            payload: payload,
+            salt: salt,
+            commitment: commitment,
+            leafHash: MerkleTree.leafHash(unhashed.leaf)
+        )
+    }
+
+    private static func draft(_ line: ExportLine) throws -> DraftEvent {
+        if try line.isTrue(.redacted) {
+            throw ExportFault("the event is redacted; only an export of the whole log keeps its proof")
+        }
+        let envelope = try envelope(line, holding: .whole)
+        return DraftEvent(
+            recordedAt: envelope.recordedAt,
+            source: envelope.source,
+            kind: envelope.kind,
+            key: envelope.key,
+            attributes: envelope.attributes,
+            payload: try payload(line)
+        )
+    }
+
+    private static func envelope(_ line: ExportLine, holding: EventHolding) throws -> Envelope {
+        guard let recordedAt = Timestamp(rfc3339: try line.text(.recordedAt)) else {
+            throw ExportFault("\"recordedAt\" is no time")
+        }
+        return Envelope(
+            sequence: SequenceNumber(try line.number(.sequence)),
+            recordedAt: recordedAt,
+            source: try SourceName(try line.text(.source)),
+            kind: try EventKind(try line.text(.kind)),
+            key: line.contains(.key) ? try EventKey(try line.text(.key)) : nil,
+            attributes: try line.attributes(),
+            holding: holding
+        )
+    }
+
+    /// A text that has no UTF-8 form is refused: the payload's bytes would differ from what it says.
+    private static func payload(_ line: ExportLine) throws -> [UInt8] {
+        if let text = line[.payload] { return try text.decoded() }
+        return try line.bytes(.payloadBase64)
+    }
+}
