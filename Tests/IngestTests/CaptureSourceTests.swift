@@ -140,6 +140,22 @@ import Testing
         #expect(items.count > skipped.count)
     }
 
+    /// Whether a line fits is known only after the last one, by which the kind is guessed.
+    @Test func aLineThatDoesNotFitTheGuessedKindRefusesTheCapture() throws {
+        let text = #"""
+            {"t_ms":1,"link":"open"}
+            {"t_ms":2,"dir":"in","raw":"data: {}\n\n"}
+            {"t_ms":3,"dir":"out","raw":"x"}
+
+            """#
+        let error = error { _ = try source(text).allDrafts() }
+        #expect(error?.code == .invalidCapture)
+        #expect(error?.object.hasSuffix("capture.ndjson:3") == true)
+        let guessed = try source(text, keepGoing: true).allDrafts()
+        let given = try source(text, kind: .sse, keepGoing: true).allDrafts()
+        #expect(guessed == given && given.count == 2)
+    }
+
     @Test func bytesThatAreNoTextRefuseTheCapture() throws {
         let line = Array(#"{"t_ms":1,"dir":"in","raw":""#.utf8) + [0xC3, 0x28] + Array("\"}\n".utf8)
         let error = error { _ = try source(line, kind: .gateway).allDrafts() }

@@ -18,6 +18,19 @@ struct CaptureLine {
     let recordedAt: Timestamp
     let content: Content
 
+    /// Lines of one shape fit the same kinds.
+    enum Shape: Hashable {
+        case link, incoming, outgoing, file
+    }
+
+    var shape: Shape {
+        switch content {
+        case .link: .link
+        case .frame(let direction, _): direction == .in ? .incoming : .outgoing
+        case .file: .file
+        }
+    }
+
     /// Why a capture of a kind cannot have this line; `nil` if it can.
     func fault(in kind: CaptureKind) -> String? {
         switch (content, kind) {

@@ -60,27 +60,35 @@ struct CaptureCheck {
     init(_ file: CaptureFile, kind: CaptureKind?, keepGoing: Bool, isFitAsked: Bool) throws {
         var guess = CaptureKindGuess()
         var fit = isFitAsked ? kind.map(CaptureFit.init) : nil
-        var firstTime: Int64?
+        // The first line of each shape: whether they fit a kind is known only once all frames have been seen.
+        var firsts: [(number: Int, line: CaptureLine)] = []
         var lines = file.lines()
         while let line = try lines.next() {
             do throws(CaptureFault) {
                 let parsed = try line.parsed()
                 if let fault = kind.flatMap(parsed.fault) { throw CaptureFault(reason: fault) }
-                firstTime = firstTime ?? parsed.milliseconds
+                if !firsts.contains(where: { $0.line.shape == parsed.shape }) { firsts.append((line.number, parsed)) }
                 if kind == nil { guess.look(at: parsed) } else { fit?.look(at: parsed, number: line.number) }
             } catch {
-                guard !keepGoing else { continue }
-                throw CaptureFile.error(
-                    .invalidCapture,
-                    "\(file.name):\(line.number)",
-                    "\(error.reason); nothing was appended",
-                    advice: "mend the line, or pass over it with --keep-going"
-                )
+                if !keepGoing { throw Self.refusal(of: line.number, in: file, error.reason) }
             }
         }
-        self.kind = try kind ?? guess.kind(of: file.name)
-        self.firstTime = firstTime ?? 0
+        let found = try kind ?? guess.kind(of: file.name)
+        for (number, line) in firsts where !keepGoing {
+            if let fault = line.fault(in: found) { throw Self.refusal(of: number, in: file, fault) }
+        }
+        self.kind = found
+        firstTime = firsts.first { $0.line.fault(in: found) == nil }?.line.milliseconds ?? 0
         self.fit = fit
+    }
+
+    private static func refusal(of number: Int, in file: CaptureFile, _ reason: String) -> IngestError {
+        CaptureFile.error(
+            .invalidCapture,
+            "\(file.name):\(number)",
+            "\(reason); nothing was appended",
+            advice: "mend the line, or pass over it with --keep-going"
+        )
     }
 }
 

@@ -144,10 +144,10 @@ final class StatusDirectory {
         guard descriptor >= 0 else { return failed(to: name, errno, deliver) }
         defer { close(descriptor) }
         // The path now has something that is no regular file, so the file that was there is gone.
-        guard let mark = Self.mark(descriptor) else { return forget(name, deliver) ? .delivered : .passedOver }
+        guard var mark = Self.mark(descriptor) else { return forget(name, deliver) ? .delivered : .passedOver }
         let last = known[name]
         if let last, last.mark == mark, !isTold, !last.isRecent { return .unchanged }
-        guard let content = Self.read(descriptor) else {
+        guard let content = Self.read(descriptor, &mark) else {
             unreadable.insert(name)
             return .passedOver
         }
@@ -254,9 +254,26 @@ extension StatusDirectory {
         return Hasher256.hash(Secrets.redact(bytes, kind: .statusFile).bytes)
     }
 
+    /// How often a file is read that is written to meanwhile.
+    private static let readsMax = 3
+
+    /// Reads a file until its mark is the same before and after, so that the content is that of the mark: otherwise the
+    /// next look would find a new mark, and deliver the same content a second time. A file that never rests is delivered as
+    /// it was read last, with the mark before.
+    private static func read(_ descriptor: Int32, _ mark: inout Mark) -> StatusObservation.Content? {
+        var content = readOnce(descriptor)
+        for _ in 1..<readsMax {
+            guard content != nil, let after = self.mark(descriptor), after != mark else { break }
+            mark = after
+            content = readOnce(descriptor)
+        }
+        return content
+    }
+
     /// The content of an open file, or only its length and hash if it is larger than a payload may be (I3); `nil` if
     /// reading fails.
-    private static func read(_ descriptor: Int32) -> StatusObservation.Content? {
+    private static func readOnce(_ descriptor: Int32) -> StatusObservation.Content? {
+        lseek(descriptor, 0, SEEK_SET)
         var hasher = Hasher256()
         var bytes: [UInt8] = []
         var length = 0

@@ -178,6 +178,7 @@ extension WebSocketHandler {
     private func add(_ event: WebSocketEvent) {
         addMessages()
         events.append(event)
+        eventBytes += Self.eventBytes
     }
 
     private func addMessages() {
@@ -212,7 +213,7 @@ extension WebSocketHandler {
 
     /// The longest wait for the peer's part of the closing handshake.
     private static let closeTimeout = TimeAmount.seconds(3)
-    /// The weight of a message beside its bytes, so that many empty messages fill the inbox, too.
+    /// The weight of an event beside its bytes, so that many empty messages and pongs fill the inbox, too.
     private static let eventBytes = 64
 }
 #endif
