@@ -94,6 +94,12 @@ import Testing
         }
     }
 
+    /// A client asks for the rows behind its last id, so the order must be that of `id=gt.9`.
+    @Test func rowsComeInTheOrderThatTheirIDsAreComparedBy() {
+        let ids = ["10", "9", "b", "-1", "a", "é", "100"]
+        #expect(ids.sorted(by: RealtimeRoutes.precedes) == ["-1", "9", "10", "100", "a", "b", "é"])
+    }
+
     @Test func rowsAreChosenByPostgRESTsConditions() throws {
         let record = try JSONValue.parse(#"{"id":"n-2","n":10,"deleted_at":null,"user_id":"u"}"#)
         let cases: [(String, String, Bool)] = [

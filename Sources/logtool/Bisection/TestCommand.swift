@@ -24,7 +24,7 @@ struct TestCommand {
     let timeout: Duration
     /// True if the command's own output is discarded.
     let isQuiet: Bool
-    /// Environment variables added to those of this process.
+    /// Environment variables beside those of this process; they replace those with their names.
     var variables: [String: String] = [:]
 
     /// How a run ended.
@@ -75,16 +75,22 @@ struct TestCommand {
         defer { words.forEach { free($0) } }
         let more = variables.map { strdup("\($0.key)=\($0.value)") }
         defer { more.forEach { free($0) } }
-        let code = posix_spawn(&child, "/bin/sh", &actions, &attributes, words, Self.environment() + more + [nil])
+        let environment = Self.environment(without: Set(variables.keys)) + more + [nil]
+        let code = posix_spawn(&child, "/bin/sh", &actions, &attributes, words, environment)
         guard code == 0 else { throw Failure("run \"\(line)\": \(String(cString: strerror(code)))") }
         return child
     }
 
-    /// The entries of this process's environment, not copied. It ends with a null pointer.
-    private static func environment() -> [UnsafeMutablePointer<CChar>?] {
+    /// The entries of this process's environment, not copied, but those of some variables: of two entries with one name,
+    /// shells take different ones.
+    private static func environment(without names: Set<String>) -> [UnsafeMutablePointer<CChar>?] {
         var entries: [UnsafeMutablePointer<CChar>?] = []
+        // The list ends with a null pointer.
         while let entry = environ[entries.count] { entries.append(entry) }
-        return entries
+        return entries.filter { entry in
+            let name = entry.map { String(cString: $0).prefix { $0 != "=" } } ?? ""
+            return !names.contains(String(name))
+        }
     }
 
     /// Waits until the command ends or its time is over. Polls, because no wait has a time limit; the pauses grow from

@@ -11,8 +11,8 @@ struct RealtimeRoutes: RemoteRoutes {
         return .json(.array(try rows(of: parts[2], request, play)))
     }
 
-    /// The rows that the filters choose (`id=gt.7`, `user_id=eq.u-1`, `deleted_at=is.null`), sorted by the text of
-    /// their ids. Parameters that are no known filter are ignored, `order` and `select` among them.
+    /// The rows that the filters choose (`id=gt.7`, `user_id=eq.u-1`, `deleted_at=is.null`), sorted by their ids: whole
+    /// numbers by value, or a client that asks for the rows behind its last id would miss some; then texts. Parameters that are no known filter are ignored, `order` and `select` among them.
     private func rows(of table: String, _ request: PlayRequest, _ play: PlayContext) throws -> [JSONValue] {
         // PostgREST's header for a schema other than `public`. Recorded tables have a name with or without a schema.
         let schema = request.headers["accept-profile"] ?? "public"
@@ -26,13 +26,19 @@ struct RealtimeRoutes: RemoteRoutes {
             guard parts.count == 2, let filter = PostgRESTFilter(column: parts[0], parts[1]) else { continue }
             records.removeAll { !filter.admits($0) }
         }
-        records.sort { Self.id($0) < Self.id($1) }
+        records.sort { Self.precedes(PostgRESTFilter.text($0["id"]) ?? "", PostgRESTFilter.text($1["id"]) ?? "") }
         let offset = max(request.parameter("offset").flatMap { Int($0) } ?? 0, 0)
         let limit = max(request.parameter("limit").flatMap { Int($0) } ?? .max, 0)
         return Array(records.dropFirst(offset).prefix(limit))
     }
 
-    private static func id(_ record: JSONValue) -> String { PostgRESTFilter.text(record["id"]) ?? "" }
+    static func precedes(_ left: String, _ right: String) -> Bool {
+        switch (Int64(left), Int64(right)) {
+        case (let left?, let right?): left < right
+        case (nil, nil): left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (let number, _): number != nil
+        }
+    }
 
     /// Answers of Supabase's auth server for one fixed user, whatever the name and password. The token is valid until
     /// 2100, so that no client refreshes it during a playback.
