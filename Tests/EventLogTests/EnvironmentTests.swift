@@ -34,4 +34,32 @@ import Testing
         }
         #expect(failures.withLock { $0 } == 0)
     }
+
+    /// A writer stores the size of its map, and a size that is no power of two counts as damage.
+    @Test func aFileBeyondTheFirstMapIsOpenedWithAPowerOfTwo() throws {
+        let directory = try TemporaryDirectory()
+        func open() throws -> Environment {
+            try Environment(
+                folder: try Folder(at: directory.path("")),
+                tables: ["t"],
+                access: .create,
+                pages: .own,
+                mapBytes: 1 << 20
+            )
+        }
+        let value = [UInt8](repeating: 7, count: 100_000)
+        do {
+            let environment = try open()
+            try environment.growMap()
+            let transaction = try environment.beginWrite()
+            for number in 0..<13 as Range<UInt8> {
+                try transaction.putSealed(value, at: [number], in: environment.tables[0])
+            }
+            try transaction.commit()
+        }
+        let again = try open()
+        #expect(try again.information().mapBytes == 2 << 20)
+        try again.growMap()
+        #expect(try again.information().mapBytes == 4 << 20)
+    }
 }

@@ -1,6 +1,14 @@
 import CLMDB
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// One LMDB environment, open at most once at a time in this process (I6). The only owner of an `MDB_env`.
 ///
 /// Every transaction holds it strongly, so that it closes after the last of them: LMDB must not be closed under an open
@@ -113,6 +121,16 @@ final class Environment: @unchecked Sendable {
         OpenDirectories.disclaim(directory)
     }
 
+    /// The size of the map with which a file is opened: `least`, doubled until the file fits. LMDB itself would take the
+    /// size of the data; a writer stores the size, and `MetaPage.fault` counts one that is no power of two as damage.
+    private static func mapBytes(_ least: Int, for path: String) -> Int {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return least }
+        var bytes = least
+        while bytes < status.st_size, bytes < 1 << 60 { bytes *= 2 }
+        return bytes
+    }
+
     private static func open(
         _ folder: Folder,
         _ data: FileIdentity?,
@@ -128,9 +146,10 @@ final class Environment: @unchecked Sendable {
         do {
             try check(mdb_env_set_maxdbs(created, UInt32(tableCount)), "set the number of tables")
             try check(mdb_env_set_maxreaders(created, readersMax), "set the number of readers")
+            let path = folder.pathForLibraries
+            let mapBytes = Self.mapBytes(mapBytes, for: "\(path)/\(Folder.dataFileName)")
             try check(mdb_env_set_mapsize(created, mapBytes), "set the size of the map")
             if DamagedPages.endsProcess.load(ordering: .relaxed) { clmdb_catch_assertions(created) }
-            let path = folder.pathForLibraries
             try check(mdb_env_open(created, path, access.flags, 0o600), "open \(folder.path)")
             try checkIdentity(of: created, data, folder)
         } catch {
