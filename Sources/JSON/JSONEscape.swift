@@ -32,29 +32,54 @@ package enum JSONEscape {
     /// A string's bytes with its escapes decoded. Half a surrogate pair has no UTF-8 form: it becomes U+FFFD, or ends the
     /// decoding, and then `fault` is its index.
     static func decode(_ raw: UnsafeRawBufferPointer, replacingHalves: Bool) -> (bytes: [UInt8], fault: Int?) {
+        var fault: Int?
+        // No escape is shorter than the bytes that it stands for.
+        let decoded = [UInt8](unsafeUninitializedCapacity: raw.count) { room, count in
+            (count, fault) = decode(raw, into: room, replacingHalves: replacingHalves)
+        }
+        return (decoded, fault)
+    }
+
+    /// Decodes into `room`, which has at least as many bytes as `raw`. The first `count` bytes of it are initialized in
+    /// either case.
+    private static func decode(
+        _ raw: UnsafeRawBufferPointer,
+        into room: UnsafeMutableBufferPointer<UInt8>,
+        replacingHalves: Bool
+    ) -> (count: Int, fault: Int?) {
         let bytes = raw.assumingMemoryBound(to: UInt8.self)
-        var result: [UInt8] = []
-        result.reserveCapacity(raw.count)
+        guard let start = bytes.baseAddress, var target = room.baseAddress else { return (0, nil) }
+        let first = target
         var index = 0
-        while index < raw.count {
+        while true {
             let end = raw.backslash(from: index)
-            result.append(contentsOf: bytes[index..<end])
+            target.update(from: start + index, count: end - index)
+            target += end - index
             guard end < raw.count else { break }
             if let (scalar, length) = scalar(bytes, at: end) {
+                // An escape of one letter is by far the most frequent.
                 if scalar.isASCII {
-                    result.append(UInt8(truncatingIfNeeded: scalar.value))
+                    target.pointee = UInt8(truncatingIfNeeded: scalar.value)
+                    target += 1
                 } else {
-                    result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+                    append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter, to: &target)
                 }
                 index = end + length
             } else {
-                guard replacingHalves else { return (result, end) }
-                result.append(contentsOf: UTF8.encodedReplacementCharacter)
+                guard replacingHalves else { return (target - first, end) }
+                append(UTF8.encodedReplacementCharacter, to: &target)
                 index = end + 6
             }
         }
-        assert(result.count <= raw.count, "no escape is shorter than the bytes that it stands for")
-        return (result, nil)
+        assert(target - first <= raw.count, "the room is as long as the string")
+        return (target - first, nil)
+    }
+
+    private static func append(_ units: UTF8.EncodedScalar, to target: inout UnsafeMutablePointer<UInt8>) {
+        for unit in units {
+            target.pointee = unit
+            target += 1
+        }
     }
 
     /// The escape that RFC 8785 asks for: its bytes, the first in the lowest place, and their number. Only for control

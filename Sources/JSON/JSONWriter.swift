@@ -42,18 +42,39 @@ package struct JSONWriter {
 
     /// Writes a string; its bytes must be UTF-8.
     package mutating func string(_ text: UnsafeBufferPointer<UInt8>) {
-        let text = UnsafeRawBufferPointer(text)
+        let raw = UnsafeRawBufferPointer(text)
         separate()
         bytes.append(0x22)
-        var start = 0
-        while start < text.count {
-            let end = text.escaped(from: start)
-            bytes.append(contentsOf: text[start..<end])
-            if end < text.count { appendEscape(of: text[end]) }
-            start = end + 1
-        }
+        let first = raw.escaped(from: 0)
+        if first == raw.count { bytes.append(contentsOf: text) } else { appendEscaped(raw, from: first) }
         bytes.append(0x22)
         needsComma = true
+    }
+
+    /// Appends a text whose first byte to escape is at `first`. The room is made once: a text of JSON, such as a payload, has
+    /// a quote every few bytes.
+    private mutating func appendEscaped(_ text: UnsafeRawBufferPointer, from first: Int) {
+        let start = bytes.count
+        let length = Self.length(of: text, from: first)
+        bytes.append(contentsOf: repeatElement(0, count: length))
+        bytes.withUnsafeMutableBytes { room in
+            guard var target = room.baseAddress.map({ $0 + start }), let source = text.baseAddress else { return }
+            var (plain, end) = (0, first)
+            while true {
+                target.copyMemory(from: source + plain, byteCount: end - plain)
+                target += end - plain
+                guard end < text.count else { break }
+                let (word, count) = JSONEscape.written(text[end])
+                withUnsafeBytes(of: word.littleEndian) { escape in
+                    guard let escape = escape.baseAddress else { return }
+                    target.copyMemory(from: escape, byteCount: count)
+                }
+                target += count
+                plain = end + 1
+                end = text.escaped(from: plain)
+            }
+        }
+        assert(bytes.count == start + length, "the length was computed from the same escapes")
     }
 
     package mutating func string(_ text: [UInt8]) {
@@ -111,9 +132,14 @@ package struct JSONWriter {
 
     /// The number of bytes that `string` would write for a text, quotes included.
     package static func length(ofString text: UnsafeBufferPointer<UInt8>) -> Int {
-        let text = UnsafeRawBufferPointer(text)
-        var length = text.count + 2
-        var index = text.escaped(from: 0)
+        let raw = UnsafeRawBufferPointer(text)
+        return length(of: raw, from: raw.escaped(from: 0)) + 2
+    }
+
+    /// The number of bytes of a text with its escapes; `first` is the index of the first byte to escape.
+    private static func length(of text: UnsafeRawBufferPointer, from first: Int) -> Int {
+        var length = text.count
+        var index = first
         while index < text.count {
             length += JSONEscape.written(text[index]).count - 1
             index = text.escaped(from: index + 1)
@@ -126,8 +152,4 @@ package struct JSONWriter {
         if needsComma { bytes.append(0x2C) }
     }
 
-    private mutating func appendEscape(of byte: UInt8) {
-        let (word, count) = JSONEscape.written(byte)
-        withUnsafeBytes(of: word.littleEndian) { bytes.append(contentsOf: $0[..<count]) }
-    }
 }
