@@ -5,6 +5,13 @@ import Testing
 @testable import Projections
 
 @Suite struct JSONReaderTests {
+    /// Each element costs itself, not the elements before it: in quadratic time, this would take minutes.
+    @Test func aLongListIsReadInLinearTime() throws {
+        let count = 200_000
+        let text = "{\"a\":[" + String(repeating: "{\"b\":[]},", count: count) + "0]}"
+        #expect(try JSONValue.parse(text)["a"]?.array?.count == count + 1)
+    }
+
     @Test func findsMembersWithoutBuildingTheRest() throws {
         let text = #" {"skip":[1,{"op":9},"}"],"op" : 10,"t":"A\u0042\n","big":18446744073709551615,"no":-1.5e3} "#
         try withReader(text) { reader in

@@ -98,11 +98,18 @@ private struct JSONBuilder {
     /// Makes the value of the innermost level, which the reader has left. Its storage has no room to spare.
     private mutating func close(_ level: Level) throws(JSONError) -> JSONValue {
         levels.removeLast()
-        let own = values[level.start...]
-        defer { values.removeSubrange(level.start...) }
-        guard level.isObject else { return .array(own.map(\.value)) }
-        let object = JSONObject(members: Array(own))
-        if !allowsRepeatedNames, object.members.count != own.count {
+        let count = values.count - level.start
+        // The values are copied out before they are removed: a slice that is still alive would make the removal copy the
+        // values of all open levels.
+        guard level.isObject else {
+            let elements = values.suffix(count).map(\.value)
+            values.removeLast(count)
+            return .array(elements)
+        }
+        let members = Array(values.suffix(count))
+        values.removeLast(count)
+        let object = JSONObject(members: members)
+        if !allowsRepeatedNames, object.members.count != count {
             throw reader.fault("a name stands twice in one object")
         }
         return .object(object)
