@@ -45,7 +45,7 @@ struct LogCommit: Sendable {
                 try generation.environment.growMap()
             }
         }
-        throw LMDBError(0, "grow the map")
+        throw LMDBError(LMDBError.gaveUp, "follow the log's generations, which are replaced too fast")
     }
 
     /// Returns `nil` if another generation has replaced this one (I9).

@@ -234,18 +234,18 @@ extension DerivedStore {
     /// Runs one write transaction. Runs `body` again if the map has to grow first, so `body` must not have effects
     /// elsewhere that may not happen twice.
     func write<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
-        for _ in 0..<8 {
+        for attempt in 0..<8 {
             do {
                 let transaction = try environment.beginWrite()
                 let result = try body(transaction)
                 try transaction.commit()
                 return result
             } catch let error as LMDBError {
-                guard error.isMapFull else { throw error }
+                guard error.isMapFull, attempt < 7 else { throw error }
                 try environment.growMap()
             }
         }
-        throw LMDBError(0, "grow the map of derived data")
+        throw LMDBError(LMDBError.gaveUp, "write derived data")
     }
 }
 

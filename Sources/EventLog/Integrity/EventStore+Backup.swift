@@ -48,7 +48,7 @@ extension EventStore {
             if try copy.read({ try $0.successor() }) == nil { return try finish(draft, copy) }
             try draft.folder.removeFolder(name)
         }
-        throw LMDBError(0, "follow the log's generations, which are replaced too fast")
+        throw LMDBError(LMDBError.gaveUp, "follow the log's generations, which are replaced too fast")
     }
 
     /// Verifies the copy, then writes FORMAT, which makes it a log (I8). The report may name damage; then the caller

@@ -30,7 +30,7 @@ extension EventStore {
                 if report.isIntact { report.derivedDamage = generation.checkDerivedData() }
                 return report
             }
-            throw LMDBError(0, "find a moment without commits")
+            throw LMDBError(LMDBError.gaveUp, "find a moment without commits")
         }
     }
 

@@ -2,10 +2,13 @@ import CLMDB
 
 /// A return code of LMDB or of a system call, and the operation that gave it.
 struct LMDBError: Error, Hashable {
-    /// LMDB's code (negative) or an `errno` (positive).
+    /// LMDB's code (negative) or an `errno` (positive); `gaveUp` if no call failed.
     let code: Int32
     /// The operation, such as `commit`.
     let operation: String
+
+    /// The code of an operation that was tried too often in vain.
+    static let gaveUp: Int32 = 0
 
     init(_ code: Int32, _ operation: String) {
         self.code = code
@@ -15,6 +18,7 @@ struct LMDBError: Error, Hashable {
     /// The meaning of the code: in this program's words if the file is damaged, else in LMDB's.
     var reason: String {
         switch code {
+        case Self.gaveUp: return "it was tried too often; others write to the log all the time"
         case MDB_CORRUPTED: return "something is not as it was written"
         case MDB_PAGE_NOTFOUND: return "a page is missing"
         case MDB_INVALID: return "the file is not one of LMDB's"

@@ -59,7 +59,7 @@ final class Generation: Sendable {
             try PageCheck.checkBeforeOpening(data)
             // From the most rights to the least; only refused access leads to the next.
             let accesses: [Environment.Access] = [.readWrite, .readOnly(locks: true), .readOnly(locks: false)]
-            var last = LMDBError(0, "open \(data.path)")
+            var last = LMDBError(LMDBError.gaveUp, "open \(data.path)")
             for access in accesses {
                 do {
                     return try Generation(

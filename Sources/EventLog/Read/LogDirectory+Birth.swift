@@ -105,7 +105,7 @@ extension WriteTransaction {
         } catch let error as LMDBError {
             throw error
         } catch {
-            throw LMDBError(0, "write to \(table.name)")
+            throw LMDBError(LMDBError.gaveUp, "write to \(table.name)")
         }
     }
 }

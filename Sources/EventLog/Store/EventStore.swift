@@ -150,7 +150,7 @@ public final class EventStore: Sendable {
             }
             generation = try core.follow(from: generation)
         }
-        throw LMDBError(0, "follow the log's generations, which are replaced too fast")
+        throw LMDBError(LMDBError.gaveUp, "follow the log's generations, which are replaced too fast")
     }
 }
 
