@@ -44,6 +44,26 @@ import Testing
         scene.expectSameStates()
     }
 
+    /// A long history whose edits come late and repeat leaves the short way, which would walk it for each of them.
+    @Test(arguments: [331, 332] as [UInt64])
+    func aMessageWithManyLateEditsIsTheSameByBothWays(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var scene = try TwoWays()
+        for number in 0..<700 {
+            let second = Bool.random(using: &random) ? number : Int.random(in: 0...number, using: &random)
+            let edited = "2026-03-01T\(10 + second / 600):\(10 + second / 60 % 10):\(10 + second % 50)Z"
+            let kind = Int.random(in: 0..<200, using: &random) == 0 ? "MESSAGE_DELETE" : "MESSAGE_UPDATE"
+            try scene.receive(
+                #"{"op":0,"d":{"id":"1","channel_id":"2","author_id":"3","content":"text \#(second)","#
+                    + #""created_at":"2026-03-01T10:00:00Z","edited_at":"\#(edited)"},"t":"\#(kind)"}"#,
+                over: nil
+            )
+            #expect(scene.hasSameTouches)
+        }
+        #expect(scene.recordCount == 1)
+        scene.expectSameStates()
+    }
+
     @Test(arguments: [
         #"{"op":0,"d":{"id":"1","channel_id":"2"},"s":4,"t":"MESSAGE_DELETE"}"#,
         #" { "op" : 0 , "s" : null, "t" : "MESSAGE_DELETE" , "d" : { "channel_id" : 2 , "id" : 1 } } "#,
@@ -121,6 +141,8 @@ private struct TwoWays {
     private var long: SourceState
     private var sequence: UInt64 = 0
     private(set) var plainCount = 0
+    /// How many messages of the short way have left it.
+    var recordCount: Int { short.parts.messages.store.records.count }
 
     init() throws {
         short = SourceState(name: try SourceName("guild"))

@@ -42,7 +42,11 @@ struct MessageRecord: Sendable {
     /// For each version, the indexes in `entries` of its writes that were not replaced, in order. Made when it is needed.
     private var writes: [Timestamp?: [Int]]?
     /// In the order in which users and emojis were first seen, which decides nothing: rows and snapshots sort them.
-    var reactions: [Reaction] = []
+    var reactions: [Reaction] = [] {
+        didSet { if reactions.count != reactionPlaces?.count { reactionPlaces = nil } }
+    }
+    /// The index in `reactions` of each. Made when a message has many.
+    private var reactionPlaces: [ReactionName: Int]?
     /// The sequence of the last event that gave the message a place in the remote's own list. It need not be a
     /// revision, so a compaction would not find it among the entries.
     var placedBy: UInt64?
@@ -82,7 +86,7 @@ struct MessageRecord: Sendable {
         writes = nil
     }
 
-    /// The fewest entries for which an index of their versions is made.
+    /// The fewest entries for which an index of their versions is made, and the fewest reactions for which one is made.
     private static let indexedCountMin = 32
 
     /// The last write of a version that was not replaced. Cost: O(1), but for the first time after an entry was inserted
@@ -128,7 +132,8 @@ struct MessageRecord: Sendable {
 
     /// Sets a reaction by an event; false if it was so before.
     mutating func react(emoji: ExactText, user: EntityID, isPresent: Bool, sequence: UInt64) -> Bool {
-        guard let index = reactions.firstIndex(where: { $0.user == user && $0.emoji == emoji }) else {
+        guard let index = place(of: ReactionName(emoji: emoji, user: user)) else {
+            reactionPlaces?[ReactionName(emoji: emoji, user: user)] = reactions.count
             reactions.append(Reaction(emoji: emoji, user: user, isPresent: isPresent, sequence: sequence))
             return isPresent
         }
@@ -136,6 +141,21 @@ struct MessageRecord: Sendable {
         reactions[index].isPresent = isPresent
         reactions[index].sequence = sequence
         return changes
+    }
+
+    /// The index of a reaction; `nil` if nobody has told of it. Cost: O(1), also with many.
+    private mutating func place(of name: ReactionName) -> Int? {
+        guard reactions.count >= Self.indexedCountMin else {
+            return reactions.firstIndex { $0.user == name.user && $0.emoji == name.emoji }
+        }
+        if reactionPlaces == nil {
+            var places: [ReactionName: Int] = [:]
+            for (index, reaction) in reactions.enumerated() {
+                places[ReactionName(emoji: reaction.emoji, user: reaction.user)] = index
+            }
+            reactionPlaces = places
+        }
+        return reactionPlaces?[name]
     }
 
     /// Identifies a reaction within a message.

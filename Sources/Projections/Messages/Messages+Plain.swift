@@ -5,14 +5,16 @@ import JSON
 /// ways give the same state, touched rows and issues (I18); a change of a rule belongs in both.
 extension Messages {
     /// Applies a plain frame; false, without a change, if the message or its channel needs the long way: the event does
-    /// not fit a packed entry, the channel is gone, the message is a record, or its history has a later event.
+    /// not fit a packed entry, the channel is gone, the message is a record, its history has a later event, or what the
+    /// frame is compared with is far back in it.
     @inline(__always)
     mutating func takePlain(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) -> Bool {
         let event = context.event
         guard event.isPackable, fates.fate(of: frame.channel) == nil else { return false }
         if let place = knownPlace(of: frame, at: spot) {
             guard store.cells[place].form == .packed,
-                store.newestSequence(of: store.cells[place]) <= event.sequence.rawValue
+                store.newestSequence(of: store.cells[place]) <= event.sequence.rawValue,
+                store.isNear(frame, in: store.cells[place])
             else { return false }
             // Only once the short way is certain: the long way reports known circles itself.
             circles.repeatKnown(in: &context)
@@ -94,7 +96,9 @@ extension Messages {
         let current = store.version(of: cell)
         // `PackedTime.none` is the least value, so a version without `editedAt` loses to every other.
         let wins = current.map { frame.editedAt.rawValue >= $0.editedAt.rawValue } ?? true
-        let same = store.newestWrite(of: cell, editedAt: frame.editedAt)
+        // The current version has the greatest `editedAt` of all, so no other equals a later one.
+        let isNewest = current.map { frame.editedAt.rawValue > $0.editedAt.rawValue } ?? true
+        let same = isNewest ? nil : store.newestWrite(of: cell, editedAt: frame.editedAt)
         if let same, store.isSame(same, frame) { return }
         var word = PackedHappening.Word.created
         if let current { word = store.texts.isSame(current.text, frame.content) ? .linked : .edited }
@@ -152,6 +156,34 @@ extension MessageStore {
         let place = add(cell, at: spot)
         if !hasRoom { enter(happening, version, at: place, event) }
         return place
+    }
+
+    /// The most entries that a frame's comparisons may walk back.
+    private static let entriesNearMax = 64
+
+    /// Whether the current version, and the version that the frame may repeat, are among the newest entries of a packed
+    /// message, or the history is short. A message with thousands of edits that came late would take quadratic time; as a
+    /// record it has an index of its versions.
+    @inline(__always)
+    fileprivate func isNear(_ frame: PlainFrame, in cell: MessageCell) -> Bool {
+        // Most messages have one entry, in the cell, or get edits in order.
+        if cell.last == 0 { return true }
+        let newest = entries[Int(cell.last) - 1]
+        if newest.happening.counts, frame.editedAt.rawValue >= newest.version.editedAt.rawValue { return true }
+        return isNearBehindOthers(frame, in: cell)
+    }
+
+    private func isNearBehindOthers(_ frame: PlainFrame, in cell: MessageCell) -> Bool {
+        var (count, current) = (0, PackedTime?.none)
+        let found = newestEntry(of: cell) { entry in
+            count += 1
+            if count > Self.entriesNearMax { return true }
+            if current == nil, entry.happening.counts { current = entry.version.editedAt }
+            guard let current else { return false }
+            return frame.happening == .deleted || frame.editedAt.rawValue > current.rawValue
+                || entry.happening.isWrite && entry.version.editedAt == frame.editedAt
+        }
+        return found == nil || count <= Self.entriesNearMax
     }
 
     /// The version of the newest write with this `editedAt`, which a repeat would equal.
