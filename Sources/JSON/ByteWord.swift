@@ -4,7 +4,6 @@
 package enum ByteWord {
     @usableFromInline
     package static let size = 8
-    @usableFromInline static let lowBits: UInt64 = 0x0101_0101_0101_0101
     @usableFromInline package static let highBits: UInt64 = 0x8080_8080_8080_8080
 
     /// A word with `byte` in all eight places.

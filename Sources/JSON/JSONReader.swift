@@ -270,7 +270,7 @@ extension JSONReader {
         }
     }
 
-    /// What is wrong with an escape: its letter, or one of its four hex digits.
+    /// The fault of a malformed escape: an unknown letter, or fewer than four hex digits.
     private mutating func escapeFault() -> JSONError {
         scanner.pass()
         guard scanner.current == UInt8(ascii: "u") else {

@@ -123,7 +123,7 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// What a thread whose batch waits has to do next. If it has to lead, the group is already taken.
+    /// The next step of a thread whose batch waits. If it has to lead, the group is already taken.
     ///
     /// - Parameter isDue: whether the thread has waited as long as its patience allows.
     private static func duty(_ state: inout State, isDue: Bool) -> Duty {

@@ -5,7 +5,7 @@ struct AppendTransaction: ~Copyable {
     private let reader: LogReader
     /// Whether the table `keys` has entries. If so, the greatest keys alone do not prove that a key is new.
     private let hasDroppedKeys: Bool
-    /// What the writer will know after the commit. If the transaction is given up, this is of no use any more.
+    /// The writer's state after the commit. It is invalid once the transaction is given up.
     private var state: WriterState
     /// The events that this transaction adds, in order; the first has the sequence `base + 1` (I1).
     private var pending: [PreparedEvent] = []

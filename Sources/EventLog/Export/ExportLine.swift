@@ -2,7 +2,7 @@ import JSON
 
 /// Why a line is none of an exported log.
 public struct ExportFault: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, in lower case. Quotes names of members, never their values.
+    /// The fault, in lower case. Names members, and of values only the first 40 characters of a foreign format's name.
     public let description: String
 
     package init(_ description: String) {

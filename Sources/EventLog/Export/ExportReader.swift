@@ -52,7 +52,7 @@ extension ExportReader {
             throw ExportFault("it is no exported log: its first line has no \"format\"")
         }
         guard name == ExportWriter.format else {
-            throw ExportFault("its format is \(name), this program reads \(ExportWriter.format)")
+            throw ExportFault("its format is \(name.prefix(40)), this program reads \(ExportWriter.format)")
         }
         let what = line[.what]?.string
         guard what == "log" || what == "part" else { throw ExportFault("it is neither a log nor a part of one") }

@@ -1,14 +1,6 @@
 import CLMDB
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// One LMDB environment, open at most once at a time in this process (I6). The only owner of an `MDB_env`.
 ///
 /// Every transaction holds it strongly, so that it closes after the last of them: LMDB must not be closed under an open
@@ -28,11 +20,11 @@ final class Environment: @unchecked Sendable {
         /// either.
         case readOnly(locks: Bool)
 
-        fileprivate var creates: Bool {
+        var creates: Bool {
             if case .create = self { true } else { false }
         }
 
-        fileprivate var flags: UInt32 {
+        var flags: UInt32 {
             switch self {
             case .readWrite, .create: UInt32(MDB_NOTLS)
             case .readOnly(let locks): UInt32(MDB_NOTLS | MDB_RDONLY) | (locks ? 0 : UInt32(MDB_NOLOCK))
@@ -56,7 +48,7 @@ final class Environment: @unchecked Sendable {
     static let mapBytesInitial = 64 << 30
     /// Slots in the table of readers: one for each open read transaction, of all processes together. The process that
     /// makes `lock.mdb` decides. `Folder.checkEnvironment` refuses a table that is much larger than this one.
-    private static let readersMax: UInt32 = 1024
+    static let readersMax: UInt32 = 1024
 
     /// The folder with `data.mdb` and `lock.mdb`.
     private let folder: Folder
@@ -67,7 +59,7 @@ final class Environment: @unchecked Sendable {
     /// `nil` after `reopen` failed.
     private var handle: OpaquePointer?
     private let gate = Mutex(Gate())
-    /// What `reopen` needs to open the environment and its tables again.
+    /// The arguments with which `reopen` opens the environment and its tables again.
     private let names: [String]
     private let access: Access
     private let mapBytes: Int
@@ -119,62 +111,6 @@ final class Environment: @unchecked Sendable {
     deinit {
         if let handle { mdb_env_close(handle) }
         OpenDirectories.disclaim(directory)
-    }
-
-    /// The size of the map with which a file is opened: `least`, doubled until the file fits. LMDB itself would take the
-    /// size of the data; a writer stores the size, and `MetaPage.fault` counts one that is no power of two as damage.
-    private static func mapBytes(_ least: Int, for path: String) -> Int {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return least }
-        var bytes = least
-        while bytes < status.st_size, bytes < 1 << 60 { bytes *= 2 }
-        return bytes
-    }
-
-    private static func open(
-        _ folder: Folder,
-        _ data: FileIdentity?,
-        tableCount: Int,
-        access: Access,
-        mapBytes: Int
-    ) throws(LMDBError) -> OpaquePointer {
-        // LMDB would make a missing file.
-        guard data != nil || access.creates else { throw LMDBError(notFoundErrno, "open \(folder.path)") }
-        var created: OpaquePointer?
-        try check(mdb_env_create(&created), "make an environment")
-        guard let created else { throw LMDBError(MDB_INVALID, "make an environment") }
-        do {
-            try check(mdb_env_set_maxdbs(created, UInt32(tableCount)), "set the number of tables")
-            try check(mdb_env_set_maxreaders(created, readersMax), "set the number of readers")
-            let path = folder.pathForLibraries
-            let mapBytes = Self.mapBytes(mapBytes, for: "\(path)/\(Folder.dataFileName)")
-            try check(mdb_env_set_mapsize(created, mapBytes), "set the size of the map")
-            if DamagedPages.endsProcess.load(ordering: .relaxed) { clmdb_catch_assertions(created) }
-            try check(mdb_env_open(created, path, access.flags, 0o600), "open \(folder.path)")
-            try checkIdentity(of: created, data, folder)
-        } catch {
-            // LMDB requires this also after an opening that failed.
-            mdb_env_close(created)
-            throw error
-        }
-        var dead: Int32 = 0
-        // The slot of a reader that was killed would keep old pages from being used again.
-        _ = mdb_reader_check(created, &dead)
-        return created
-    }
-
-    /// Checks that LMDB opened the file that was looked at before (I22), or made one in this folder.
-    private static func checkIdentity(
-        of handle: OpaquePointer,
-        _ data: FileIdentity?,
-        _ folder: Folder
-    ) throws(LMDBError) {
-        var descriptor: Int32 = -1
-        try check(mdb_env_get_fd(handle, &descriptor), "look at what was opened")
-        let wanted = data ?? (try? folder.checkEnvironment()) ?? nil
-        guard wanted != nil, wanted == FileIdentity(of: descriptor) else {
-            throw LMDBError(notFoundErrno, "open \(folder.path), whose data file was exchanged meanwhile")
-        }
     }
 
     /// Opens the tables in the order of `names`. LMDB numbers them in the order of opening, so that a reopened

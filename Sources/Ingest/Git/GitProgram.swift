@@ -14,7 +14,7 @@ import Darwin
 struct GitProgram: Sendable {
     /// An absolute path; links are not resolved.
     private let executable: String
-    /// What `closed` made; not the caller's.
+    /// The environment that `closed` made; never the caller's.
     private let environment: [String: String]
     private let children: GitChildren
     /// The git directory that git uses.

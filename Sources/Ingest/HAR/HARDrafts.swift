@@ -7,7 +7,7 @@ public struct HARDrafts: DraftSequence {
     private let timeline: HARTimeline
     private let kind: HARKind
     private let source: SourceName
-    /// What was passed over, and not given out yet.
+    /// Issues of entries that were passed over; `next` has not given them out yet.
     private var issues: ArraySlice<IngestIssue>
     /// The index in `timeline.pieces` of the next piece.
     private var position = 0

@@ -100,7 +100,7 @@ struct HAREntry {
 
 /// One element of `_webSocketMessages`.
 struct HARMessage {
-    /// What a message is.
+    /// The content of a message, by its form.
     enum Content: Equatable {
         case frame(FrameDirection, [UInt8])
         /// The connection was closed, or (`isFailure`) failed.

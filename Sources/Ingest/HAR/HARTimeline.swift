@@ -17,7 +17,7 @@ struct HARTimeline {
         let ended: Int64
     }
 
-    /// What to make of a piece. `stream` stands for all events of one body; `failure` closes, too.
+    /// The kind of event that a piece becomes. `stream` stands for all events of one body; `failure` closes, too.
     enum What: UInt8 {
         case open, frame, event, answer, stream, close, failure
     }

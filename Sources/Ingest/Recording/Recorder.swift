@@ -14,7 +14,7 @@ public final class Recorder {
     private let source: SourceName
     private let lock: SourceLock
     private let progress: ((IngestSummary) -> Void)?
-    /// What was appended, found again or passed over so far.
+    /// Counts of the events appended, found again and passed over so far.
     private var summary = IngestSummary()
     /// The drafts taken since the last `pass` that was successful.
     private var batch = SourceBatch()

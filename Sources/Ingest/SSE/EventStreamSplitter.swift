@@ -30,7 +30,7 @@ struct EventStreamSplitter {
     private var lineCount = 0
     /// The number of bytes of a byte order mark seen so far; `nil` once none can begin or go on.
     private var markLength: Int? = 0
-    /// What the last byte ended, if it was a CR; an LF right after it belongs to it.
+    /// Tells what a CR as the last byte ended; an LF right after it belongs to the same line end.
     private var carriageReturn = CarriageReturn.none
     /// When that CR arrived; counts only for `endedEvent`.
     private var carriageReturnTime = Timestamp(seconds: 0)
@@ -160,7 +160,7 @@ extension EventStreamSplitter {
 /// The bytes of an event; once there are too many, their length and hash. Then at most 64 KiB wait to be hashed.
 private struct Buffer {
     private var bytes: [UInt8] = []
-    /// What was hashed already; `nil` while the event is kept whole.
+    /// Length and hash so far of an event that is too large to keep; `nil` while the event is kept whole.
     private var overflow: (length: Int, hasher: Hasher256)?
 
     var content: EventStreamSplitter.Event.Content {

@@ -82,7 +82,7 @@ protocol AuditPrinter {
     func end(_ summary: AuditSummary) throws
 }
 
-/// What an audit found and what it cannot show.
+/// The counts of an audit, and the reasons why it may lack something.
 struct AuditSummary {
     /// How many lines there are of each class.
     var counts: [AuditEntry.Class: Int] = [:]

@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 extension PlayCommand {
-    /// What ended the playback.
+    /// The reason why the playback ended.
     private enum End: Sendable {
         case played
         case signal(Int32)

@@ -91,7 +91,7 @@ extension OutputFile {
         }
     }
 
-    /// What a path stands for.
+    /// The target that a path names.
     private static func target(_ path: String, overwrites: Bool) throws -> Target {
         if let standard = openDescriptor(named: path) {
             // A copy, because `deinit` closes it.

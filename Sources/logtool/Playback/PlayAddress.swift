@@ -26,7 +26,7 @@ struct PlayAddress: Hashable, Sendable {
         return PlayAddress(host: known, port: port)
     }
 
-    /// What a host stands for. `localhost` is not resolved, because the resolver may name any address.
+    /// The addresses of the hosts that may be named. `localhost` is not resolved, because the resolver may name any address.
     private static let hosts = [
         "": "127.0.0.1", "127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1", "::1": "::1",
     ]

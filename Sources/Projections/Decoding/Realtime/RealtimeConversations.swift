@@ -78,7 +78,7 @@ extension RealtimeConversations {
         func isSame(as other: Standing) -> Bool { Sameness.areSame(title, other.title) }
     }
 
-    /// What the channel shows of the row; `nil` if the row does not exist.
+    /// The part of the row that the channel shows; `nil` if the row does not exist.
     private static func standing(_ register: RowRegister) -> Standing? {
         register.isPresent ? Standing(title: register.value(of: "title")?.string) : nil
     }
