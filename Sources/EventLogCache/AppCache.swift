@@ -23,7 +23,7 @@ public actor AppCache<Schema: CacheSchema> {
     private var current: Current?
 
     private struct Current {
-        var state: Workspace
+        var state: LogState
         var meta: CacheMeta
         /// The log's `decidedAt` when the state was folded. If it changes, the log was compacted.
         let decidedAt: SequenceNumber
@@ -38,21 +38,21 @@ public actor AppCache<Schema: CacheSchema> {
     ///   - log: The log. It may grow meanwhile, in this process or another one.
     ///   - database: The app's database. A rebuild replaces all of it: only what `Schema.carryOver` copies survives.
     ///   - profile: Whose reading of the events the cache follows.
-    ///   - snapshots: The name under which states are kept beside the log, so that the next run of the app need not
+    ///   - keeping: The name under which states are kept beside the log, so that the next run of the app need not
     ///     fold all events again; `nil` keeps none.
     public init(
         of log: EventStore,
         in database: DatabasePool,
         schema: Schema,
         profile: Profile = .canonical,
-        snapshots: SnapshotOptions? = nil
+        keeping: KeptStateOptions? = nil
     ) {
         (self.log, self.database, self.schema) = (log, database, schema)
         let used = schema.tables.values.reduce(into: Set<StateList>()) { $0.formUnion($1) }
         lists = StateList.all.filter { used.contains($0) }
         var options = ReplayOptions()
         options.profile = profile
-        options.snapshots = snapshots
+        options.keeping = keeping
         self.options = options
     }
 
@@ -102,7 +102,7 @@ extension AppCache {
     private func follow(_ known: consuming Current) throws -> CacheBatch? {
         let decidedAt = known.decidedAt
         var (state, meta) = (known.state, known.meta)
-        known = Current(state: Workspace(), meta: meta, decidedAt: decidedAt)
+        known = Current(state: LogState(), meta: meta, decidedAt: decidedAt)
         let changes = try log.read { session in
             // A compaction has dropped events that the state may still contain.
             guard session.decidedAt == decidedAt else { throw MovedOn() }
@@ -130,7 +130,7 @@ extension AppCache {
     private func write(
         _ list: StateList,
         _ changes: ChangedThings,
-        _ state: borrowing Workspace,
+        _ state: borrowing LogState,
         in database: Database
     ) throws -> Touched? {
         let asOf = CacheMeta.asOf(state)
@@ -174,7 +174,7 @@ extension AppCache {
         else { return nil }
         return try log.read { session in
             guard meta.canContinue(in: session) else { return nil }
-            var state = try Replay.workspace(of: session, through: meta.sequence, options: options)
+            var state = try Replay.logState(of: session, through: meta.sequence, options: options)
             let told = CacheMeta(
                 of: &state,
                 identity: try session.identity(),
@@ -187,7 +187,7 @@ extension AppCache {
 
     private func build() throws -> CacheBatch {
         var (state, identity, decidedAt) = try log.read { session in
-            (try Replay.workspace(of: session, options: options), try session.identity(), session.decidedAt)
+            (try Replay.logState(of: session, options: options), try session.identity(), session.decidedAt)
         }
         let meta = CacheMeta(of: &state, identity: identity, profile: options.profile, schema: schemaName)
         let next = try NextDatabase(beside: database)

@@ -63,7 +63,7 @@ extension Fixture {
     ) throws -> Hash256 {
         var options = ReplayOptions()
         options.profile = profile
-        var state = try Replay.workspace(of: session, through: point, options: options)
+        var state = try Replay.logState(of: session, through: point, options: options)
         return state.digest()
     }
 

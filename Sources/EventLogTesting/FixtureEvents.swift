@@ -61,8 +61,8 @@ struct FixtureEvents {
         return events.prefix { $0.envelope.sequence <= point }
     }
 
-    private func start(_ state: FixtureState) throws -> Workspace {
-        try Workspace(facts: facts, rules: state.profile.rules)
+    private func start(_ state: FixtureState) throws -> LogState {
+        try LogState(facts: facts, rules: state.profile.rules)
     }
 
     // MARK: - Reading

@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: ["copied", "linked", "written", "missing"])
     func aPlaceThatIsAnotherIsNoOwner(fault: String) throws {
         try make(path)
-        let place = path + "/cache-000001/" + PlaceStamp.fileName
+        let place = path + "/cache-000001/" + FolderStamp.fileName
         switch fault {
         case "copied":
             try FileManager.default.moveItem(atPath: place, toPath: place + ".old")

@@ -158,13 +158,13 @@ import Testing
     /// A run of the app that keeps states leaves one that the next run begins from.
     @Test func statesAreKeptWhereTheyAreWanted() async throws {
         try folder.makeLog(messages: 700, isLarge: true)
-        var snapshots = SnapshotOptions(build: "app")
-        snapshots.eventsMin = 100
+        var keeping = KeptStateOptions(build: "app")
+        keeping.eventsMin = 100
         _ = try await AppCache(of: log, in: pool, schema: ChatCacheV1()).step()
         #expect(try log.read { KeptStates(rules: [], build: "app").sequences(in: $0) }.isEmpty)
-        _ = try await AppCache(of: log, in: pool, schema: ChatCacheV2(), snapshots: snapshots).step()
+        _ = try await AppCache(of: log, in: pool, schema: ChatCacheV2(), keeping: keeping).step()
         #expect(try !log.read { KeptStates(rules: [], build: "app").sequences(in: $0) }.isEmpty)
-        let next = AppCache(of: log, in: pool, schema: ChatCacheV2(), snapshots: snapshots)
+        let next = AppCache(of: log, in: pool, schema: ChatCacheV2(), keeping: keeping)
         #expect(try await next.step() == nil, "the cache goes on from that state")
         #expect(try texts().count == 700)
     }

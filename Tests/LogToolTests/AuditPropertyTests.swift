@@ -10,7 +10,7 @@ import Testing
     @Test(arguments: Scenario.all)
     func ofEachScenarioItIsTheUnionOfAllHistories(scenario: Scenario) throws {
         let folder = try TemporaryDirectory()
-        let state = try scenario.log(in: folder).read { try Replay.workspace(of: $0) }
+        let state = try scenario.log(in: folder).read { try Replay.logState(of: $0) }
         try check(state)
     }
 
@@ -29,7 +29,7 @@ import Testing
                 )
             }
         )
-        let state = try log.store.read { try Replay.workspace(of: $0) }
+        let state = try log.store.read { try Replay.logState(of: $0) }
         #expect(try check(state) > 20, "seed \(seed)")
     }
 
@@ -54,7 +54,7 @@ import Testing
 
     /// - Returns: how many entries there are.
     @discardableResult
-    private func check(_ state: Workspace) throws -> Int {
+    private func check(_ state: LogState) throws -> Int {
         var expected: [String] = []
         state.forEachHistory { entity, entries in
             var known = JSONObject()

@@ -97,9 +97,9 @@ import Testing
         )
     }
 
-    private func build(_ store: EventStore, at path: String) throws -> (Workspace, CacheMeta) {
+    private func build(_ store: EventStore, at path: String) throws -> (LogState, CacheMeta) {
         let schema = try MappedSchema.own()
-        var state = try store.read { try Replay.workspace(of: $0) }
+        var state = try store.read { try Replay.logState(of: $0) }
         let meta = CacheMeta(of: &state, identity: [0], profile: .canonical, schema: schema.hash)
         let writer = CacheWriter(schema: schema, progress: Progress("building", isQuiet: true))
         let plan = RebuildPlan(whole: schema.map, because: "it is a test")

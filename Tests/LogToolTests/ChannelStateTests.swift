@@ -56,7 +56,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = try Self.gatewayLog(in: directory, seed: 9, parts: 3)
         try expectSame(store, points: 1)
-        let table = try store.derivedStore().table(ChannelIndex.name, version: SnapshotOptions.tableVersion("test"))
+        let table = try store.derivedStore().table(ChannelIndex.name, version: KeptStateOptions.tableVersion("test"))
         var entries: [(key: [UInt8], value: [UInt8])] = []
         try table.forEach { key, value in
             entries.append((Array(key), Array(value)))
@@ -79,8 +79,8 @@ import Testing
         let directory = try TemporaryDirectory()
         let id = EntityReference(kind: .message, parts: ["5"])
         var options = ReplayOptions()
-        options.snapshots = SnapshotOptions(build: "test")
-        options.snapshots?.channelEventsMin = 1
+        options.keeping = KeptStateOptions(build: "test")
+        options.keeping?.channelEventsMin = 1
         let find = { (store: EventStore) in
             try store.read { try Replay.indexedMessage(id, of: $0, options: options)?.reference.parts }
         }
@@ -91,7 +91,10 @@ import Testing
             #expect(try find(store) == ["app", "7", "5"])
             _ = try store.append([try Self.draft(Self.message(channel: 8, s: 2, content: "second"))])
             #expect(try find(store) == nil, "two messages fit")
-            let table = try store.derivedStore().table(ChannelIndex.name, version: SnapshotOptions.tableVersion("test"))
+            let table = try store.derivedStore().table(
+                ChannelIndex.name,
+                version: KeptStateOptions.tableVersion("test")
+            )
             try table.forEach(from: Array("m".utf8), to: Array("n".utf8)) { key, _ in
                 keys.append(Array(key))
                 return true
@@ -202,12 +205,12 @@ import Testing
         _ given: ReplayOptions = ReplayOptions()
     ) throws -> Int {
         var options = given
-        options.snapshots = SnapshotOptions(build: "test")
-        options.snapshots?.channelEventsMin = 1
+        options.keeping = KeptStateOptions(build: "test")
+        options.keeping?.channelEventsMin = 1
         let head = try store.read { $0.head }
         for number in 1...points {
             let point = SequenceNumber(head.rawValue * number / points)
-            var whole = try store.read { try Replay.workspace(of: $0, through: point, options: given) }
+            var whole = try store.read { try Replay.logState(of: $0, through: point, options: given) }
             let document = whole.document()
             for name in Self.channels(of: document) {
                 let reference = EntityReference(kind: .channel, parts: [name.source, name.id])
@@ -239,7 +242,7 @@ import Testing
         try store.read { session in
             var count = 0
             var touches: [EntityReference: Set<SequenceNumber>] = [:]
-            let whole = try Replay.workspace(
+            let whole = try Replay.logState(
                 of: session,
                 options: given,
                 observe: { event, state in

@@ -37,7 +37,7 @@ import Testing
         var states = try ([.canonical] + scenario.profiles).map { profile in
             var options = ReplayOptions()
             options.profile = profile
-            return try store.read { try Replay.workspace(of: $0, options: options) }
+            return try store.read { try Replay.logState(of: $0, options: options) }
         }
         let documents = states.indices.map { states[$0].document() }
         for index in states.indices {
@@ -61,7 +61,7 @@ import Testing
                 let points = (SequenceNumber(pair.0), SequenceNumber(pair.1))
                 let found = try Replay.differences(of: session, from: points.0, to: points.1, options: options)
                 var states = try [points.0, points.1].map {
-                    try Replay.workspace(of: session, through: $0, options: options)
+                    try Replay.logState(of: session, through: $0, options: options)
                 }
                 let whole = StateDiff.differences(states[0].document(), states[1].document())
                 #expect(found == whole, "\(profile.rawValue), \(pair)")

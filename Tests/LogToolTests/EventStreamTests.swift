@@ -17,12 +17,12 @@ import Testing
     @Test(arguments: apps)
     func theKeptDigestIsThatOfAFreshState(app: String) throws {
         try forEachStream(of: app) { events in
-            var kept = Workspace()
+            var kept = LogState()
             _ = kept.digest()
             for (index, event) in events.enumerated() {
                 kept.apply(event)
                 guard index % 8 == 7 || index == events.count - 1 else { continue }
-                var fresh = Workspace()
+                var fresh = LogState()
                 for event in events[...index] { fresh.apply(event) }
                 if kept.digest() != fresh.digest() { return true }
             }
@@ -34,12 +34,12 @@ import Testing
     func theKeptDigestOfAClientIsThatOfAFreshState(profile: Profile) throws {
         let app = profile.rawValue.split(separator: "-").first.map(String.init) ?? ""
         try forEachStream(of: app) { events in
-            var kept = Workspace(rules: profile.rules)
+            var kept = LogState(rules: profile.rules)
             _ = kept.digest()
             for (index, event) in events.enumerated() {
                 kept.apply(event)
                 guard index % 16 == 15 || index == events.count - 1 else { continue }
-                var fresh = Workspace(rules: profile.rules)
+                var fresh = LogState(rules: profile.rules)
                 for event in events[...index] { fresh.apply(event) }
                 if kept.digest() != fresh.digest() { return true }
             }
@@ -50,10 +50,10 @@ import Testing
     @Test(arguments: apps)
     func foldingAgainGivesTheSameBytes(app: String) throws {
         try forEachStream(of: app, mutatingBytes: true) { events in
-            var (first, second) = (Workspace(), Workspace())
+            var (first, second) = (LogState(), LogState())
             for event in events { first.apply(event) }
             for event in events { second.apply(event) }
-            return first.snapshotHash != second.snapshotHash || first.document() != second.document()
+            return first.normalFormHash != second.normalFormHash || first.document() != second.document()
         }
     }
 
@@ -63,7 +63,7 @@ import Testing
         let policy = RetentionPolicy(messagesPerChannel: 2)
         try forEachStream(of: app) { events in
             let half = events.count / 2
-            var whole = Workspace()
+            var whole = LogState()
             for event in events[..<half] { whole.apply(event) }
             whole = whole.retained(by: policy)
             // A log with nothing to drop is left alone.
@@ -73,7 +73,7 @@ import Testing
                 whole.apply(event)
                 folded.apply(event)
             }
-            return whole.snapshotHash != folded.snapshotHash
+            return whole.normalFormHash != folded.normalFormHash
         }
     }
 
@@ -81,19 +81,19 @@ import Testing
     @Test(arguments: apps)
     func aSavedStateGoesOnAsIfItHadNotBeenSaved(app: String) throws {
         try forEachStream(of: app, mutatingBytes: true) { events in
-            var walked = Workspace()
-            var whole = Workspace()
+            var walked = LogState()
+            var whole = LogState()
             for event in events { whole.apply(event) }
-            let expected = whole.snapshotHash
+            let expected = whole.normalFormHash
             for (index, event) in events.enumerated() {
                 walked.apply(event)
-                guard let pieces = try? walked.pieces(whole: true), var loaded = try? SavedState([pieces]).workspace()
+                guard let pieces = try? walked.pieces(whole: true), var loaded = try? SavedState([pieces]).logState()
                 else { return true }
-                if loaded.snapshotHash != walked.snapshotHash || loaded.document() != walked.document() {
+                if loaded.normalFormHash != walked.normalFormHash || loaded.document() != walked.document() {
                     return true
                 }
                 for event in events[(index + 1)...] { loaded.apply(event) }
-                if loaded.snapshotHash != expected || loaded.digest() != whole.digest() { return true }
+                if loaded.normalFormHash != expected || loaded.digest() != whole.digest() { return true }
             }
             return false
         }
@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: apps)
     func savingsThatFollowOneAnotherMakeTheState(app: String) throws {
         try forEachStream(of: app, mutatingBytes: true) { events in
-            var walked = Workspace()
+            var walked = LogState()
             var savings: [[[UInt8]]] = []
             for (index, event) in events.enumerated() {
                 walked.apply(event)
@@ -111,7 +111,7 @@ import Testing
                 guard let pieces = try? walked.pieces(whole: false) else { return true }
                 walked.noteSaved()
                 savings.append(pieces)
-                guard var loaded = try? SavedState(savings).workspace(), loaded.snapshotHash == walked.snapshotHash,
+                guard var loaded = try? SavedState(savings).logState(), loaded.normalFormHash == walked.normalFormHash,
                     loaded.document() == walked.document()
                 else { return true }
                 if index % 3 == 0 { walked = loaded }
@@ -124,13 +124,13 @@ import Testing
         let directory = try TemporaryDirectory()
         let lists = try EventStream.whole(of: Scenario.all, in: directory)
         var random = SeededGenerator(seed: 3)
-        var state = Workspace()
+        var state = LogState()
         for event in EventStream(of: lists, seed: 4, mutatingBytes: false).events { state.apply(event) }
         let pieces = try state.pieces(whole: true)
         for (index, piece) in pieces.enumerated() {
             for length in stride(from: 0, to: piece.count, by: 97) {
                 let short = pieces[..<index] + [Array(piece.prefix(length))]
-                #expect(throws: (any Error).self) { try SavedState([Array(short)]).workspace() }
+                #expect(throws: (any Error).self) { try SavedState([Array(short)]).logState() }
             }
         }
         for _ in 0..<200 {
@@ -139,7 +139,7 @@ import Testing
             let offset = Int.random(in: 0..<pieces[index].count, using: &random)
             other[index][offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             // Whether it is refused or read as another state: it must come back.
-            _ = try? SavedState([other]).workspace()
+            _ = try? SavedState([other]).logState()
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
     func aDigestStandsForOneState(app: String) throws {
         var digests: [Hash256: [UInt8]] = [:]
         try forEachStream(of: app) { events in
-            var state = Workspace()
+            var state = LogState()
             for event in events {
                 state.apply(event)
                 let content = Self.digested(&state)
@@ -192,16 +192,16 @@ import Testing
     private static let known = Mutex<[String: [[RecordedEvent]]]>([:])
 
     /// The state that a compaction of these events leaves: from the facts and the kept events alone.
-    private static func refolded(_ events: ArraySlice<RecordedEvent>, into state: Workspace) throws -> Workspace {
+    private static func refolded(_ events: ArraySlice<RecordedEvent>, into state: LogState) throws -> LogState {
         let kept = state.neededSequences
-        var folded = try Workspace(facts: state.facts(keeping: kept))
+        var folded = try LogState(facts: state.facts(keeping: kept))
         for event in events where kept.contains(event.envelope.sequence.rawValue) { folded.apply(event) }
         folded.sequence = state.sequence
         return folded
     }
 
     /// What a digest covers, as text: the document without what only sequences and time make of it.
-    private static func digested(_ state: inout Workspace) -> [UInt8] {
+    private static func digested(_ state: inout LogState) -> [UInt8] {
         var document = state.document().object ?? JSONObject()
         for name in ["format", "profile", "asOf", "sequence", "digest", "typing", "sessionAggregates"] {
             document[name] = nil

@@ -24,7 +24,7 @@ import Testing
         let again = try events.record(LineReader(file)) { try EventStore.openOrCreate(at: path) }
         #expect(again.appended == 0)
         #expect(again.duplicates == first.appended + first.duplicates)
-        var state = try EventStore.open(at: path).read { try Replay.workspace(of: $0) }
+        var state = try EventStore.open(at: path).read { try Replay.logState(of: $0) }
         #expect(Golden.difference(state.document().lines + "\n", from: scenario.golden()) == nil)
     }
 

@@ -24,7 +24,7 @@ import Testing
         var next: SequenceNumber?
 
         init(_ store: EventStore, again drafts: [DraftEvent]) throws {
-            var state = try store.read { try Replay.workspace(of: $0) }
+            var state = try store.read { try Replay.logState(of: $0) }
             document = state.document(DocumentOptions()).text
             histories = try [1001, 1290, 1295, 1325, 1331, 1400].map { id in
                 let reference = try EntityArgument.parse("message:guild/10/\(id)")

@@ -30,12 +30,12 @@ import Testing
             }
         )
         var options = ReplayOptions()
-        options.snapshots = SnapshotOptions(build: "test")
-        options.snapshots?.eventsMin = 500
+        options.keeping = KeptStateOptions(build: "test")
+        options.keeping?.eventsMin = 500
         options.chunkEvents = 500
-        let first = try store.read { try Replay.workspace(of: $0, options: options).snapshotHash }
+        let first = try store.read { try Replay.logState(of: $0, options: options).normalFormHash }
         let kept = try store.read { KeptStates(rules: [], build: "test").sequences(in: $0) }
         #expect(kept.isEmpty != isKept, "\(kept)")
-        #expect(try store.read { try Replay.workspace(of: $0, options: options).snapshotHash } == first)
+        #expect(try store.read { try Replay.logState(of: $0, options: options).normalFormHash } == first)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         let path = folder.path("L")
         // README: begin
         let log = try EventStore.open(at: path)
-        var state = try log.read { try Replay.workspace(of: $0, through: Point("head")?.resolve(in: $0)) }
+        var state = try log.read { try Replay.logState(of: $0, through: Point("head")?.resolve(in: $0)) }
         let messages = state.document()["messages"]?.array ?? []
         #expect(messages.count == 3)
         #expect(messages.last?["content"]?.string == "message 3")

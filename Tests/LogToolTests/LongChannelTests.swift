@@ -12,13 +12,13 @@ import Testing
         let branch = GeneratedBranch(messages: 2000, seed: 20_260_119)
         try Self.makeRepository(of: branch, at: directory.path("chat"))
         let store = try Self.ingest(directory.path("chat"), into: directory)
-        let full = try store.read { try Replay.workspace(of: $0) }
+        let full = try store.read { try Replay.logState(of: $0) }
         #expect(full.rows(in: .messages, asOf: Timestamp(seconds: 0)).count == branch.liveCount)
 
         let policy = RetentionPolicy(messagesPerChannel: 500)
         let summary = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
         var retained = full.retained(by: policy)
-        var found = try store.read { try Replay.workspace(of: $0) }
+        var found = try store.read { try Replay.logState(of: $0) }
         #expect(summary.digest == retained.digest())
         #expect(found.digest() == retained.digest())
         #expect(summary.channels.map(\.after) == [500])
@@ -37,7 +37,7 @@ import Testing
         let directory = try TemporaryDirectory()
         try Self.git(["clone", "-q", "-b", "vibechannel", bundle.path, directory.path("chat")])
         let store = try Self.ingest(directory.path("chat"), into: directory)
-        var state = try store.read { try Replay.workspace(of: $0) }
+        var state = try store.read { try Replay.logState(of: $0) }
         let document = state.document()
         let messages = document["messages"]?.array ?? []
         #expect(document["channels"]?.array?.compactMap { $0["id"]?.string } == ["general", "random"])

@@ -15,11 +15,11 @@ import Testing
 
     private static let options: ReplayOptions = {
         var options = ReplayOptions()
-        options.snapshots = SnapshotOptions(build: "test")
-        options.snapshots?.eventsMin = 5
-        options.snapshots?.bytesFactors = (0, 0)
-        options.snapshots?.decodedPercentMax = nil
-        options.snapshots?.channelEventsMin = 1
+        options.keeping = KeptStateOptions(build: "test")
+        options.keeping?.eventsMin = 5
+        options.keeping?.bytesFactors = (0, 0)
+        options.keeping?.decodedPercentMax = nil
+        options.keeping?.channelEventsMin = 1
         options.chunkEvents = 5
         return options
     }()
@@ -51,7 +51,7 @@ import Testing
 
     private func digest(_ store: EventStore, _ options: ReplayOptions = ReplayOptions()) throws -> Hash256 {
         try store.read { session in
-            var state = try Replay.workspace(of: session, options: options)
+            var state = try Replay.logState(of: session, options: options)
             return state.digest()
         }
     }
@@ -117,7 +117,7 @@ import Testing
         let check = try DerivedCheck.run(on: store, build: "test")
         #expect(check.damage == nil)
         #expect(check.states > 3)
-        #expect(check.journals > 0)
+        #expect(check.postings > 0)
         #expect(check.keys > 0)
         #expect(try DerivedCheck.run(on: store, build: "test").states == check.states)
     }
@@ -132,7 +132,7 @@ import Testing
             let kept = states.sequences(in: session)
             let sequence = try #require(kept.last)
             let forger = try log("forger", saying: "forgery")
-            let state = try forger.read { try Replay.workspace(of: $0, through: sequence) }
+            let state = try forger.read { try Replay.logState(of: $0, through: sequence) }
             let saving = try states.saving(of: state, base: nil, payloadBytes: 0, in: session)
             states.remove(sequence, in: session)
             let table = states.writableTable(in: session)
@@ -148,7 +148,7 @@ import Testing
     @Test func aForgedJournalIsFoundAndDropped() throws {
         let store = try log("L")
         try makeDerivedData(of: store)
-        let table = try store.derivedStore().table(ChannelIndex.name, version: SnapshotOptions.tableVersion("test"))
+        let table = try store.derivedStore().table(ChannelIndex.name, version: KeptStateOptions.tableVersion("test"))
         var forged: [(key: [UInt8], value: [UInt8])] = []
         try table.forEach(from: Array("j".utf8)) { key, value in
             let text = String(decoding: value, as: UTF8.self)

@@ -51,8 +51,8 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     func keepsItsDigestUpToDate(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
         let store = try client.log(in: directory)
-        var kept = Workspace(rules: client.profile.rules)
-        var fresh = Workspace(rules: client.profile.rules)
+        var kept = LogState(rules: client.profile.rules)
+        var fresh = LogState(rules: client.profile.rules)
         _ = kept.digest()
         for event in try store.allEvents() {
             kept.apply(event)
@@ -66,12 +66,12 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     func goesOnFromASavedState(client: ClientScenario) throws {
         let directory = try TemporaryDirectory()
         let events = try client.log(in: directory).allEvents()
-        var whole = Workspace(rules: client.profile.rules)
+        var whole = LogState(rules: client.profile.rules)
         for event in events { whole.apply(event) }
         for count in events.indices {
-            var state = Workspace(rules: client.profile.rules)
+            var state = LogState(rules: client.profile.rules)
             for event in events[..<count] { state.apply(event) }
-            state = try SavedState([state.pieces(whole: true)]).workspace()
+            state = try SavedState([state.pieces(whole: true)]).logState()
             for event in events[count...] { state.apply(event) }
             #expect(state.document() == whole.document(), "saved after \(count) events")
         }
@@ -156,7 +156,7 @@ struct ClientScenario: CustomTestStringConvertible, Sendable {
     private func body(of store: EventStore, _ rules: ReadingRules) throws -> JSONValue {
         var options = ReplayOptions()
         options.rules = rules
-        var state = try store.read { try Replay.workspace(of: $0, options: options) }
+        var state = try store.read { try Replay.logState(of: $0, options: options) }
         var document = state.document().object ?? JSONObject()
         document["digest"] = nil
         return .object(document)

@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: Scenario.all)
     func givesTheExpectedState(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()
-        var state = try scenario.log(in: directory).read { try Replay.workspace(of: $0) }
+        var state = try scenario.log(in: directory).read { try Replay.logState(of: $0) }
         let difference = Golden.difference(state.document().lines + "\n", from: scenario.golden())
         #expect(difference == nil)
     }
@@ -23,7 +23,7 @@ import Testing
             let directory = try TemporaryDirectory()
             let store = try scenario.log(in: directory, through: point)
             #expect(try store.read { $0.head } == point, "the scenario has no event \(point)")
-            var state = try store.read { try Replay.workspace(of: $0) }
+            var state = try store.read { try Replay.logState(of: $0) }
             let golden = scenario.golden(of: FixtureState(.canonical, at: point))
             #expect(Golden.difference(state.document().lines + "\n", from: golden) == nil)
         }
@@ -33,7 +33,7 @@ import Testing
     func givesTheExpectedGaps(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()
         let store = try scenario.log(in: directory)
-        let gaps = try store.read { try Replay.workspace(of: $0) }.gaps
+        let gaps = try store.read { try Replay.logState(of: $0) }.gaps
         let lines = gaps.map { source, gap in
             "\(gap.from) \(gap.to.map(\.description) ?? "open") \(source) \(gap.topic ?? "-") \(gap.reason)\n"
         }
@@ -56,8 +56,8 @@ import Testing
     func keepsItsDigestUpToDate(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()
         let store = try scenario.log(in: directory)
-        var kept = Workspace()
-        var fresh = Workspace()
+        var kept = LogState()
+        var fresh = LogState()
         _ = kept.digest()
         for event in try store.allEvents() {
             kept.apply(event)
@@ -73,12 +73,12 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = try scenario.log(in: directory)
         let policy = RetentionPolicy(messagesPerChannel: keep)
-        let before = try store.read { try Replay.workspace(of: $0) }
+        let before = try store.read { try Replay.logState(of: $0) }
         let summary = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
-        let after = try store.read { try Replay.workspace(of: $0) }
+        let after = try store.read { try Replay.logState(of: $0) }
         let isLeftAlone = summary.events.before == summary.events.after
         let expected = isLeftAlone ? before : before.retained(by: policy)
-        #expect(after.snapshotHash == expected.snapshotHash)
+        #expect(after.normalFormHash == expected.normalFormHash)
         let again = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_001))
         #expect(again.events.before == again.events.after)
         #expect(again.digest == summary.digest)

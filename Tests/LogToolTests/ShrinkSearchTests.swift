@@ -55,7 +55,7 @@ import Testing
     func aConjunctionShrinksToItsEvents(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let whole = try Self.candidate(events: 120, seed: UInt64(seed))
-        var state = Workspace()
+        var state = LogState()
         state.apply(whole.events.map(\.draft))
         let live = state.rows(in: .messages, asOf: Timestamp(seconds: 0)).compactMap { row -> String? in
             guard let source = row["source"]?.string, let channel = row["channel"]?.string else { return nil }
@@ -136,7 +136,7 @@ import Testing
         let payload = try JSONValue.parse(try #require(found.search.best.events.first).draft.payload)
         #expect(payload["t"]?.string == "MESSAGE_CREATE" && payload["s"] != nil)
         #expect((payload["d"]?["content"]?.string ?? "").count < 3)
-        var state = Workspace()
+        var state = LogState()
         state.apply(found.search.best.events.map(\.draft))
         #expect(state.issues.isEmpty)
     }

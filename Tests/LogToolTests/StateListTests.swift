@@ -21,7 +21,7 @@ import Testing
     func listsOfTheDocumentHaveItsRows(scenario: Scenario) throws {
         let directory = try TemporaryDirectory()
         let store = try scenario.log(in: directory)
-        var state = try store.read { try Replay.workspace(of: $0) }
+        var state = try store.read { try Replay.logState(of: $0) }
         let document = state.document()
         for section in Section.allCases {
             var rows: [JSONValue] = []
@@ -80,7 +80,7 @@ import Testing
     private func forEachRow(of scenario: Scenario, _ body: (StateList, JSONValue) -> Void) throws {
         let directory = try TemporaryDirectory()
         let store = try scenario.log(in: directory)
-        let state = try store.read { try Replay.workspace(of: $0) }
+        let state = try store.read { try Replay.logState(of: $0) }
         for list in StateList.all {
             state.forEachRow(of: list, asOf: state.clock ?? Timestamp(seconds: 0)) { body(list, $0) }
         }

@@ -11,7 +11,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let store = try scenario.log(in: directory)
         try store.read { session in
-            var state = try Replay.workspace(of: session, options: Self.options(keeps: false))
+            var state = try Replay.logState(of: session, options: Self.options(keeps: false))
             let document = state.document()
             for keeps in [false, true, true] {
                 let summary = try Replay.summary(of: session, options: Self.options(keeps: keeps))
@@ -47,10 +47,10 @@ import Testing
         let store = try Scenario.all[0].log(in: directory)
         try store.read { session in
             let actual = try Replay.summary(of: session)
-            var other = Workspace()
+            var other = LogState()
             let forged = StateSummary(&other)
             #expect(forged != actual)
-            var options = SnapshotOptions(build: "test")
+            var options = KeptStateOptions(build: "test")
             options.eventsMin = 0
             try KeptSummary.keep(forged, in: session, options)
         }
@@ -64,8 +64,8 @@ import Testing
         var options = ReplayOptions()
         options.retained = true
         guard keeps else { return options }
-        options.snapshots = SnapshotOptions(build: "test")
-        options.snapshots?.eventsMin = 0
+        options.keeping = KeptStateOptions(build: "test")
+        options.keeping?.eventsMin = 0
         return options
     }
 }

@@ -10,12 +10,12 @@ import Testing
     func keptEventsAndFactsGiveTheRetainedState(seed: UInt64) throws {
         var traffic = AnswerTraffic(seed: seed)
         let events = traffic.events(240)
-        var workspace = Workspace()
-        for event in events.prefix(180) { Self.apply(event, to: &workspace) }
-        var retained = workspace.retained(by: RetentionPolicy(messagesPerChannel: 2))
+        var logState = LogState()
+        for event in events.prefix(180) { Self.apply(event, to: &logState) }
+        var retained = logState.retained(by: RetentionPolicy(messagesPerChannel: 2))
         let needed = retained.neededSequences
         let held = Set(events.prefix(180).map(\.envelope.sequence.rawValue)).intersection(needed)
-        var refolded = try Workspace(facts: retained.facts(keeping: held))
+        var refolded = try LogState(facts: retained.facts(keeping: held))
         for event in events.prefix(180) where held.contains(event.envelope.sequence.rawValue) {
             Self.apply(event, to: &refolded)
         }
@@ -33,7 +33,7 @@ import Testing
     func noBytesAtAllStopADecoder(seed: UInt64) {
         var traffic = AnswerTraffic(seed: seed)
         var random = SeededGenerator(seed: seed)
-        var workspace = Workspace()
+        var logState = LogState()
         for event in traffic.events(300) {
             var payload = event.payload
             for _ in 0..<Int.random(in: 0...3, using: &random) where !payload.isEmpty {
@@ -41,16 +41,16 @@ import Testing
                 if Bool.random(using: &random) { payload[index] = UInt8.random(in: 0...255, using: &random) }
                 if Int.random(in: 0...3, using: &random) == 0 { payload.removeSubrange(index...) }
             }
-            payload.withUnsafeBytes { workspace.apply(event.envelope, payload: $0) }
+            payload.withUnsafeBytes { logState.apply(event.envelope, payload: $0) }
         }
-        #expect(!workspace.issues.isEmpty)
+        #expect(!logState.issues.isEmpty)
     }
 
-    private static func apply(_ event: RecordedGateway.Event, to workspace: inout Workspace) {
-        event.payload.withUnsafeBytes { workspace.apply(event.envelope, payload: $0) }
+    private static func apply(_ event: RecordedGateway.Event, to logState: inout LogState) {
+        event.payload.withUnsafeBytes { logState.apply(event.envelope, payload: $0) }
     }
 
-    private static func difference(_ left: Workspace, _ right: Workspace) -> String? {
-        firstDifference(left.snapshotLines, right.snapshotLines)
+    private static func difference(_ left: LogState, _ right: LogState) -> String? {
+        firstDifference(left.normalFormLines, right.normalFormLines)
     }
 }

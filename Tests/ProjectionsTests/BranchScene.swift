@@ -112,7 +112,7 @@ struct BranchScene {
         return needed
     }
 
-    var snapshot: [String] { scene.snapshot + decoder.snapshotLines(scene.names) }
+    var normalForm: [String] { scene.normalForm + decoder.normalFormLines(scene.names) }
 }
 
 extension BranchScene {

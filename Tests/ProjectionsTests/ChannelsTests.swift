@@ -74,7 +74,7 @@ import Testing
         let sequence = scene.apply(change)
         #expect(scene.needed.isEmpty)
         let (retained, refolded) = try scene.compacted([(sequence, [change])], keep: 1)
-        #expect(retained.snapshot == refolded.snapshot)
+        #expect(retained.normalForm == refolded.normalForm)
         #expect(history(refolded, "7") == ["created"])
     }
 }

@@ -180,5 +180,5 @@ struct ChatScene {
         return sequences
     }
 
-    var snapshot: [String] { messages.snapshotLines(names) + channels.snapshotLines(names) }
+    var normalForm: [String] { messages.normalFormLines(names) + channels.normalFormLines(names) }
 }

@@ -67,11 +67,11 @@ import Testing
 
 /// A log's state as one client shows it, made event by event.
 private struct Log {
-    private var workspace: Workspace
+    private var logState: LogState
     private var count: UInt64 = 0
 
     init(_ profile: Profile) {
-        workspace = Workspace(rules: profile.rules)
+        logState = LogState(rules: profile.rules)
     }
 
     var texts: [String?] { rows("messages", "content") }
@@ -86,7 +86,7 @@ private struct Log {
     func rows(_ section: String, _ member: String) -> [String?] { mutableRows(section).map { $0[member]?.string } }
 
     private func mutableRows(_ section: String) -> [JSONValue] {
-        var copy = workspace
+        var copy = logState
         return copy.document()[section]?.array ?? []
     }
 
@@ -127,6 +127,6 @@ private struct Log {
             kind: kind,
             attributes: named
         )
-        Array(payload.utf8).withUnsafeBytes { workspace.apply(envelope, payload: $0) }
+        Array(payload.utf8).withUnsafeBytes { logState.apply(envelope, payload: $0) }
     }
 }

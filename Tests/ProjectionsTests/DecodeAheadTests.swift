@@ -14,11 +14,11 @@ import Testing
         try Self.fill(store)
         var options = ReplayOptions()
         let (ahead, alone) = try store.read { session in
-            let ahead = try Replay.workspace(of: session, options: options)
+            let ahead = try Replay.logState(of: session, options: options)
             options.decodesAhead = false
-            return (ahead, try Replay.workspace(of: session, options: options))
+            return (ahead, try Replay.logState(of: session, options: options))
         }
-        #expect(ahead.snapshotHash == alone.snapshotHash)
+        #expect(ahead.normalFormHash == alone.normalFormHash)
         #expect(ahead.sequence == alone.sequence)
         #expect(ahead.clock == alone.clock)
         #expect(ahead.issues.map(\.issue.reason) == alone.issues.map(\.issue.reason))
@@ -29,10 +29,10 @@ import Testing
     /// A replay that fails never hands over the batch that it was filling.
     @Test(arguments: 1...4)
     func aQueueEndsWithBatchesThatWereNeverHandedOver(count: Int) {
-        let queue = FoldingQueue(Workspace())
+        let queue = FoldingQueue(LogState())
         for _ in 0..<count { #expect(!queue.freeBatch().isFull) }
         queue.wait()
-        #expect(queue.workspace.sequence == .zero)
+        #expect(queue.logState.sequence == .zero)
     }
 
     @Test func theDigestOfEveryEventEndsInThatOfTheWhole() throws {
@@ -41,14 +41,14 @@ import Testing
         try Self.fill(store, count: 600)
         var last: Hash256?
         var whole = try store.read { session in
-            try Replay.workspace(of: session) { _, state in
+            try Replay.logState(of: session) { _, state in
                 last = state.digest()
                 return true
             }
         }
         let atOnce = whole.digest()
         #expect(last == atOnce)
-        var refolded = try store.read { try Replay.workspace(of: $0) }
+        var refolded = try store.read { try Replay.logState(of: $0) }
         #expect(refolded.digest() == atOnce)
     }
 
@@ -62,7 +62,7 @@ import Testing
         var expected: [SequenceNumber: Hash256] = [:]
         var found: [SequenceNumber] = []
         try store.read { session in
-            _ = try Replay.workspace(of: session, through: SequenceNumber(count)) { event, state in
+            _ = try Replay.logState(of: session, through: SequenceNumber(count)) { event, state in
                 expected[event.sequence] = state.digest()
                 return true
             }
@@ -95,16 +95,16 @@ import Testing
         let store = try EventStore.openOrCreate(at: folder.path("a.eventlog"))
         try Self.fill(store, count: 1200)
         try store.read { session in
-            let half = try Replay.workspace(of: session, through: SequenceNumber(700))
-            var loaded = try SavedState([half.pieces(whole: true)]).workspace()
-            #expect(loaded.snapshotHash == half.snapshotHash)
+            let half = try Replay.logState(of: session, through: SequenceNumber(700))
+            var loaded = try SavedState([half.pieces(whole: true)]).logState()
+            #expect(loaded.normalFormHash == half.normalFormHash)
             try loaded.begin(session)
             try session.forEachEvent(in: SequenceNumber(701)...session.head) { event in
                 event.withPayload { loaded.apply(event.envelope, payload: $0) }
                 return true
             }
-            var whole = try Replay.workspace(of: session)
-            #expect(loaded.snapshotHash == whole.snapshotHash)
+            var whole = try Replay.logState(of: session)
+            #expect(loaded.normalFormHash == whole.normalFormHash)
             #expect(loaded.digest() == whole.digest())
         }
     }

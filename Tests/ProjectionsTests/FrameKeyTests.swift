@@ -63,7 +63,7 @@ import Testing
 
     @Test func aPlainFrameThatWasMadeToCollideCountsToo() throws {
         let frames = try Self.colliding()
-        var workspace = Workspace()
+        var logState = LogState()
         for (index, frame) in frames.enumerated() {
             let envelope = Envelope(
                 sequence: SequenceNumber(UInt64(index + 1)),
@@ -74,11 +74,11 @@ import Testing
             )
             try frame.withUnsafeBytes { bytes in
                 try #require(PlainFrame(envelope, payload: bytes) != nil)
-                workspace.apply(envelope, payload: bytes)
+                logState.apply(envelope, payload: bytes)
             }
         }
         let content = try #require(try JSONValue.parse(frames[1])["d"]?["content"]?.string)
-        let state = workspace.document().canonicalText
+        let state = logState.document().canonicalText
         #expect(state.contains(String(decoding: JSONValue.string(content).canonicalBytes, as: UTF8.self)))
     }
 

@@ -12,23 +12,26 @@ import Testing
         for frame in frames.prefix(200) { frame.play(in: &scene) }
         var retained = scene.retained(keep: 3)
         var refolded = try retained.refolded()
-        try #require(firstDifference(retained.snapshot, refolded.snapshot) == nil, "seed \(seed)")
+        try #require(firstDifference(retained.normalForm, refolded.normalForm) == nil, "seed \(seed)")
         #expect(retained.allRowTexts == refolded.allRowTexts, "seed \(seed)")
         #expect(retained.needed == refolded.needed, "seed \(seed)")
         let twice = try refolded.retained(keep: 3).refolded()
-        #expect(firstDifference(twice.snapshot, refolded.snapshot) == nil, "seed \(seed)")
+        #expect(firstDifference(twice.normalForm, refolded.normalForm) == nil, "seed \(seed)")
         for event in scene.tail(frames.suffix(60)) {
             retained.apply(event)
             refolded.apply(event)
             guard event.sequence % 10 == 0 else { continue }
             try #require(
-                firstDifference(retained.snapshot, refolded.snapshot) == nil,
+                firstDifference(retained.normalForm, refolded.normalForm) == nil,
                 "seed \(seed), sequence \(event.sequence)"
             )
         }
         let again = refolded.retained(keep: 3)
         let once = try again.refolded()
-        #expect(firstDifference(once.snapshot, again.snapshot) == nil, "seed \(seed), compacted again after the tail")
+        #expect(
+            firstDifference(once.normalForm, again.normalForm) == nil,
+            "seed \(seed), compacted again after the tail"
+        )
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)

@@ -26,7 +26,7 @@ import Testing
         var random = RandomBranch(seed: seed, moves: true)
         for _ in 0..<50 { random.step() }
         let (retained, refolded) = try random.branch.compacted(keep: 2)
-        #expect(firstDifference(retained.snapshot, refolded.snapshot) == nil, "seed \(seed)")
+        #expect(firstDifference(retained.normalForm, refolded.normalForm) == nil, "seed \(seed)")
         let again = try refolded.compacted(keep: 2)
         #expect(again.refolded.events.map(\.sequence) == refolded.events.map(\.sequence), "seed \(seed)")
         var (left, right) = (random, random)
@@ -36,7 +36,7 @@ import Testing
             left.step()
             right.step()
         }
-        #expect(firstDifference(left.branch.snapshot, right.branch.snapshot) == nil, "seed \(seed)")
+        #expect(firstDifference(left.branch.normalForm, right.branch.normalForm) == nil, "seed \(seed)")
     }
 }
 

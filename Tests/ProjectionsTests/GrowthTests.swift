@@ -42,10 +42,10 @@ import Testing
 
     private static let policy = RetentionPolicy(messagesPerChannel: 10)
 
-    private static func fold(_ events: some Sequence<Event>, from start: Workspace = Workspace()) -> Workspace {
-        var workspace = start
-        for event in events { event.payload.withUnsafeBytes { workspace.apply(event.envelope, payload: $0) } }
-        return workspace
+    private static func fold(_ events: some Sequence<Event>, from start: LogState = LogState()) -> LogState {
+        var logState = start
+        for event in events { event.payload.withUnsafeBytes { logState.apply(event.envelope, payload: $0) } }
+        return logState
     }
 
     /// Compacts what the events give; checks that facts and kept events give the same, for a tail of further events too,
@@ -53,21 +53,21 @@ import Testing
     private static func compacted(_ traffic: Traffic, tail count: Int = 20) throws -> Remains {
         let (events, tail) = (traffic.events.dropLast(count), traffic.events.suffix(count))
         let whole = fold(events)
-        var condensing = Workspace()
+        var condensing = LogState()
         condensing.condensesIssues = true
         let retained = whole.retained(by: policy)
-        #expect(fold(events, from: condensing).retained(by: policy).snapshotHash == retained.snapshotHash)
+        #expect(fold(events, from: condensing).retained(by: policy).normalFormHash == retained.normalFormHash)
         let kept = retained.neededSequences
         let facts = retained.facts(keeping: kept)
         let refolded = fold(
             events.filter { kept.contains($0.envelope.sequence.rawValue) },
-            from: try Workspace(facts: facts)
+            from: try LogState(facts: facts)
         )
-        #expect(refolded.snapshotHash == retained.snapshotHash)
+        #expect(refolded.normalFormHash == retained.normalFormHash)
         let again = refolded.retained(by: policy)
         #expect(again.neededSequences == kept && again.facts(keeping: kept) == facts)
         let (left, right) = (fold(tail, from: retained), fold(tail, from: refolded))
-        #expect(left.snapshotHash == right.snapshotHash)
+        #expect(left.normalFormHash == right.normalFormHash)
         let community = retained.sources.map(\.parts.community)
         return Remains(
             keptCount: kept.count,
@@ -167,7 +167,7 @@ import Testing
         try traffic.dispatch("PRESENCE_UPDATE", presence(1), seconds: 0)
         try traffic.dispatch("PRESENCE_UPDATE", presence(2), seconds: 86_400 * 31)
         var retained = Self.fold(traffic.events).retained(by: Self.policy)
-        let users = { (state: Workspace) in
+        let users = { (state: LogState) in
             state.rows(in: .presences, asOf: Timestamp(seconds: 0)).map { $0["user"]?.string }
         }
         #expect(users(retained) == ["2"])

@@ -60,10 +60,10 @@ import Testing
     }
 
     @Test(arguments: hostile)
-    func journalsOfHostileIDsAreFoundAtOnce(numbers: [UInt64]) {
-        var journals = ChannelJournals()
-        for number in numbers { journals.add(.reference, at: SequenceNumber(1), of: Self.id(number), source: 0) }
-        #expect(journals.stepCount < Self.stepsPerEntry * numbers.count)
+    func postingsOfHostileIDsAreFoundAtOnce(numbers: [UInt64]) {
+        var postings = ChannelPostings()
+        for number in numbers { postings.add(.reference, at: SequenceNumber(1), of: Self.id(number), source: 0) }
+        #expect(postings.stepCount < Self.stepsPerEntry * numbers.count)
     }
 
     @Test func manyNamesOfOneLengthOfOneAuthorAreFoundAtOnce() {

@@ -85,7 +85,7 @@ import Testing
             fresh.apply(event)
             #expect(known.issues == fresh.issues)
         }
-        #expect(known.snapshot() == fresh.snapshot() && known.touched == fresh.touched)
+        #expect(known.normalForm() == fresh.normalForm() && known.touched == fresh.touched)
         #expect(known.rows(in: .items).count > 3)
     }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite struct JournalTests {
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func framesComeBackAsTheyWereWritten(seed: UInt64) throws {
-        var writer = JournalWriter()
+        var writer = PostingWriter()
         var expected: [String] = []
         for (number, frame) in Self.frames(seed).enumerated() {
             let sequence = SequenceNumber(UInt64(number * number + 1))
@@ -25,7 +25,7 @@ import Testing
         }
         var found: [String] = []
         writer.bytes.withUnsafeBytes { bytes in
-            var reader = JournalReader(bytes, channel: EntityID(number: 9) ?? .none)
+            var reader = PostingReader(bytes, channel: EntityID(number: 9) ?? .none)
             while let entry = reader.next() {
                 if entry == .plain { found.append(Self.text(reader.frame, reader.event)) }
             }
@@ -37,7 +37,7 @@ import Testing
 
     @Test func anyBytesAreReadToTheirEnd() {
         var random = SeededGenerator(seed: 5)
-        var writer = JournalWriter()
+        var writer = PostingWriter()
         for (number, frame) in Self.frames(3).enumerated() {
             frame.withUnsafeBytes { bytes in
                 guard let plain = PlainFrameScanner.frame(bytes) else { return }
@@ -50,7 +50,7 @@ import Testing
             var fold = ChannelFold(.logtool, channel: "9")
             _ = bytes.withUnsafeBytes { fold.addShared($0, through: SequenceNumber(.max)) }
             bytes.withUnsafeBytes { bytes in
-                var reader = JournalReader(bytes, channel: fold.channel)
+                var reader = PostingReader(bytes, channel: fold.channel)
                 while let entry = reader.next() {
                     if entry == .plain { _ = Self.text(reader.frame, reader.event) }
                 }

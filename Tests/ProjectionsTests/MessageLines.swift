@@ -6,17 +6,17 @@ extension Messages {
     /// Everything that each message remembers, as text made of its record, sorted by channel and id.
     func messageLines(_ names: Names) -> [String] {
         let places = (0..<store.count).sorted { store.key(at: $0).precedes(store.key(at: $1), names) }
-        return places.map { store.record(at: $0).snapshot(names: names).canonicalText }
+        return places.map { store.record(at: $0).normalForm(names: names).canonicalText }
     }
 }
 
 extension MessageRecord {
-    func snapshot(names: Names) -> JSONValue {
+    func normalForm(names: Names) -> JSONValue {
         var members = key.members(names)
-        members["standing"] = standing.snapshot
-        members["current"] = current?.snapshot(names: names)
-        members["entries"] = .array(entries.map { $0.snapshot(names: names) })
-        members["reactions"] = .array(sortedReactions(names).map { $0.snapshot(names: names) })
+        members["standing"] = standing.normalForm
+        members["current"] = current?.normalForm(names: names)
+        members["entries"] = .array(entries.map { $0.normalForm(names: names) })
+        members["reactions"] = .array(sortedReactions(names).map { $0.normalForm(names: names) })
         members["placedBy"] = placedBy.map { .string(String($0)) }
         members["relatives"] = .array(relatives.sorted { $0.precedes($1, names) }.map { .object($0.members(names)) })
         return .object(members)
@@ -32,43 +32,43 @@ extension MessageRecord {
 }
 
 extension MessageRecord.Reaction {
-    fileprivate func snapshot(names: Names) -> JSONValue {
+    fileprivate func normalForm(names: Names) -> JSONValue {
         .array([.string(emoji.string), .string(names.text(user)), .bool(isPresent), .string(String(sequence))])
     }
 }
 
 extension MessageRecord.Standing {
-    fileprivate var snapshot: JSONValue {
+    fileprivate var normalForm: JSONValue {
         switch self {
         case .nowhere: .string("nowhere")
         case .live: .string("live")
-        case .deleted(let end): end.snapshot
+        case .deleted(let end): end.normalForm
         }
     }
 }
 
 extension MessageRecord.End {
-    fileprivate var snapshot: JSONValue {
+    fileprivate var normalForm: JSONValue {
         .object([
             "cause": .string(cause.rawValue),
             "forever": .bool(permanence == .forever),
-            "at": deletedAt?.snapshot,
+            "at": deletedAt?.normalForm,
             "by": .text(deletedBy),
-            "since": since.snapshot,
+            "since": since.normalForm,
         ])
     }
 }
 
 extension MessageRecord.Entry {
-    fileprivate func snapshot(names: Names) -> JSONValue {
-        var members: JSONObject = ["event": event.snapshot, "change": .string(happening.word)]
-        members["revision"] = revision?.snapshot(names: names)
+    fileprivate func normalForm(names: Names) -> JSONValue {
+        var members: JSONObject = ["event": event.normalForm, "change": .string(happening.word)]
+        members["revision"] = revision?.normalForm(names: names)
         members["new"] = .bool(isNewRevision)
         members["replaced"] = isReplaced ? .bool(true) : nil
-        members["time"] = remoteTime?.snapshot
+        members["time"] = remoteTime?.normalForm
         members["by"] = .text(by)
         switch happening {
-        case .deleted(let end): members["end"] = end.snapshot
+        case .deleted(let end): members["end"] = end.normalForm
         case .moved(let from, let to):
             members["from"] = .object(from.members(names))
             members["to"] = .object(to.members(names))
@@ -80,19 +80,19 @@ extension MessageRecord.Entry {
 
 extension MessageRevision {
     /// The whole version, with times to the nanosecond.
-    fileprivate func snapshot(names: Names) -> JSONValue {
+    fileprivate func normalForm(names: Names) -> JSONValue {
         var members = saying.members(names: names)
-        members["version"] = version?.snapshot
-        members["created"] = saying.createdAt?.snapshot
-        members["edited"] = saying.editedAt?.snapshot
-        members["order"] = order.snapshot
+        members["version"] = version?.normalForm
+        members["created"] = saying.createdAt?.normalForm
+        members["edited"] = saying.editedAt?.normalForm
+        members["order"] = order.normalForm
         members["form"] = .text(saying.form?.hex)
         return .object(members)
     }
 }
 
 extension MessageOrder {
-    fileprivate var snapshot: JSONValue {
+    fileprivate var normalForm: JSONValue {
         switch self {
         case .byID: .string("id")
         case .byCreation: .string("creation")

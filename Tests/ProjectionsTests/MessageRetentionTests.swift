@@ -19,12 +19,12 @@ import Testing
         var scene = ChatScene()
         for id in 1...3 { scene.apply(scene.message("m", String(id))) }
         scene.messages.retain(RetentionPolicy(messagesPerChannel: 1), names: scene.names)
-        let before = scene.snapshot
+        let before = scene.normalForm
         scene.apply(scene.message("edited", "1", edited: 99))
         scene.apply(scene.delete("2"))
         scene.apply(scene.reaction("A", on: "1", by: "5"))
         scene.apply(.message(.stands(scene.key("7", "1"), .nowhere)))
-        #expect(scene.snapshot == before)
+        #expect(scene.normalForm == before)
         #expect(scene.issues.isEmpty)
     }
 
@@ -33,9 +33,9 @@ import Testing
         for id in 1...9 { scene.apply(scene.message("m", String(id))) }
         scene.apply(scene.delete("4"))
         scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
-        let once = scene.snapshot
+        let once = scene.normalForm
         scene.messages.retain(RetentionPolicy(messagesPerChannel: 2), names: scene.names)
-        #expect(scene.snapshot == once)
+        #expect(scene.normalForm == once)
     }
 
     @Test func aKeptMessageKeepsTheKeyThatItMovedFrom() throws {
@@ -46,7 +46,7 @@ import Testing
         add([.message(.moved(from: scene.key("general", "a"), to: scene.key("random", "a"), remoteTime: nil, by: nil))])
         for id in ["b", "c"] { add([.message(.written(scene.file("m", id, date: 1)))]) }
         let (retained, refolded) = try scene.compacted(stream, keep: 1)
-        #expect(retained.snapshot == refolded.snapshot)
+        #expect(retained.normalForm == refolded.normalForm)
         var result = refolded
         #expect(result.history("random", "a") == ["created", "moved"])
     }
@@ -58,7 +58,7 @@ import Testing
         add([scene.message("re", "1", replyTo: "2")])
         add([scene.message("re", "2", replyTo: "1")])
         let (retained, refolded) = try scene.compacted(stream, keep: 1)
-        #expect(retained.snapshot == refolded.snapshot)
+        #expect(retained.normalForm == refolded.normalForm)
         #expect(refolded.issues == scene.issues)
     }
 
@@ -69,12 +69,12 @@ import Testing
         var scene = stream.scene
         for event in events.prefix(110) { scene.apply(event.changes, at: event.sequence) }
         let (retained, refolded) = try scene.compacted(Array(events.prefix(110)), keep: 3)
-        #expect(retained.snapshot == refolded.snapshot, "seed \(seed)")
+        #expect(retained.normalForm == refolded.normalForm, "seed \(seed)")
         #expect(retained.document == refolded.document, "seed \(seed)")
         #expect(retained.needed == refolded.needed, "seed \(seed)")
         #expect(retained.touchesNothingMore(than: refolded, tail: Array(events.suffix(50))), "seed \(seed)")
         let again = try refolded.compacted(Array(events.prefix(110)), keep: 3)
-        #expect(again.refolded.snapshot == refolded.snapshot, "seed \(seed)")
+        #expect(again.refolded.normalForm == refolded.normalForm, "seed \(seed)")
     }
 
     @Test(arguments: 1...24 as ClosedRange<UInt64>)
@@ -98,7 +98,7 @@ extension ChatScene {
             right.apply(event.changes, at: event.sequence)
             guard left.document == right.document else { return false }
         }
-        return left.snapshot == right.snapshot
+        return left.normalForm == right.normalForm
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
         let folder = try TemporaryDirectory()
         let store = try Self.open(log, in: folder)
         #expect(try store.verify().damage == nil)
-        var state = try store.read { try Replay.workspace(of: $0) }
+        var state = try store.read { try Replay.logState(of: $0) }
         let golden = Self.formats.appending(path: log + ".json")
         let difference = Golden.difference(state.document().lines + "\n", from: golden)
         #expect(difference == nil, "\(difference ?? "")")

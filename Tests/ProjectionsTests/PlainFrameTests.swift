@@ -187,7 +187,7 @@ private struct TwoWays {
     /// A packed message has the hash of its record.
     private func expectRecordsHashAlike() {
         let store = short.parts.messages.store
-        var writer = MessageSnapshotWriter(short.context.names)
+        var writer = MessageNormalFormWriter(short.context.names)
         for place in 0..<store.count {
             let (hash, expected) = (
                 writer.hash(ofMessageAt: place, in: store), writer.hash(of: store.record(at: place))
@@ -198,8 +198,8 @@ private struct TwoWays {
 
     func expectSameStates() {
         var lines: (short: [String], long: [String]) = ([], [])
-        short.snapshot { lines.short.append($0.canonicalText) }
-        long.snapshot { lines.long.append($0.canonicalText) }
+        short.normalForm { lines.short.append($0.canonicalText) }
+        long.normalForm { lines.long.append($0.canonicalText) }
         lines.short += short.parts.messages.messageLines(short.context.names)
         lines.long += long.parts.messages.messageLines(long.context.names)
         #expect(lines.short == lines.long)

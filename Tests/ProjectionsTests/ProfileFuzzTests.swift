@@ -37,9 +37,9 @@ import Testing
     func anyFrameLeavesAStateThatAgreesWithItsDigest(profile: Profile, seed: UInt64) throws {
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        var kept = Workspace(rules: profile.rules)
-        var fresh = Workspace(rules: profile.rules)
-        var canonical = Workspace()
+        var kept = LogState(rules: profile.rules)
+        var fresh = LogState(rules: profile.rules)
+        var canonical = LogState()
         _ = kept.digest()
         for sequence in 1...600 {
             let envelope = Envelope(

@@ -123,9 +123,9 @@ struct RecordedGateway {
     }
 
     /// Everything, hidden parts included.
-    var snapshot: [String] {
+    var normalForm: [String] {
         let parts: [any StatePart] = [decoder, channels, messages, community]
-        return parts.flatMap { $0.snapshotLines(names) }
+        return parts.flatMap { $0.normalFormLines(names) }
     }
 
     var needed: Set<UInt64> {

@@ -17,8 +17,8 @@ import Testing
                 try scene.receive(traffic.frame(), over: traffic.connection())
             }
             savings.append(try scene.save())
-            let loaded = try SavedState(savings).workspace()
-            #expect(loaded.snapshotHash == scene.state.snapshotHash, "after \(scene.sequence) events")
+            let loaded = try SavedState(savings).logState()
+            #expect(loaded.normalFormHash == scene.state.normalFormHash, "after \(scene.sequence) events")
             if Bool.random(using: &random) { scene.state = loaded }
         }
     }
@@ -36,7 +36,7 @@ import Testing
                 savings.append(try scene.save())
             }
         }
-        #expect(try SavedState(savings).workspace().snapshotHash == scene.state.snapshotHash)
+        #expect(try SavedState(savings).logState().normalFormHash == scene.state.normalFormHash)
     }
 
     @Test func savingsThatDoNotFollowOneAnotherAreRefused() throws {
@@ -47,19 +47,19 @@ import Testing
             for _ in 0..<40 { try scene.receive(traffic.frame(), over: nil) }
             savings.append(try scene.save())
         }
-        #expect(throws: (any Error).self) { try SavedState([savings[0], savings[2]]).workspace() }
-        #expect(throws: (any Error).self) { try SavedState([savings[1]]).workspace() }
-        #expect(throws: (any Error).self) { try SavedState([savings[0], savings[0]]).workspace() }
+        #expect(throws: (any Error).self) { try SavedState([savings[0], savings[2]]).logState() }
+        #expect(throws: (any Error).self) { try SavedState([savings[1]]).logState() }
+        #expect(throws: (any Error).self) { try SavedState([savings[0], savings[0]]).logState() }
         for index in savings[3].indices {
             var short = savings[3]
             short.removeSubrange(index...)
-            #expect(throws: (any Error).self) { try SavedState(savings[..<3] + [short]).workspace() }
+            #expect(throws: (any Error).self) { try SavedState(savings[..<3] + [short]).logState() }
         }
     }
 }
 
 private struct Scene {
-    var state = Workspace()
+    var state = LogState()
     private(set) var sequence: UInt64 = 0
     private let source: SourceName
     private let kind: EventKind

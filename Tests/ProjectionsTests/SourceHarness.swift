@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Projections
 
-/// One source as a workspace runs it, cut down to what the tests of items, sessions, prompts and rows need.
+/// One source as a state runs it, cut down to what the tests of items, sessions, prompts and rows need.
 struct SourceHarness {
     var items = Items()
     var sessions = Sessions()
@@ -121,8 +121,8 @@ struct SourceHarness {
     var messageRows: [String] { rows(in: .messages) }
 
     /// The whole state of every part as text.
-    func snapshot() -> [String] {
-        parts.flatMap { $0.snapshotLines(names) }
+    func normalForm() -> [String] {
+        parts.flatMap { $0.normalFormLines(names) }
     }
 
     /// What the digest covers: all rows as text, without what only sequences make of them.

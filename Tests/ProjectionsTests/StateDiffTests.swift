@@ -89,8 +89,8 @@ import Testing
     }
 
     @Test func sameDigestMeansNoDifferenceAndTheOtherWayRound() throws {
-        var states = try [["m1", "m2", "m3"], ["m1", "m3", "m2"], ["m1"], []].map { try workspace($0) }
-        states += try [["m1", "m2", "m3"], ["m1", "m3", "m2"]].map { try workspace($0, startingWith: ["m2", "m1"]) }
+        var states = try [["m1", "m2", "m3"], ["m1", "m3", "m2"], ["m1"], []].map { try logState($0) }
+        states += try [["m1", "m2", "m3"], ["m1", "m3", "m2"]].map { try logState($0, startingWith: ["m2", "m1"]) }
         var known = states.map { state in
             var state = state
             return (digest: state.digest(), document: state.document())
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func theOrderOfAListIsInTheDigestAlsoStepByStep() throws {
-        var walked = try workspace(["m1", "m2", "m3"])
+        var walked = try logState(["m1", "m2", "m3"])
         let first = walked.digest()
         try apply(["m3", "m1", "m2"], seconds: 5, to: &walked)
         #expect(walked.digest() != first)
@@ -144,18 +144,18 @@ import Testing
         #"{"sequence":"1","source":"\#(source)","reason":"\#(reason)"}"#
     }
 
-    private func workspace(_ ids: [String], startingWith start: [String]? = nil) throws -> Workspace {
-        var workspace = Workspace()
+    private func logState(_ ids: [String], startingWith start: [String]? = nil) throws -> LogState {
+        var logState = LogState()
         if let start {
-            try apply(start, seconds: 1, to: &workspace)
-            _ = workspace.digest()
+            try apply(start, seconds: 1, to: &logState)
+            _ = logState.digest()
         }
-        try apply(ids, seconds: 2, to: &workspace)
-        return workspace
+        try apply(ids, seconds: 2, to: &logState)
+        return logState
     }
 
     /// One conversation's row, with these messages in this order.
-    private func apply(_ ids: [String], seconds: Int, to workspace: inout Workspace) throws {
+    private func apply(_ ids: [String], seconds: Int, to logState: inout LogState) throws {
         let messages = ids.map { #"{"id":"\#($0)","role":"user","content":"\#($0)"}"# }.joined(separator: ",")
         let frame = RealtimeFrames.change(
             "UPDATE",
@@ -165,6 +165,6 @@ import Testing
             record: #"{"id":"c","messages":[\#(messages)]}"#
         )
         let event = try TestEvent.frame(UInt64(seconds), frame)
-        event.payload.withUnsafeBytes { workspace.apply(event.envelope, payload: $0) }
+        event.payload.withUnsafeBytes { logState.apply(event.envelope, payload: $0) }
     }
 }

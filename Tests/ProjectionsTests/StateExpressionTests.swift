@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct StateExpressionTests {
     /// Channel 10 with three messages, one of them deleted; channel 20 with one; one frame that cannot be read.
-    private static func state() throws -> Workspace {
-        var state = Workspace()
+    private static func state() throws -> LogState {
+        var state = LogState()
         let frames = [
             #"{"op":10,"d":{"heartbeat_interval":45000}}"#,
             #"{"op":0,"s":1,"t":"CHANNEL_CREATE","d":{"id":"10","type":0,"name":"general","guild_id":"1","position":7}}"#,
@@ -18,7 +18,7 @@ import Testing
         return state
     }
 
-    private static func apply(_ frame: String, to state: inout Workspace) throws {
+    private static func apply(_ frame: String, to state: inout LogState) throws {
         let sequence = state.sequence.rawValue + 1
         let envelope = Envelope(
             sequence: SequenceNumber(sequence),

@@ -10,7 +10,7 @@ struct StateTrace {
         let paths = CommandLine.arguments.dropFirst()
         for path in paths {
             try EventStore.open(at: path).read { session in
-                var state = try Replay.workspace(of: session) { event, state in
+                var state = try Replay.logState(of: session) { event, state in
                     print(event.sequence, state.digest())
                     return true
                 }

@@ -84,7 +84,7 @@ struct AppCacheBenchmark {
         let store = try EventStore.open(at: log)
         let pool = try DatabasePool(path: cache)
         func build(_ schema: some CacheSchema) async throws {
-            let cache = AppCache(of: store, in: pool, schema: schema, snapshots: SnapshotOptions(build: "benchmark"))
+            let cache = AppCache(of: store, in: pool, schema: schema, keeping: KeptStateOptions(build: "benchmark"))
             try await cache.step()
         }
         if version == "1" { try await build(ChatCacheV1()) } else { try await build(ChatCacheV3()) }

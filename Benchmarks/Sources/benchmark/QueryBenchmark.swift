@@ -49,7 +49,7 @@ struct QueryBenchmark {
             let name = EntityReference("channel:" + arguments[1])
         else { return }
         var options = ReplayOptions()
-        options.snapshots = SnapshotOptions(build: build)
+        options.keeping = KeptStateOptions(build: build)
         let store = try EventStore.open(at: arguments[0])
         let states = try store.read {
             try Replay.channels(named: name, of: $0, through: SequenceNumber(sequence), options: options)

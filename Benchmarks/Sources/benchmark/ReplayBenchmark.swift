@@ -63,20 +63,20 @@ struct ReplayBenchmark {
 
     private func rate(_ count: Int, _ seconds: Double) -> Double { Double(count) / seconds }
 
-    private func replay(_ store: EventStore, ahead: Bool = false) throws -> Workspace {
+    private func replay(_ store: EventStore, ahead: Bool = false) throws -> LogState {
         var options = ReplayOptions()
         options.decodesAhead = ahead
-        return try store.read { try Replay.workspace(of: $0, options: options) }
+        return try store.read { try Replay.logState(of: $0, options: options) }
     }
 
     /// What is decoded is kept by the first replay, and read by those that follow.
-    private func keptReplay(_ store: EventStore) throws -> Workspace {
-        try store.read { try Replay.workspace(of: $0, options: keeping) }
+    private func keptReplay(_ store: EventStore) throws -> LogState {
+        try store.read { try Replay.logState(of: $0, options: keeping) }
     }
 
     private var keeping: ReplayOptions {
         var options = ReplayOptions()
-        options.snapshots = SnapshotOptions(build: "benchmark")
+        options.keeping = KeptStateOptions(build: "benchmark")
         return options
     }
 

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// It is an LMDB environment of its own, `cache-NNNNNN/` beside `gen-NNNNNN/`, made when something is first stored. It
 /// may be wrong only by being absent: every value carries a checksum, the environment belongs to one log, one
-/// generation and the place where it was made (`PlaceStamp`), and it is removed with that generation. Deleting it
+/// generation and the place where it was made (`FolderStamp`), and it is removed with that generation. Deleting it
 /// changes no answer. Commits are synced, so a power loss leaves the state of some commit (`docs/decisions/0002`). Any
 /// number of threads and processes may use it.
 public final class DerivedStore: Sendable {
@@ -94,7 +94,7 @@ extension DerivedStore {
         do {
             guard let folder = try directory.folder.folder(name) else { return nil }
             // Nothing that was made elsewhere is opened, whether or not it came with a copy of the log.
-            guard let place = try PlaceStamp.hash(of: folder) else {
+            guard let place = try FolderStamp.hash(of: folder) else {
                 try? directory.removeCache(name)
                 return nil
             }
@@ -138,7 +138,7 @@ extension DerivedStore {
         try folder.removeFolder(draft)
         do {
             let made = try folder.makeFolder(draft)
-            try fill(made, owner.bytes(at: try PlaceStamp.make(in: made)))
+            try fill(made, owner.bytes(at: try FolderStamp.make(in: made)))
             try folder.move(draft, to: name)
         } catch {
             try? folder.removeFolder(draft)

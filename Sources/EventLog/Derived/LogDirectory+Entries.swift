@@ -28,7 +28,7 @@ extension LogDirectory {
         guard try folder.kind(of: name) != .file, let cache = try folder.folder(name) else { return }
         try cache.checkEnvironment()
         for name in DerivedStore.fileNames { try check(name, in: cache, isWritten: true) }
-        try check(PlaceStamp.fileName, in: cache, isWritten: false)
+        try check(FolderStamp.fileName, in: cache, isWritten: false)
     }
 
     /// Checks one entry as a file; a missing one passes.

@@ -29,9 +29,9 @@ struct SecretScan {
     /// Outermost first.
     private var containers: [Container] = []
     /// The places of secrets, in the order of the text.
-    private var found: [SecretPlace] = []
+    private var found: [SecretRange] = []
     /// The places that are secrets if the op may be IDENTIFY or RESUME.
-    private var gatewayTokens: [SecretPlace] = []
+    private var gatewayTokens: [SecretRange] = []
     /// The values of `op` in the outermost object, as they are written; a frame may name it twice.
     private var ops: [Substring] = []
 
@@ -41,10 +41,10 @@ struct SecretScan {
     }
 
     /// The secrets found so far. All candidates count, because after a fault the op may be unknown.
-    var placesSoFar: [SecretPlace] { found + gatewayTokens }
+    var placesSoFar: [SecretRange] { found + gatewayTokens }
 
     /// Reads the whole text and returns its secrets.
-    mutating func run() throws(JSONError) -> [SecretPlace] {
+    mutating func run() throws(JSONError) -> [SecretRange] {
         let markLength = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var tokens = JSONTokens(bytes, from: markLength)
         while let token = try tokens.next() { take(token) }
@@ -98,7 +98,7 @@ extension SecretScan {
 
     /// Takes a string value. A string that is no secret as a whole may still contain one, in a URL or a header.
     private mutating func takeString(_ token: JSONToken) {
-        let place = SecretPlace(range: token.range)
+        let place = SecretRange(range: token.range)
         switch standing {
         case .secret: found.append(place)
         case .gatewayToken: gatewayTokens.append(place)
@@ -116,7 +116,7 @@ extension SecretScan {
 
     /// Takes a number value. A secret number leaves as a string, so that the rest still parses.
     private mutating func takeNumber(_ token: JSONToken) {
-        let place = SecretPlace(range: token.range, needsQuotes: true)
+        let place = SecretRange(range: token.range, needsQuotes: true)
         switch standing {
         case .secret: found.append(place)
         case .gatewayToken: gatewayTokens.append(place)

@@ -68,16 +68,16 @@ struct SecretText {
     }
 
     /// The place in the frame of a range of the text.
-    private func place(_ range: Range<Int>) -> SecretPlace {
-        guard let places else { return SecretPlace(range: start + range.lowerBound..<start + range.upperBound) }
-        return SecretPlace(range: places[range.lowerBound]..<places[range.upperBound])
+    private func place(_ range: Range<Int>) -> SecretRange {
+        guard let places else { return SecretRange(range: start + range.lowerBound..<start + range.upperBound) }
+        return SecretRange(range: places[range.lowerBound]..<places[range.upperBound])
     }
 }
 
 extension SecretText {
     /// The values of secret parameters of URLs: after `?`, `&`, `#` or `;`, a name, `=`.
-    func parameters() -> [SecretPlace] {
-        var found: [SecretPlace] = []
+    func parameters() -> [SecretRange] {
+        var found: [SecretRange] = []
         var index = 0
         while let equals = text[index...].firstIndex(of: 0x3D) {
             index = equals + 1
@@ -96,8 +96,8 @@ extension SecretText {
     }
 
     /// The credentials of Authorization headers: the name, a colon, a scheme, and what follows it.
-    func credentials() -> [SecretPlace] {
-        var found: [SecretPlace] = []
+    func credentials() -> [SecretRange] {
+        var found: [SecretRange] = []
         var word = Word()
         var index = 0
         while let end = wordEnd("authorization", from: index) {
@@ -121,8 +121,8 @@ extension SecretText {
     }
 
     /// The values of secret members in a text that is not JSON, and the secrets in its URLs and headers.
-    func members(isGateway: Bool) -> [SecretPlace] {
-        var found: [SecretPlace] = parameters() + credentials()
+    func members(isGateway: Bool) -> [SecretRange] {
+        var found: [SecretRange] = parameters() + credentials()
         var word = Word()
         var index = 0
         while index < text.count {

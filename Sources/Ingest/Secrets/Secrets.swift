@@ -21,7 +21,7 @@ struct Secrets {
 
     /// Redacts a payload of a kind. Cost: one quick pass over the bytes; a full scan only if `SecretName.mayOccur`.
     static func redact(_ payload: [UInt8], kind: EventKind) -> Redaction {
-        let places = payload.withUnsafeBufferPointer { bytes -> [SecretPlace] in
+        let places = payload.withUnsafeBufferPointer { bytes -> [SecretRange] in
             guard SecretName.mayOccur(in: bytes) else { return [] }
             // An event of a stream is lines, each with a field's name; only what comes behind may be JSON.
             if kind == .serverSentEvent { return placesInLines(bytes) }
@@ -31,7 +31,7 @@ struct Secrets {
     }
 
     /// The secrets of a text that should be JSON; `isJSON` is false if it is not.
-    static func places(in bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) -> (found: [SecretPlace], isJSON: Bool) {
+    static func places(in bytes: UnsafeBufferPointer<UInt8>, isGateway: Bool) -> (found: [SecretRange], isJSON: Bool) {
         var scan = SecretScan(bytes, isGateway: isGateway)
         do throws(JSONError) {
             return (try scan.run(), true)
@@ -43,8 +43,8 @@ struct Secrets {
 
     /// The secrets of an event of a stream. Each line is searched as a text of its own; if not all `data` lines are
     /// JSON, they are also searched joined.
-    private static func placesInLines(_ bytes: UnsafeBufferPointer<UInt8>) -> [SecretPlace] {
-        var places: [SecretPlace] = []
+    private static func placesInLines(_ bytes: UnsafeBufferPointer<UInt8>) -> [SecretRange] {
+        var places: [SecretRange] = []
         var data = JoinedText()
         var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         while start < bytes.count {
@@ -76,7 +76,7 @@ struct Secrets {
 
     /// Replaces the places, which may overlap and come in any order. Of a place that overlaps an earlier one, only the
     /// rest is replaced.
-    private static func replace(_ places: [SecretPlace], in payload: [UInt8]) -> Redaction {
+    private static func replace(_ places: [SecretRange], in payload: [UInt8]) -> Redaction {
         var redacted: [UInt8] = []
         var copied = 0
         var count = 0
@@ -117,27 +117,27 @@ private struct JoinedText {
     }
 
     /// The places in the event of a place in the joined text: one for each line that it overlaps.
-    func places(of place: SecretPlace) -> [SecretPlace] {
+    func places(of place: SecretRange) -> [SecretRange] {
         lines.indices.compactMap { index in
             let line = lines[index]
             // Without the LF, which is not in the event at that place.
             let end = index + 1 < lines.count ? lines[index + 1].joined - 1 : text.count
             let range = place.range.clamped(to: line.joined..<end)
             guard !range.isEmpty else { return nil }
-            return SecretPlace(range: range, needsQuotes: place.needsQuotes).moved(by: line.event - line.joined)
+            return SecretRange(range: range, needsQuotes: place.needsQuotes).moved(by: line.event - line.joined)
         }
     }
 }
 
 /// The place of a secret.
-struct SecretPlace: Equatable {
+struct SecretRange: Equatable {
     /// The secret's bytes, counted from the payload's first byte, or from that of the text that was searched.
     let range: Range<Int>
     /// True if the substitute needs quotes to be JSON, because the secret is a number.
     var needsQuotes = false
 
-    func moved(by offset: Int) -> SecretPlace {
-        SecretPlace(range: range.lowerBound + offset..<range.upperBound + offset, needsQuotes: needsQuotes)
+    func moved(by offset: Int) -> SecretRange {
+        SecretRange(range: range.lowerBound + offset..<range.upperBound + offset, needsQuotes: needsQuotes)
     }
 }
 

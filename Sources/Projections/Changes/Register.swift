@@ -41,10 +41,10 @@ struct Register<Value: Codable & Hashable & Sendable>: Codable, Sendable {
         for entry in entries { sequences.insert(entry.event.sequence.rawValue) }
     }
 
-    func snapshot(_ value: (Value) -> JSONValue) -> JSONValue {
+    func normalForm(_ value: (Value) -> JSONValue) -> JSONValue {
         .array(
             entries.map { entry in
-                .object(["event": entry.event.snapshot, "value": entry.value.map(value)])
+                .object(["event": entry.event.normalForm, "value": entry.value.map(value)])
             }
         )
     }

@@ -247,23 +247,25 @@ extension RowRegister {
         )
     }
 
-    /// The whole register, for snapshots; positions as times and sequences.
-    func snapshot() -> JSONValue {
+    /// The whole register, for normal forms; positions as times and sequences.
+    func normalForm() -> JSONValue {
         .object([
-            "floor": floor?.position.snapshot,
+            "floor": floor?.position.normalForm,
             "isDeleted": floor.map { .bool($0.isDelete) },
-            "lastUpdate": lastUpdate?.snapshot,
+            "lastUpdate": lastUpdate?.normalForm,
             "columns": .array(
                 columns.map { column in
                     .array([
                         .string(column.name), column.content?.value ?? .null,
-                        .array([column.content?.position, column.named, column.lacked].map { $0?.snapshot ?? .null }),
+                        .array(
+                            [column.content?.position, column.named, column.lacked].map { $0?.normalForm ?? .null }
+                        ),
                     ])
                 }
             ),
             "identities": .array(
                 neededIdentities.sorted { $0.value < $1.value }.map {
-                    .array([.string($0.key.hex), $0.value.snapshot])
+                    .array([.string($0.key.hex), $0.value.normalForm])
                 }
             ),
             "changedAt": .array(changedAt.map { .int($0) }),
@@ -272,5 +274,5 @@ extension RowRegister {
 }
 
 extension RowRegister.Position {
-    var snapshot: JSONValue { .array([committedAt.snapshotValue, .int(sequence)]) }
+    var normalForm: JSONValue { .array([committedAt.normalFormText, .int(sequence)]) }
 }

@@ -35,7 +35,7 @@ struct ChannelFold {
 
     /// Takes the next block of events that concern all channels, up to a sequence; false if it is malformed.
     mutating func addShared(_ block: UnsafeRawBufferPointer, through last: SequenceNumber) -> Bool {
-        var reader = JournalReader(block, channel: channel)
+        var reader = PostingReader(block, channel: channel)
         while let entry = reader.next(), reader.sequence <= last.rawValue {
             if entry == .reference { shared.append(reader.sequence) }
         }
@@ -49,7 +49,7 @@ struct ChannelFold {
         through last: SequenceNumber,
         _ session: borrowing ReadSession
     ) throws -> Bool {
-        var reader = JournalReader(block, channel: channel)
+        var reader = PostingReader(block, channel: channel)
         while let entry = reader.next(), reader.sequence <= last.rawValue {
             try applyShared(before: reader.sequence, session)
             switch entry {

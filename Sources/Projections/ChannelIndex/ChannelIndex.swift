@@ -23,7 +23,7 @@ struct ChannelIndex {
     struct Head: Encodable, Equatable {
         struct Source: Encodable, Equatable {
             var name: String
-            /// Whether all its events were told apart by channel. If not, its journals are incomplete and never read.
+            /// Whether all its events were told apart by channel. If not, its postings are incomplete and never read.
             var isDivided: Bool
         }
 
@@ -43,7 +43,7 @@ struct ChannelIndex {
     /// Opens the index of a program's build and discards one that does not fit the log; `nil` if nothing may be written
     /// beside the log. Reads the hash of all events up to the head.
     init?(_ session: borrowing ReadSession, build: String) {
-        guard let table = try? session.derivedStore().table(Self.name, version: SnapshotOptions.tableVersion(build)),
+        guard let table = try? session.derivedStore().table(Self.name, version: KeptStateOptions.tableVersion(build)),
             let identity = try? session.identity()
         else { return nil }
         self.table = table
@@ -171,7 +171,7 @@ struct ChannelIndex {
         for (index, source) in scan.sources.enumerated() {
             entries.append((Self.scanKey(index), try StateEncoder.bytes(of: source.connections)))
         }
-        for block in scan.journals.blocks {
+        for block in scan.postings.blocks {
             let channel = block.owner.channel.map { scan.sources[block.owner.source].text($0) }
             let prefix = Self.prefix(source: block.owner.source, channel: channel)
             entries.append((prefix + Self.bytes(block.first), block.bytes))
@@ -187,9 +187,9 @@ struct ChannelIndex {
 
     // MARK: Checking
 
-    /// The sums of all journals up to the head; `nil` if a block is malformed.
-    func sums() -> JournalSums? {
-        var sums = JournalSums()
+    /// The sums of all postings up to the head; `nil` if a block is malformed.
+    func sums() -> PostingSums? {
+        var sums = PostingSums()
         var isWhole = true
         try? table.forEach(from: Array("j".utf8), to: Array("k".utf8)) { key, block in
             guard let owner = Self.owner(of: key) else {
@@ -254,7 +254,7 @@ struct ChannelIndex {
         Array("c".utf8) + bytes(UInt32(source))
     }
 
-    /// The key of a journal's blocks without the sequence. The length in front keeps ids apart that begin alike.
+    /// The key of a posting list's blocks without the sequence. The length in front keeps ids apart that begin alike.
     ///
     /// - Parameter channel: of at most `idBytesMax` bytes.
     private static func prefix(source: Int, channel: String?) -> [UInt8] {

@@ -11,13 +11,13 @@ struct ChannelReplay {
     /// folded.
     private static let attemptsMax = 4
 
-    private let options: SnapshotOptions
+    private let options: KeptStateOptions
     private var index: ChannelIndex
     /// The scan of the events behind the index that were not worth storing; `nil` if the index reaches far enough.
     private var tail: ChannelScan?
 
     /// Opens the index; `nil` if none can be kept beside the log.
-    init?(_ session: borrowing ReadSession, _ options: SnapshotOptions) {
+    init?(_ session: borrowing ReadSession, _ options: KeptStateOptions) {
         guard let index = ChannelIndex(session, build: options.build) else { return nil }
         self.options = options
         self.index = index
@@ -60,10 +60,10 @@ struct ChannelReplay {
             let count = end.rawValue - stored.rawValue
             let isLast = end == session.head && count >= UInt64(options.channelEventsMin)
             // A few new events are not stored: each query scans them again.
-            guard isLast || scan.journals.byteCount >= Self.storedBytesMin else { continue }
+            guard isLast || scan.postings.byteCount >= Self.storedBytesMin else { continue }
             // A failure to store counts as a lost race, as derived data must not fail a query.
             guard (try? index.store(scan, in: session)) ?? false else { return false }
-            scan.forgetJournals()
+            scan.forgetPostings()
             scan.forgetMentions()
             stored = end
         }

@@ -1,14 +1,14 @@
 import EventLog
 
-/// Walks over a log and enters each event in the journals of the channels that it can change. Folds nothing, but
+/// Walks over a log and enters each event in the postings of the channels that it can change. Folds nothing, but
 /// decodes every event that is no plain frame. One thread.
 struct ChannelScan {
     /// The last event scanned.
     private(set) var sequence: SequenceNumber
     /// The sources met so far. The order is that of their first events, and the index stores it.
     private(set) var sources: [SourceScan]
-    /// The entries found since `forgetJournals`.
-    private(set) var journals = ChannelJournals()
+    /// The entries found since `forgetPostings`.
+    private(set) var postings = ChannelPostings()
     /// The messages named since `forgetMentions`.
     private(set) var mentions = MessageMentions()
     private var indexes: [SourceName: Int] = [:]
@@ -47,14 +47,14 @@ struct ChannelScan {
 
     /// The blocks of a channel, oldest first; with `nil`, the blocks of events that concern all channels.
     func blocks(source: Int, channel: String?) -> [[UInt8]] {
-        guard let channel else { return journals.blocks(of: .init(source: source, channel: nil)) }
+        guard let channel else { return postings.blocks(of: .init(source: source, channel: nil)) }
         guard let id = sources[source].id(of: channel) else { return [] }
-        return journals.blocks(of: .init(source: source, channel: id))
+        return postings.blocks(of: .init(source: source, channel: id))
     }
 
     /// Forgets all entries, once they are stored.
-    mutating func forgetJournals() {
-        journals = ChannelJournals()
+    mutating func forgetPostings() {
+        postings = ChannelPostings()
     }
 
     /// Forgets all mentions, once they are stored.
@@ -73,7 +73,7 @@ struct ChannelScan {
         // Repeats are detected in undivided sources, too: what is stored of connections must not depend on that.
         guard !sources[source].isRepeat(frame, reference, connection: connection), sources[source].isDivided
         else { return }
-        journals.add(frame, reference, source: source)
+        postings.add(frame, reference, source: source)
         mentions.add(frame.key, source: source)
     }
 
@@ -86,10 +86,10 @@ struct ChannelScan {
         switch scope {
         case .nothing, .undivided: break
         case .channels(let channels):
-            for channel in channels { journals.add(.reference, at: sequence, of: channel, source: source) }
+            for channel in channels { postings.add(.reference, at: sequence, of: channel, source: source) }
         case .everything(let named):
-            journals.add(.reference, at: sequence, of: nil, source: source)
-            for channel in named { journals.add(.naming, at: sequence, of: channel, source: source) }
+            postings.add(.reference, at: sequence, of: nil, source: source)
+            for channel in named { postings.add(.naming, at: sequence, of: channel, source: source) }
         }
     }
 

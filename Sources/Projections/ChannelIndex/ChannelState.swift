@@ -19,9 +19,9 @@ public struct ChannelState: Sendable {
     private let channel: EntityID
 
     /// The channels with rows in a state that a reference can mean, sorted by source.
-    static func find(_ reference: EntityReference, in workspace: Workspace) -> [ChannelState] {
-        reference.channels(of: workspace.sources.map(\.name)).compactMap { place, id in
-            ChannelState(id, of: workspace.sources[place], sequence: workspace.sequence, clock: workspace.clock)
+    static func find(_ reference: EntityReference, in logState: LogState) -> [ChannelState] {
+        reference.channels(of: logState.sources.map(\.name)).compactMap { place, id in
+            ChannelState(id, of: logState.sources[place], sequence: logState.sequence, clock: logState.clock)
         }
     }
 

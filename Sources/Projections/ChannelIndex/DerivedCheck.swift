@@ -7,8 +7,8 @@ package import EventLog
 package struct DerivedCheck: Sendable {
     /// How many kept states were compared.
     package private(set) var states = 0
-    /// How many journals of channels were compared.
-    package private(set) var journals = 0
+    /// How many postings of channels were compared.
+    package private(set) var postings = 0
     /// How many keys were compared.
     package private(set) var keys = 0
     /// The first difference found; `nil` if the data agrees with the events. The derived data was removed then.
@@ -19,7 +19,7 @@ package struct DerivedCheck: Sendable {
     /// Cost: one replay for each set of reading rules with kept states, one walk for the channels, one for the keys.
     ///
     /// - Parameters:
-    ///   - build: as in `SnapshotOptions`.
+    ///   - build: as in `KeptStateOptions`.
     ///   - progress: called after each kept state with its sequence and the head.
     /// - Throws: `EventLogError` if the log itself cannot be read.
     package static func run(
@@ -53,7 +53,7 @@ package struct DerivedCheck: Sendable {
             var options = ReplayOptions()
             options.rules = rules
             var run = ReplayRun(
-                try Workspace(before: session, rules: rules),
+                try LogState(before: session, rules: rules),
                 options,
                 isObserved: false,
                 count: session.head.rawValue
@@ -63,8 +63,8 @@ package struct DerivedCheck: Sendable {
                 if run.sequence < sequence { _ = try run.fold(session, through: sequence, nil) }
                 progress(sequence, session.head)
                 states += 1
-                let found = kept.state(at: sequence, in: session)?.state.snapshotHash
-                let isSame = try run.withWorkspace { $0.snapshotHash == found }
+                let found = kept.state(at: sequence, in: session)?.state.normalFormHash
+                let isSame = try run.withLogState { $0.normalFormHash == found }
                 if !isSame { return damage = "the state kept at sequence \(sequence) is not what the events give" }
             }
         }
@@ -74,7 +74,7 @@ package struct DerivedCheck: Sendable {
         guard let kept = KeptSummary(session, build: build) else { return }
         var options = ReplayOptions()
         options.retained = true
-        var state = try Replay.workspace(of: session, through: kept.sequence, options: options)
+        var state = try Replay.logState(of: session, through: kept.sequence, options: options)
         if kept.summary != StateSummary(&state) {
             damage = "the summary kept at sequence \(kept.sequence) is not what the events give"
         }
@@ -86,15 +86,15 @@ package struct DerivedCheck: Sendable {
             let head = index.head, head.sequence <= session.head.rawValue
         else { return }
         var scan = ChannelScan(frameKey: FrameKey(try session.identity()))
-        var expected = JournalSums()
+        var expected = PostingSums()
         var ends = index.scanEnds()[...]
         while scan.sequence.rawValue < head.sequence {
-            // Journals are hashed in stretches to limit memory; mentions are compared where a scan ended and stored
+            // Postings are hashed in stretches to limit memory; mentions are compared where a scan ended and stored
             // them.
             let end = min(scan.sequence.rawValue + 65_536, head.sequence, ends.first ?? .max)
             try scan.look(at: session, through: SequenceNumber(end))
             expected.add(scan)
-            scan.forgetJournals()
+            scan.forgetPostings()
             guard end == ends.first || end == head.sequence else { continue }
             guard index.isMentions(scan.mentions, through: end) else {
                 return damage = "the index of messages is not what the events give"
@@ -105,39 +105,39 @@ package struct DerivedCheck: Sendable {
         guard let found = index.sums(), found == expected, index.isHead(of: scan) else {
             return damage = "the index of channels is not what the events give"
         }
-        journals = expected.count
+        postings = expected.count
     }
 }
 
-/// A hash over the entries of each journal. It does not depend on how the entries are divided into blocks, because that
+/// A hash over the entries of each posting list. It does not depend on how the entries are divided into blocks, because that
 /// depends on when they were stored.
-struct JournalSums: Equatable {
+struct PostingSums: Equatable {
     private struct Owner: Hashable {
         let source: Int
         let channel: String?
     }
 
-    private var journals: [Owner: Hasher256] = [:]
+    private var postings: [Owner: Hasher256] = [:]
 
-    var count: Int { journals.count }
+    var count: Int { postings.count }
 
-    /// Adds the entries that a scan has found since `forgetJournals`.
+    /// Adds the entries that a scan has found since `forgetPostings`.
     mutating func add(_ scan: ChannelScan) {
-        for block in scan.journals.blocks {
+        for block in scan.postings.blocks {
             let channel = block.owner.channel.map { scan.sources[block.owner.source].text($0) }
             _ = block.bytes.withUnsafeBytes { add($0, source: block.owner.source, channel: channel) }
         }
     }
 
-    /// Adds the next block of a journal; false if it is malformed.
+    /// Adds the next block of a posting list; false if it is malformed.
     mutating func add(_ block: UnsafeRawBufferPointer, source: Int, channel: String?) -> Bool {
         let owner = Owner(source: source, channel: channel)
-        var hasher = journals[owner] ?? Hasher256()
-        var reader = JournalReader(block, channel: .none)
+        var hasher = postings[owner] ?? Hasher256()
+        var reader = PostingReader(block, channel: .none)
         while let entry = reader.next() {
             // In a block of its own, an entry has the same bytes wherever it came from: its differences count from
             // zero.
-            var writer = JournalWriter()
+            var writer = PostingWriter()
             switch entry {
             case .reference: writer.add(.reference, at: SequenceNumber(reader.sequence))
             case .naming: writer.add(.naming, at: SequenceNumber(reader.sequence))
@@ -145,11 +145,11 @@ struct JournalSums: Equatable {
             }
             hasher.update([UInt8(truncatingIfNeeded: writer.bytes.count)] + writer.bytes)
         }
-        journals[owner] = hasher
+        postings[owner] = hasher
         return !reader.isMalformed
     }
 
-    static func == (left: JournalSums, right: JournalSums) -> Bool {
-        left.journals.mapValues { $0.finalize() } == right.journals.mapValues { $0.finalize() }
+    static func == (left: PostingSums, right: PostingSums) -> Bool {
+        left.postings.mapValues { $0.finalize() } == right.postings.mapValues { $0.finalize() }
     }
 }

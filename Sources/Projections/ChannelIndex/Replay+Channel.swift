@@ -12,7 +12,7 @@ extension Replay {
     ///   - name: The channel, as `channel:SOURCE/ID`; the source may be left out.
     ///   - progress: Called now and then with the last event scanned or folded.
     /// - Returns: The channels that the name can mean and that have rows, sorted by source.
-    /// - Throws: as `workspace`.
+    /// - Throws: as `logState`.
     public static func channels(
         named name: EntityReference,
         of session: borrowing ReadSession,
@@ -26,7 +26,7 @@ extension Replay {
         if let states = try indexedChannels(named: name, of: session, through: last, options, progress) {
             return states
         }
-        let whole = try workspace(of: session, through: last, options: options, progress: progress)
+        let whole = try logState(of: session, through: last, options: options, progress: progress)
         return ChannelState.find(name, in: whole)
     }
 
@@ -35,7 +35,7 @@ extension Replay {
     /// - Parameter reference: a message, whole or with parts left out.
     /// - Returns: `nil` if the index does not serve (see `channels`), an id is no number, or not exactly one message
     ///   fits.
-    /// - Throws: as `workspace`.
+    /// - Throws: as `logState`.
     public static func indexedMessage(
         _ reference: EntityReference,
         of session: borrowing ReadSession,
@@ -66,8 +66,8 @@ extension Replay {
         _ options: ReplayOptions,
         _ progress: ((SequenceNumber) -> Void)?
     ) throws -> ChannelReplay? {
-        guard let snapshots = options.snapshots, options.readsAll, try session.fact(factName) == nil,
-            var replay = ChannelReplay(session, snapshots), try replay.lookAhead(session, through: last, progress)
+        guard let keeping = options.keeping, options.readsAll, try session.fact(factName) == nil,
+            var replay = ChannelReplay(session, keeping), try replay.lookAhead(session, through: last, progress)
         else { return nil }
         return replay
     }

@@ -30,7 +30,7 @@ extension Compaction {
     /// - Throws: `EventLogError` if the log cannot be read.
     public static func dropped(
         _ reference: EntityReference,
-        in state: Workspace,
+        in state: LogState,
         _ session: borrowing ReadSession
     ) throws -> [DroppedMessage] {
         guard reference.kind == .message else { return [] }

@@ -87,7 +87,7 @@ public enum Compaction {
     private struct Remainder {
         let facts: [UInt8]
         let ledger: DropLedger
-        /// Hash of the retained state's snapshot.
+        /// Hash of the retained state's normal form.
         let hash: Hash256
     }
 
@@ -120,7 +120,7 @@ public enum Compaction {
             // `retain` would condense them anyway; doing it on arrival keeps the memory small (I27).
             options.condensesIssues = true
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, head) } }
-            var state = try Replay.workspace(of: session, options: options, progress: report)
+            var state = try Replay.logState(of: session, options: options, progress: report)
             // The figures and the earlier decisions are of the state before, so they are taken before `retain`.
             before = Figures(&state)
             let drops = DropLedger(try session.fact(DropLedger.factName)).decisions(in: state)
@@ -136,7 +136,7 @@ public enum Compaction {
             remainder = Remainder(
                 facts: state.facts(keeping: kept),
                 ledger: DropLedger(of: state, earlier: drops, decidedAt: decidedAt),
-                hash: state.snapshotHash
+                hash: state.normalFormHash
             )
         }
 
@@ -194,8 +194,8 @@ public enum Compaction {
             options.retained = true
             let last = decidedAt
             let report = progress.map { report in { (folded: SequenceNumber) in report(folded, last) } }
-            let found = try Replay.workspace(of: session, through: last, options: options, progress: report)
-            guard found.snapshotHash == remainder.hash else {
+            let found = try Replay.logState(of: session, through: last, options: options, progress: report)
+            guard found.normalFormHash == remainder.hash else {
                 throw ProjectionError(
                     .unproved,
                     "compact: the events and facts that would be kept do not give the same state; nothing was changed"
@@ -240,7 +240,7 @@ public enum Compaction {
         /// How many live messages each channel has, by source, then id.
         private let channels: [(source: SourceName, ids: [(id: String, count: Int)])]
 
-        init(_ state: inout Workspace) {
+        init(_ state: inout LogState) {
             totals = state.compactionCounts
             digest = state.digest()
             channels = state.sources.sorted { $0.name < $1.name }.map { ($0.name, Self.counts(of: $0)) }

@@ -8,7 +8,7 @@ public struct CompactionCounts: Hashable, Sendable {
     public internal(set) var revisions = 0
 }
 
-extension Workspace {
+extension LogState {
     /// Counts what a compaction may drop from this state. O(messages and their entries).
     var compactionCounts: CompactionCounts {
         var counts = CompactionCounts()

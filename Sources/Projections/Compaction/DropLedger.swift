@@ -34,7 +34,7 @@ struct DropLedger {
     ///   - retained: The state after the compaction.
     ///   - earlier: What earlier compactions dropped: `decisions(in:)` of the state before.
     ///   - decidedAt: The head when this compaction was decided.
-    init(of retained: Workspace, earlier: [SourceName: [MessageKey: UInt64]], decidedAt: SequenceNumber) {
+    init(of retained: LogState, earlier: [SourceName: [MessageKey: UInt64]], decidedAt: SequenceNumber) {
         for source in retained.sources {
             let keys = source.parts.messages.sortedCompacted(source.context.names)
             let known = earlier[source.name] ?? [:]
@@ -43,7 +43,7 @@ struct DropLedger {
     }
 
     /// For each dropped message of a state, the head at which its compaction was decided; 0 if unknown.
-    func decisions(in state: Workspace) -> [SourceName: [MessageKey: UInt64]] {
+    func decisions(in state: LogState) -> [SourceName: [MessageKey: UInt64]] {
         var decisions: [SourceName: [MessageKey: UInt64]] = [:]
         for source in state.sources {
             let known = self.decisions(of: source)

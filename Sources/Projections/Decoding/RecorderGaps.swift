@@ -51,7 +51,7 @@ struct RecorderGaps: StatePart {
 
     func collectNeeded(into sequences: inout Set<UInt64>) {}
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) { take(facts) }
+    func normalForm(names: Names, into take: (JSONValue) -> Void) { take(facts) }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { facts }
 

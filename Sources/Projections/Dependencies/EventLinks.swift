@@ -41,7 +41,7 @@ package struct EventLinks: Sendable {
     ///   - drafts: The events in order.
     ///   - rules: How they are read.
     package init(of drafts: [DraftEvent], rules: ReadingRules = []) {
-        var state = Workspace(rules: rules)
+        var state = LogState(rules: rules)
         var lines = ConnectionLines()
         for (place, draft) in drafts.enumerated() {
             state.apply(draft)
@@ -108,7 +108,7 @@ package struct EventLinks: Sendable {
     // MARK: - Reading
 
     /// Notes the things that the last event of `state` touched, and what it needs of earlier events.
-    private mutating func note(_ place: Int, source: Int, connection: Int, in state: Workspace) {
+    private mutating func note(_ place: Int, source: Int, connection: Int, in state: LogState) {
         var own: [Int] = []
         let touched = state.sources[source].context.touched
         for key in touched {
@@ -129,7 +129,7 @@ package struct EventLinks: Sendable {
     }
 
     /// Notes that a message needs the create of the one that it answers. Looks at the first touched message only.
-    private mutating func noteReply(_ place: Int, _ touched: [EntityKey], source: Int, in state: Workspace) {
+    private mutating func noteReply(_ place: Int, _ touched: [EntityKey], source: Int, in state: LogState) {
         guard let key = touched.first(where: { $0.section == .messages }) else { return }
         let own = state.sources[source]
         guard let row = own.parts.messages.row(for: key, context: own.rowContext(asOf: nil)),

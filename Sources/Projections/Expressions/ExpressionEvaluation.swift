@@ -5,7 +5,7 @@ import EventLog
 /// Whether it throws depends on the state: ids may fit several rows in one state only, and a member may be no truth
 /// value in one row only.
 struct ExpressionEvaluation {
-    let state: Workspace
+    let state: LogState
 
     /// The value of a node; `row` is the row that the filter around it tests, `nil` outside filters.
     func value(of node: ExpressionNode, row: ExpressionRow?) throws(ExpressionError) -> JSONValue {

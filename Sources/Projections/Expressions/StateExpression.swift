@@ -31,7 +31,7 @@ public struct StateExpression: Sendable, CustomStringConvertible {
     /// Cost: O(1) for a row named by source and ids, O(messages of the channel) for `messages[channel=…]`, O(rows of
     /// the section) for any other list.
     /// - Throws: `ExpressionError` if ids fit several rows, or if the expression's value is neither true nor false.
-    public func holds(in state: Workspace) throws(ExpressionError) -> Bool {
+    public func holds(in state: LogState) throws(ExpressionError) -> Bool {
         let evaluation = ExpressionEvaluation(state: state)
         let value = try evaluation.value(of: root, row: nil)
         guard case .bool(let answer) = value else {

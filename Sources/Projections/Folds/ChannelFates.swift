@@ -114,7 +114,7 @@ extension ChannelFates {
     }
 
     /// The whole value, in an order that depends on the ids alone.
-    func snapshot(names: Names) -> JSONValue {
+    func normalForm(names: Names) -> JSONValue {
         .object([
             "links": Self.links(guildOfChannel, names),
             "late": Self.events(lateLinks, names),
@@ -126,20 +126,20 @@ extension ChannelFates {
     private static func events(_ table: [EntityID: EventReference], _ names: Names) -> JSONValue {
         .array(
             table.sorted { names.precedes($0.key, $1.key) }
-                .map { .array([.string(names.text($0.key)), $0.value.snapshot]) }
+                .map { .array([.string(names.text($0.key)), $0.value.normalForm]) }
         )
     }
 }
 
 extension EventReference {
-    /// The event's sequence and time of receipt (microseconds since 1970), for snapshots and facts.
-    var snapshot: JSONValue {
+    /// The event's sequence and time of receipt (microseconds since 1970), for normal forms and facts.
+    var normalForm: JSONValue {
         .array([.string(sequence.description), .int(recordedAt.microseconds)])
     }
 
-    /// Reads what `snapshot` gave; `nil` for anything else.
-    init?(snapshot: JSONValue?) {
-        guard let pair = snapshot?.array, pair.count == 2, let sequence = pair[0].string.flatMap(UInt64.init),
+    /// Reads what `normalForm` gave; `nil` for anything else.
+    init?(normalForm: JSONValue?) {
+        guard let pair = normalForm?.array, pair.count == 2, let sequence = pair[0].string.flatMap(UInt64.init),
             let microseconds = pair[1].number?.int64
         else { return nil }
         self.init(sequence: SequenceNumber(sequence), recordedAt: Timestamp(microseconds: microseconds))

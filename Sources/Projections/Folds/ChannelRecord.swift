@@ -62,13 +62,13 @@ extension ChannelRecord {
         return last.map { entries[...$0].filter(\.isNaming) } ?? []
     }
 
-    /// The row, whether it is shown or not, the standing and the history; the fate is in the snapshot of
+    /// The row, whether it is shown or not, the standing and the history; the fate is in the normal form of
     /// `ChannelFates`.
-    func snapshot(names: Names) -> JSONValue {
+    func normalForm(names: Names) -> JSONValue {
         .object([
             "row": .object(fields.row(names: names)),
             "live": .bool(standing == .live),
-            "entries": .array(entries.map { $0.snapshot(names: names) }),
+            "entries": .array(entries.map { $0.normalForm(names: names) }),
         ])
     }
 }
@@ -82,9 +82,9 @@ extension ChannelRecord.Entry {
         return HistoryEntry(at: event, change: happening.word, fields: members)
     }
 
-    func snapshot(names: Names) -> JSONValue {
+    func normalForm(names: Names) -> JSONValue {
         .object([
-            "event": event.snapshot,
+            "event": event.normalForm,
             "change": .string(happening.word),
             "fields": .object(historyEntry(names: names).fields),
             "naming": .bool(isNaming),
@@ -96,7 +96,7 @@ extension ChannelRecord.Entry {
         [
             "id": .string(names.text(fields.id)),
             "guild": .text(fields.guild.map { names.text($0) }),
-            "event": event.snapshot,
+            "event": event.normalForm,
         ]
     }
 }

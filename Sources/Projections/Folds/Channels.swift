@@ -5,10 +5,10 @@ import EventLog
 /// A channel exists from the first change that names it, in any role. It is gone for ever once a gateway deletes it or
 /// its guild. A folder's channel comes back when a file is written below it.
 struct Channels: Fold {
-    /// In the order in which the channels became known; never removed, so slots are stable.
+    /// In the order in which the channels became known; never removed, so places are stable.
     private var records: [ChannelRecord] = []
     /// The index in `records` of each channel.
-    private var slots: [EntityID: Int] = [:]
+    private var recordPlaces: [EntityID: Int] = [:]
     private var fates = ChannelFates()
 
     init() {}
@@ -18,8 +18,8 @@ struct Channels: Fold {
 
     /// Whether a channel is in the state.
     func isLive(_ channel: EntityID) -> Bool {
-        guard let slot = slots[channel], fates.fate(of: channel) == nil else { return false }
-        return records[slot].standing == .live
+        guard let place = recordPlaces[channel], fates.fate(of: channel) == nil else { return false }
+        return records[place].standing == .live
     }
 
     /// The live channels that the remote itself has stated, in the order in which they became known: a guild's, or
@@ -56,15 +56,15 @@ struct Channels: Fold {
 
     /// Makes a channel known, and its guild if it had none. A channel that is known to be gone gets no record.
     private mutating func name(_ channel: EntityID, guild: EntityID?, in context: inout FoldContext) {
-        guard let slot = slots[channel] else {
+        guard let place = recordPlaces[channel] else {
             guard fates.fate(of: channel) == nil else { return }
-            let slot = insert(ChannelFields(id: channel, guild: guild))
-            records[slot].enter(.created, at: context.event, isNaming: true)
+            let place = insert(ChannelFields(id: channel, guild: guild))
+            records[place].enter(.created, at: context.event, isNaming: true)
             return context.touch(EntityKey(.channels, channel))
         }
-        guard let guild, records[slot].fields.guild == nil else { return }
-        records[slot].fields.guild = guild
-        records[slot].enter(.edited, at: context.event, isNaming: true)
+        guard let guild, records[place].fields.guild == nil else { return }
+        records[place].fields.guild = guild
+        records[place].enter(.edited, at: context.event, isNaming: true)
         context.touch(EntityKey(.channels, channel))
     }
 
@@ -72,15 +72,15 @@ struct Channels: Fold {
     private mutating func state(_ fields: ChannelFields, in context: inout FoldContext) {
         guard fates.fate(of: fields.id) == nil else { return }
         var fields = fields
-        let isKnown = slots[fields.id] != nil
-        let slot = slots[fields.id] ?? insert(fields)
-        fields.guild = fields.guild ?? records[slot].fields.guild
-        let standing = records[slot].standing
+        let isKnown = recordPlaces[fields.id] != nil
+        let place = recordPlaces[fields.id] ?? insert(fields)
+        fields.guild = fields.guild ?? records[place].fields.guild
+        let standing = records[place].standing
         // A repeat makes no entry, so a compaction may drop its event.
-        guard !isKnown || standing != .live || records[slot].fields != fields else { return }
-        records[slot].fields = fields
-        records[slot].standing = .live
-        records[slot].enter(isKnown ? (standing == .live ? .edited : .restored) : .created, at: context.event)
+        guard !isKnown || standing != .live || records[place].fields != fields else { return }
+        records[place].fields = fields
+        records[place].standing = .live
+        records[place].enter(isKnown ? (standing == .live ? .edited : .restored) : .created, at: context.event)
         context.touch(EntityKey(.channels, fields.id))
     }
 
@@ -90,30 +90,32 @@ struct Channels: Fold {
         cause: MessageDeletion.Cause,
         in context: inout FoldContext
     ) {
-        guard let slot = slots[channel], records[slot].standing == .live, fates.fate(of: channel) == nil else { return }
-        records[slot].standing = .deleted
-        records[slot].enter(.deleted(cause), at: context.event)
+        guard let place = recordPlaces[channel], records[place].standing == .live, fates.fate(of: channel) == nil else {
+            return
+        }
+        records[place].standing = .deleted
+        records[place].enter(.deleted(cause), at: context.event)
         context.touch(EntityKey(.channels, channel))
     }
 
     /// Makes a known channel appear or vanish without a history entry.
     private mutating func stand(_ channel: EntityID, isPresent: Bool, in context: inout FoldContext) {
-        guard let slot = slots[channel], fates.fate(of: channel) == nil else { return }
-        records[slot].standing = isPresent ? .live : .deleted
+        guard let place = recordPlaces[channel], fates.fate(of: channel) == nil else { return }
+        records[place].standing = isPresent ? .live : .deleted
         context.touch(EntityKey(.channels, channel))
     }
 
     /// Records that a channel is gone for ever, alone or with its guild.
     private mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
-        let slot = slots[channel] ?? insert(ChannelFields(id: channel, guild: fates.guild(of: channel)))
-        records[slot].fall(fate)
+        let place = recordPlaces[channel] ?? insert(ChannelFields(id: channel, guild: fates.guild(of: channel)))
+        records[place].fall(fate)
         context.touch(EntityKey(.channels, channel))
     }
 
     private mutating func insert(_ fields: ChannelFields) -> Int {
-        assert(slots[fields.id] == nil, "a channel has one record")
-        slots[fields.id] = records.count
+        assert(recordPlaces[fields.id] == nil, "a channel has one record")
+        recordPlaces[fields.id] = records.count
         records.append(ChannelRecord(fields: fields))
         return records.count - 1
     }
@@ -135,18 +137,20 @@ extension Channels {
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
-        guard key.section == .channels, isLive(key.first), let slot = slots[key.first] else { return nil }
-        return .object(records[slot].fields.row(names: context.names))
+        guard key.section == .channels, isLive(key.first), let place = recordPlaces[key.first] else { return nil }
+        return .object(records[place].fields.row(names: context.names))
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
-        guard key.section == .channels, let slot = slots[key.first] else { return nil }
-        return records[slot].entries.map { $0.historyEntry(names: context.names) }
+        guard key.section == .channels, let place = recordPlaces[key.first] else { return nil }
+        return records[place].entries.map { $0.historyEntry(names: context.names) }
     }
 
     /// Makes only the entries in `places`, unlike the default.
     func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
-        guard key.section == .channels, let entries = slots[key.first].map({ records[$0].entries }) else { return [] }
+        guard key.section == .channels, let entries = recordPlaces[key.first].map({ records[$0].entries }) else {
+            return []
+        }
         return entries[places.clamped(to: entries.indices)].map { $0.historyEntry(names: context.names) }[...]
     }
 
@@ -161,9 +165,9 @@ extension Channels {
         }
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
-        for place in sortedPlaces(names) { take(records[place].snapshot(names: names)) }
-        take(fates.snapshot(names: names))
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
+        for place in sortedPlaces(names) { take(records[place].normalForm(names: names)) }
+        take(fates.normalForm(names: names))
     }
 
     private func sortedPlaces(_ names: Names) -> [Int] {
@@ -182,7 +186,7 @@ extension Channels {
         guard !facts.isNull else { return }
         guard let named = facts["named"]?.array else { throw ProjectionError.facts("channels have no `named`") }
         for fact in named {
-            guard let id = fact["id"]?.string, let event = EventReference(snapshot: fact["event"]) else {
+            guard let id = fact["id"]?.string, let event = EventReference(normalForm: fact["event"]) else {
                 throw ProjectionError.facts("a named channel has no id or event")
             }
             let guild = fact["guild"]?.string.map { names.id($0) }

@@ -40,27 +40,27 @@ extension Community {
         fates.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         take(
             .object([
                 "typingForgotten": .string(String(typingForgotten)),
-                "read": readStates.event?.snapshot,
-                "fates": fates.snapshot(names: names),
+                "read": readStates.event?.normalForm,
+                "fates": fates.normalForm(names: names),
             ])
         )
         // A register that was first set to `nil` has no entries. It means nothing, and no event is kept for it.
-        Self.snapshot("register", registers.filter { !$0.value.entries.isEmpty }, names, into: take) { register in
-            register.snapshot { .object($0.members(names: names)) }
+        Self.addNormalForms("register", registers.filter { !$0.value.entries.isEmpty }, names, into: take) { register in
+            register.normalForm { .object($0.members(names: names)) }
         }
-        Self.snapshot("end", ends, names, into: take, \.snapshot)
-        Self.snapshot("typing", typing, names, into: take, \.snapshot)
-        Self.snapshot("readState", readStates.lastMessages, names, into: take) {
+        Self.addNormalForms("end", ends, names, into: take, \.normalForm)
+        Self.addNormalForms("typing", typing, names, into: take, \.normalForm)
+        Self.addNormalForms("readState", readStates.lastMessages, names, into: take) {
             .text($0.map { names.text($0) }) ?? .null
         }
     }
 
     /// `[word, section, first, second, value]` for each entry, in order.
-    private static func snapshot<Value>(
+    private static func addNormalForms<Value>(
         _ word: String,
         _ table: [EntityKey: Value],
         _ names: Names,

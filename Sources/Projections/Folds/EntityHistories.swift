@@ -30,14 +30,14 @@ struct EntityHistories: Codable, Sendable {
     }
 
     /// Gives one object for each entity, in the order of the ids.
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for key in entries.keys.sorted(by: { names.precedes($0, $1) }) {
             take(
                 .object([
                     "section": .string(key.section.rawValue),
                     "first": .string(names.text(key.first)),
                     "second": .string(names.text(key.second)),
-                    "entries": .array((entries[key] ?? []).map(\.snapshotValue)),
+                    "entries": .array((entries[key] ?? []).map(\.normalFormText)),
                 ])
             )
         }
@@ -52,11 +52,11 @@ extension Names {
 }
 
 extension HistoryEntry {
-    fileprivate var snapshotValue: JSONValue {
+    fileprivate var normalFormText: JSONValue {
         .object([
             "sequence": .string(sequence.description),
             "recordedAt": .string(recordedAt.description),
-            "remoteTime": remoteTime.map(\.snapshotValue),
+            "remoteTime": remoteTime.map(\.normalFormText),
             "change": .string(change),
             "by": .text(by),
             "kinds": .array(kinds.map(JSONValue.string)),
@@ -66,7 +66,7 @@ extension HistoryEntry {
 }
 
 extension Timestamp {
-    /// Seconds and nanoseconds as text, for snapshots. The nanoseconds are not padded, so this is no decimal number:
+    /// Seconds and nanoseconds as text, for normal forms. The nanoseconds are not padded, so this is no decimal number:
     /// `1.5` means 5 ns.
-    var snapshotValue: JSONValue { .string("\(seconds).\(nanoseconds)") }
+    var normalFormText: JSONValue { .string("\(seconds).\(nanoseconds)") }
 }

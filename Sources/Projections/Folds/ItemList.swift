@@ -165,7 +165,7 @@ struct ItemList: Codable, Sendable {
         return bumped
     }
 
-    func snapshot(names: Names) -> JSONValue {
+    func normalForm(names: Names) -> JSONValue {
         .object([
             "items": .array(
                 order.enumerated().map { position, id in

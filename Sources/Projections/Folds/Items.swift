@@ -62,11 +62,11 @@ struct Items: Fold {
         histories.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for list in lists.keys.sorted(by: names.precedes) {
-            take(.object(["list": .string(names.text(list)), "state": lists[list]?.snapshot(names: names)]))
+            take(.object(["list": .string(names.text(list)), "state": lists[list]?.normalForm(names: names)]))
         }
-        histories.snapshot(names: names, into: take)
+        histories.normalForm(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

@@ -57,14 +57,14 @@ struct Prompts: Fold {
         histories.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for id in present.keys.sorted(by: names.precedes) {
             guard let standing = present[id] else { continue }
             var members = Self.members(of: standing)
             members["id"] = .string(names.text(id))
             take(.object(members))
         }
-        histories.snapshot(names: names, into: take)
+        histories.normalForm(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

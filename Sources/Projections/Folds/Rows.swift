@@ -68,17 +68,17 @@ struct Rows: Fold {
         for register in registers.values { sequences.formUnion(register.changedAt) }
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for key in registers.keys.sorted(by: { names.precedes($0, $1) }) {
             take(
                 .object([
                     "table": .string(names.text(key.first)),
                     "id": .string(names.text(key.second)),
-                    "register": registers[key]?.snapshot(),
+                    "register": registers[key]?.normalForm(),
                 ])
             )
         }
-        histories.snapshot(names: names, into: take)
+        histories.normalForm(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

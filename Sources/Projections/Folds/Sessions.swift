@@ -77,17 +77,17 @@ struct Sessions: Fold {
         histories.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for id in present.keys.sorted(by: names.precedes) {
             guard let written = present[id] else { continue }
             var members = written.fields.members
             members["id"] = .string(names.text(id))
-            members["instant"] = written.fields.instant.snapshotValue
+            members["instant"] = written.fields.instant.normalFormText
             members["sequence"] = .int(written.sequence)
             take(.object(members))
         }
         take(.object(["lastWrites": .array(lastWrites.sorted().map { .int($0) })]))
-        histories.snapshot(names: names, into: take)
+        histories.normalForm(names: names, into: take)
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }

@@ -78,7 +78,7 @@ struct KeptStates: Sendable {
     init(rules: ReadingRules, build: String) {
         let rules = rules.shortName
         self.rules = Array((String(repeating: "0", count: max(0, 32 - rules.utf8.count)) + rules).utf8)
-        version = SnapshotOptions.tableVersion(build)
+        version = KeptStateOptions.tableVersion(build)
         assert(self.rules.count == 32, "a key begins with 32 bytes of rules")
     }
 
@@ -109,8 +109,8 @@ struct KeptStates: Sendable {
     }
 
     /// The state kept at a sequence; `nil` if it or one of its bases cannot be read, or the log's events differ. The
-    /// caller must call `Workspace.begin` before it folds on. O(messages), besides decoding everything else.
-    func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: Workspace, kept: Kept)? {
+    /// caller must call `LogState.begin` before it folds on. O(messages), besides decoding everything else.
+    func state(at sequence: SequenceNumber, in session: borrowing ReadSession) -> (state: LogState, kept: Kept)? {
         guard let table = try? table(in: session), let chain = chain(to: sequence, in: table),
             let last = chain.last, let prefixHash = try? session.prefixHash(through: sequence),
             last.head.prefixHash == prefixHash
@@ -123,8 +123,8 @@ struct KeptStates: Sendable {
                 return nil
             }
         }
-        guard let workspace = try? state.workspace(), workspace.sequence == sequence else { return nil }
-        return (workspace, last.head.kept(sequence))
+        guard let logState = try? state.logState(), logState.sequence == sequence else { return nil }
+        return (logState, last.head.kept(sequence))
     }
 
     /// The heads from the first base to the state at `sequence`; `nil` if one is unreadable or does not fit the next.
@@ -172,10 +172,10 @@ struct KeptStates: Sendable {
     /// Encodes a state: the messages that came or changed since `base`, or all of them, and everything else whole.
     ///
     /// - Parameters:
-    ///   - base: the saving after which `Workspace.noteSaved` was last called, or from which the state was loaded.
+    ///   - base: the saving after which `LogState.noteSaved` was last called, or from which the state was loaded.
     ///   - payloadBytes: as `Kept.payloadBytes`.
     func saving(
-        of state: Workspace,
+        of state: LogState,
         base: Kept?,
         payloadBytes: Int,
         in session: borrowing ReadSession

@@ -5,25 +5,25 @@ public import EventLog
 /// Remembers what later events need to be decoded (the tree of a branch, the subscriptions of a socket), so events must
 /// come in sequence order, from the first on. A value: a copy decodes on its own. Reads canonically.
 public struct ChangeDecoder: Sendable {
-    private var workspace: Workspace
+    private var logState: LogState
 
     /// A decoder that has seen nothing yet.
     public init() {
-        workspace = Workspace()
+        logState = LogState()
     }
 
     /// A decoder for a log that may have been compacted: it begins with the facts that the compaction stored.
     ///
     /// - Throws: `EventLogError` if the log cannot be read; `ProjectionError` if the facts cannot be read.
     public init(for session: borrowing ReadSession) throws {
-        workspace = try Workspace(before: session)
+        logState = try LogState(before: session)
     }
 
     /// Decodes one event. Never fails: what does not decode is among the issues (I11). An act has no changes and no
     /// issues.
     public mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
         guard !envelope.isAct else { return DecodedEvent(envelope: envelope, changes: [], issues: []) }
-        return workspace.decode(envelope, payload: payload)
+        return logState.decode(envelope, payload: payload)
     }
 
     /// Decodes one event that was copied out of a log.

@@ -20,7 +20,7 @@ extension Replay {
     ///   - projection: The value to fold into; contains what was folded so far if an error ends the replay.
     ///   - point: The last event to fold; `nil` for the head.
     ///   - options: Which events are folded: `sources`, `without` and `retained`.
-    /// - Throws: as `workspace`, and what the projection throws.
+    /// - Throws: as `logState`, and what the projection throws.
     public static func fold(
         _ session: borrowing ReadSession,
         into projection: inout some Projection,

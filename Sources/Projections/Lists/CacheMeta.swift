@@ -29,7 +29,7 @@ package struct CacheMeta: Equatable, Sendable {
     ///
     /// - Parameter tables: For each table, a hash of what makes its rows.
     package init(
-        of state: inout Workspace,
+        of state: inout LogState,
         identity: [UInt8],
         profile: Profile,
         schema: String,
@@ -64,7 +64,7 @@ package struct CacheMeta: Equatable, Sendable {
     }
 
     /// Describes a later state of the same log. O(changed rows), for the digest.
-    package mutating func advance(to state: inout Workspace) {
+    package mutating func advance(to state: inout LogState) {
         (sequence, digest, asOf) = (state.sequence, state.digest().hex, Self.asOf(state).description)
     }
 
@@ -88,5 +88,5 @@ package struct CacheMeta: Equatable, Sendable {
     }
 
     /// The instant at which a cache judges what passes with time: the state's clock.
-    package static func asOf(_ state: borrowing Workspace) -> Timestamp { state.clock ?? Timestamp(seconds: 0) }
+    package static func asOf(_ state: borrowing LogState) -> Timestamp { state.clock ?? Timestamp(seconds: 0) }
 }

@@ -10,9 +10,9 @@ extension Replay {
     /// - Parameters:
     ///   - state: A state of the same log, folded with the same options; empty after an error.
     ///   - end: The last event to fold; `nil` for the head.
-    /// - Throws: as `Replay.workspace`.
+    /// - Throws: as `Replay.state`.
     package static func follow(
-        _ state: inout Workspace,
+        _ state: inout LogState,
         over session: borrowing ReadSession,
         through end: SequenceNumber? = nil,
         options: ReplayOptions
@@ -21,7 +21,7 @@ extension Replay {
         guard last > state.sequence else { return nil }
         var changes = ChangedThings()
         // The state is moved out, because a second reference would make the fold copy it.
-        var taken = Workspace()
+        var taken = LogState()
         swap(&taken, &state)
         state = try advance(consume taken, over: session, through: last, options: options) { event, state in
             changes.note(state, by: event)

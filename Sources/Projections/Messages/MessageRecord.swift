@@ -41,7 +41,7 @@ struct MessageRecord: Sendable {
     private(set) var entries: [Entry] = []
     /// For each version, the indexes in `entries` of its writes that were not replaced, in order. Made when it is needed.
     private var writes: [Timestamp?: [Int]]?
-    /// In the order in which users and emojis were first seen, which decides nothing: rows and snapshots sort them.
+    /// In the order in which users and emojis were first seen, which decides nothing: rows and normal forms sort them.
     var reactions: [Reaction] = [] {
         didSet { if reactions.count != reactionPlaces?.count { reactionPlaces = nil } }
     }

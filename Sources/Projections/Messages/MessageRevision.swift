@@ -103,12 +103,12 @@ extension MessageRevision.Saying {
 }
 
 extension Timestamp {
-    /// `[seconds since 1970, nanoseconds]`, for snapshots and facts. Exact to the nanosecond, unlike `description`.
-    var snapshot: JSONValue { .array([.int(seconds), .int(nanoseconds)]) }
+    /// `[seconds since 1970, nanoseconds]`, for normal forms and facts. Exact to the nanosecond, unlike `description`.
+    var normalForm: JSONValue { .array([.int(seconds), .int(nanoseconds)]) }
 
-    /// Reads what `snapshot` gave; `nil` for anything else.
-    init?(snapshot: JSONValue?) {
-        guard let pair = snapshot?.array, pair.count == 2, let seconds = pair[0].number?.int64,
+    /// Reads what `normalForm` gave; `nil` for anything else.
+    init?(normalForm: JSONValue?) {
+        guard let pair = normalForm?.array, pair.count == 2, let seconds = pair[0].number?.int64,
             let nanoseconds = pair[1].number?.int64.flatMap(UInt32.init(exactly:)), nanoseconds < 1_000_000_000
         else { return nil }
         self.init(seconds: seconds, nanoseconds: nanoseconds)

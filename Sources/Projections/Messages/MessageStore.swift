@@ -3,8 +3,8 @@ import EventLog
 /// A prepared search for a message in a store: its channel's place and its hash, computed once for several look-ups.
 ///
 /// Valid for one store and for as long as it lives: channels and messages are only added, never moved.
-/// `ReplayedWorkspace` prepares many spots at once, so that their cache misses overlap.
-struct MessageSpot: BitwiseCopyable, Sendable {
+/// `ReplayedState` prepares many lookups at once, so that their cache misses overlap.
+struct MessageLookup: BitwiseCopyable, Sendable {
     /// The channel's index in `MessageStore.channels`.
     let channel: Int
     /// The hash of id and channel for the table of messages. Depends on the process's `TableKey`, so it is never saved.
@@ -91,35 +91,37 @@ struct MessageStore: Sendable {
 
     /// The place of the message with an id in the channel at an index.
     func place(of id: EntityID, channel: Int) -> Int? {
-        place(of: id, at: spot(of: id, channel: channel))
+        place(of: id, at: lookup(of: id, channel: channel))
     }
 
-    /// The place of the message at a spot.
-    /// `spot` must have been made for this id.
+    /// The place of the message at a lookup.
+    /// `lookup` must have been made for this id.
     @inline(__always)
-    func place(of id: EntityID, at spot: MessageSpot) -> Int? {
+    func place(of id: EntityID, at lookup: MessageLookup) -> Int? {
         // A new message nearly always has the greatest id of its channel, which needs no search.
-        if id.rawValue > channels[spot.channel].greatest { return nil }
-        return table.find(spot.hash) { place in cells[place].id == id && cells[place].channel == UInt32(spot.channel) }
+        if id.rawValue > channels[lookup.channel].greatest { return nil }
+        return table.find(lookup.hash) { place in
+            cells[place].id == id && cells[place].channel == UInt32(lookup.channel)
+        }
     }
 
-    /// The spot of a message; `nil` if its channel is not known.
+    /// The lookup of a message; `nil` if its channel is not known.
     @inline(__always)
-    func spot(of key: MessageKey) -> MessageSpot? {
-        channel(key.channel).map { spot(of: key.id, channel: $0) }
+    func lookup(of key: MessageKey) -> MessageLookup? {
+        channel(key.channel).map { lookup(of: key.id, channel: $0) }
     }
 
-    /// The spot of a message. Adds the channel if it is new.
+    /// The lookup of a message. Adds the channel if it is new.
     @inline(__always)
-    mutating func addedSpot(of key: MessageKey) -> MessageSpot {
+    mutating func addedLookup(of key: MessageKey) -> MessageLookup {
         // Two statements, because a single expression copies the whole store: each new channel would cost O(channels).
         let channel = addedChannel(key.channel)
-        return spot(of: key.id, channel: channel)
+        return lookup(of: key.id, channel: channel)
     }
 
     @inline(__always)
-    private func spot(of id: EntityID, channel: Int) -> MessageSpot {
-        MessageSpot(channel: channel, hash: hash(id, UInt32(truncatingIfNeeded: channel)))
+    private func lookup(of id: EntityID, channel: Int) -> MessageLookup {
+        MessageLookup(channel: channel, hash: hash(id, UInt32(truncatingIfNeeded: channel)))
     }
 
     /// Loads the buckets of these messages' hashes into the processor's cache; see `PlaceTable.readAhead`.
@@ -129,14 +131,14 @@ struct MessageStore: Sendable {
     /// Adds the cell of a message that the store lacks, and returns its place. The caller makes sure that the message
     /// is new: of two cells of one message, one would never be found.
     mutating func add(_ cell: MessageCell) -> Int {
-        add(cell, at: spot(of: cell.id, channel: Int(cell.channel)))
+        add(cell, at: lookup(of: cell.id, channel: Int(cell.channel)))
     }
 
-    /// Adds the cell of a message that the store lacks, at its spot.
+    /// Adds the cell of a message that the store lacks, at its lookup.
     @inline(__always)
-    mutating func add(_ cell: MessageCell, at spot: MessageSpot) -> Int {
-        assert(spot.hash == hash(cell.id, cell.channel), "the spot is that of the cell's message")
-        table.add(spot.hash, place: cells.count)
+    mutating func add(_ cell: MessageCell, at lookup: MessageLookup) -> Int {
+        assert(lookup.hash == hash(cell.id, cell.channel), "the lookup is that of the cell's message")
+        table.add(lookup.hash, place: cells.count)
         return append(cell)
     }
 

@@ -5,9 +5,9 @@ extension Messages {
     /// was deleted for ever, a version that arrives later stays deleted. A message that a compaction dropped does not
     /// change.
     mutating func delete(_ deletion: MessageDeletion, in context: inout FoldContext) {
-        guard let slot = slot(for: deletion.key) else { return }
+        guard let place = place(for: deletion.key) else { return }
         let end = MessageRecord.End(deletion, since: context.event)
-        change(slot, in: &context) { record in
+        change(place, in: &context) { record in
             guard record.isEnded(by: end) else { return }
             record.enter(.deletion(end, of: record.current, at: end.since))
             record.standing = .deleted(end)
@@ -16,8 +16,8 @@ extension Messages {
 
     /// Deletes the live messages of a channel that vanished, until they are written again. O(messages of the channel).
     mutating func empty(_ channel: EntityID, cause: MessageDeletion.Cause, in context: inout FoldContext) {
-        for slot in store.places(in: channel) where state(at: slot) == .live {
-            delete(MessageDeletion(key: store.key(at: slot), cause: cause, permanence: .untilWritten), in: &context)
+        for place in store.places(in: channel) where state(at: place) == .live {
+            delete(MessageDeletion(key: store.key(at: place), cause: cause, permanence: .untilWritten), in: &context)
         }
     }
 
@@ -25,10 +25,10 @@ extension Messages {
     /// entry: if they are written later, `write` enters the end then. O(messages of the channel).
     mutating func fall(_ channel: EntityID, in context: inout FoldContext) {
         guard let fate = fates.fate(of: channel) else { return }
-        for slot in store.places(in: channel) where store.wasWritten(at: slot) {
+        for place in store.places(in: channel) where store.wasWritten(at: place) {
             // `state(at:)` already sees the fate. Only the history and the touched rows are missing.
-            if !store.fallPacked(at: slot, fate) { store.change(at: slot) { $0.fall(fate) } }
-            let key = store.key(at: slot)
+            if !store.fallPacked(at: place, fate) { store.change(at: place) { $0.fall(fate) } }
+            let key = store.key(at: place)
             touch(key, in: &context)
             touchAnswers(to: key, in: &context)
         }
@@ -47,7 +47,7 @@ extension Messages {
     ) {
         guard from != to else { return }
         let event = context.event
-        let origin = slot(for: from)
+        let origin = place(for: from)
         // The history before the move. The move's own entry is entered on both sides below.
         let past = origin.map { store.record(at: $0) }
         let entry = MessageRecord.Entry(
@@ -57,7 +57,7 @@ extension Messages {
             remoteTime: remoteTime,
             by: by
         )
-        if let destination = slot(for: to) {
+        if let destination = place(for: to) {
             change(destination, in: &context) { record in
                 if let past { record.inherit(past) }
                 record.relate(to: from)

@@ -8,39 +8,39 @@ extension Messages {
     /// not fit a packed entry, the channel is gone, the message is a record, its history has a later event, or what the
     /// frame is compared with is far back in it.
     @inline(__always)
-    mutating func takePlain(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) -> Bool {
+    mutating func takePlain(_ frame: PlainFrame, at lookup: MessageLookup, in context: inout FoldContext) -> Bool {
         let event = context.event
         guard event.isPackable, fates.fate(of: frame.channel) == nil else { return false }
-        if let place = knownPlace(of: frame, at: spot) {
+        if let place = knownPlace(of: frame, at: lookup) {
             guard store.cells[place].form == .packed,
                 store.newestSequence(of: store.cells[place]) <= event.sequence.rawValue,
                 store.isNear(frame, in: store.cells[place])
             else { return false }
             // Only once the short way is certain: the long way reports known circles itself.
             circles.repeatKnown(in: &context)
-            change(place, by: frame, author: spot.author, in: &context)
+            change(place, by: frame, author: lookup.author, in: &context)
             return true
         }
         circles.repeatKnown(in: &context)
         // No event changes a message that a compaction dropped.
         if !compacted.isEmpty, compacted.contains(frame.key) { return true }
         switch frame.happening {
-        case .written: addWritten(frame, at: spot, in: &context)
-        case .deleted: addDeleted(frame, at: spot, in: &context)
+        case .written: addWritten(frame, at: lookup, in: &context)
+        case .deleted: addDeleted(frame, at: lookup, in: &context)
         }
         return true
     }
 
-    /// The place of the frame's message. Without one in the spot, searches again: an earlier frame of the same batch
+    /// The place of the frame's message. Without one in the lookup, searches again: an earlier frame of the same batch
     /// may have added the message.
     @inline(__always)
-    private func knownPlace(of frame: PlainFrame, at spot: MessageSpot) -> Int? {
-        if let place = spot.place { return place }
-        return store.place(of: frame.id, at: spot)
+    private func knownPlace(of frame: PlainFrame, at lookup: MessageLookup) -> Int? {
+        if let place = lookup.place { return place }
+        return store.place(of: frame.id, at: lookup)
     }
 
     /// Adds a live message. Its answers may have arrived before it, and their rows show its state.
-    private mutating func addWritten(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
+    private mutating func addWritten(_ frame: PlainFrame, at lookup: MessageLookup, in context: inout FoldContext) {
         let happening = PackedHappening(
             .created,
             at: context.event.sequence.rawValue,
@@ -48,17 +48,17 @@ extension Messages {
             isNewRevision: true,
             counts: true
         )
-        let version = store.added(frame, author: spot.author)
-        let place = store.add(frame.id, .live, happening, version, at: spot, context.event)
+        let version = store.added(frame, author: lookup.author)
+        let place = store.add(frame.id, .live, happening, version, at: lookup, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
         if frame.replyTo != .none { connect(place, frame.key, to: frame.replyTo, in: &context) }
     }
 
     /// Adds a tombstone without a version, so that a version that arrives later stays deleted.
-    private mutating func addDeleted(_ frame: PlainFrame, at spot: MessageSpot, in context: inout FoldContext) {
+    private mutating func addDeleted(_ frame: PlainFrame, at lookup: MessageLookup, in context: inout FoldContext) {
         let happening = PackedHappening(.deleted, at: context.event.sequence.rawValue, hasVersion: false)
-        _ = store.add(frame.id, .deleted, happening, .none, at: spot, context.event)
+        _ = store.add(frame.id, .deleted, happening, .none, at: lookup, context.event)
         touch(frame.key, in: &context)
         touchAnswers(to: frame.key, in: &context)
     }
@@ -148,12 +148,12 @@ extension MessageStore {
         _ standing: MessageCell.Standing,
         _ happening: PackedHappening,
         _ version: PackedVersion,
-        at spot: MessageSpot,
+        at lookup: MessageLookup,
         _ event: EventReference
     ) -> Int {
-        var cell = MessageCell(id: id, channel: UInt32(spot.channel), form: .packed, standing: standing)
+        var cell = MessageCell(id: id, channel: UInt32(lookup.channel), form: .packed, standing: standing)
         let hasRoom = cell.put(happening, recordedAt: event.recordedAt.microseconds, version)
-        let place = add(cell, at: spot)
+        let place = add(cell, at: lookup)
         if !hasRoom { enter(happening, version, at: place, event) }
         return place
     }

@@ -22,9 +22,9 @@ extension Messages {
     /// in order of arrival of the answering messages.
     mutating func findAnswers(_ isMeant: (Int) -> Bool = { _ in true }) {
         answers = AnswerTable()
-        for slot in 0..<store.count where isMeant(slot) {
-            guard let replyTo = store.replyTo(at: slot) else { continue }
-            answers.add(slot, to: MessageKey(channel: store.key(at: slot).channel, id: replyTo))
+        for place in 0..<store.count where isMeant(place) {
+            guard let replyTo = store.replyTo(at: place) else { continue }
+            answers.add(place, to: MessageKey(channel: store.key(at: place).channel, id: replyTo))
         }
     }
 

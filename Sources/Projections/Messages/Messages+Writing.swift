@@ -4,10 +4,10 @@ extension Messages {
     /// Applies a version that arrived, in whatever order versions and deletions come. Does nothing for a message that a
     /// compaction dropped.
     mutating func write(_ write: MessageWrite, in context: inout FoldContext) {
-        guard let slot = slot(for: write.key) else { return }
+        guard let place = place(for: write.key) else { return }
         let event = context.event
         let fate = fates.fate(of: write.key.channel)
-        change(slot, in: &context) { record in
+        change(place, in: &context) { record in
             // `fall(_:in:)` passed over this message because it had not been written. Entering the end now, at its
             // place in the log, gives the history that the other order of arrival gives.
             if !record.wasWritten, let fate { record.fall(fate) }
@@ -28,10 +28,10 @@ extension Messages {
         isPresent: Bool,
         in context: inout FoldContext
     ) {
-        guard let slot = slot(for: key) else { return }
+        guard let place = place(for: key) else { return }
         let sequence = context.event.sequence.rawValue
         // `store.change` suffices: a reaction changes neither the message's state nor its `replyTo`.
-        let changes = store.change(at: slot) { record in
+        let changes = store.change(at: place) { record in
             record.react(emoji: ExactText(emoji), user: user, isPresent: isPresent, sequence: sequence)
         }
         if changes { touch(key, in: &context) }
@@ -40,8 +40,8 @@ extension Messages {
     /// Applies the move of a branch's tip: another known standing becomes current, without a history entry. Only
     /// commits give such changes.
     mutating func stand(_ key: MessageKey, _ standing: MessageStanding, in context: inout FoldContext) {
-        guard let slot = slot(for: key) else { return }
-        change(slot, in: &context) { record in
+        guard let place = place(for: key) else { return }
+        change(place, in: &context) { record in
             switch standing {
             case .version(let write):
                 record.current = MessageRevision(write)

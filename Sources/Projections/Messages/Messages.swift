@@ -88,7 +88,7 @@ extension Messages {
     }
 
     /// The place of a message, added as an empty record if it is new; `nil` if a compaction dropped it.
-    mutating func slot(for key: MessageKey) -> Int? {
+    mutating func place(for key: MessageKey) -> Int? {
         if let place = store.place(of: key) { return place }
         // Most logs were never compacted; the check for emptiness spares them the hashing.
         return !compacted.isEmpty && compacted.contains(key) ? nil : store.add(key)
@@ -97,18 +97,18 @@ extension Messages {
     /// Changes one record and touches the rows that depend on it: the message's own row, and the rows of its answers if
     /// its state changes. Also notes a new `replyTo` in the table of answers.
     mutating func change(
-        _ slot: Int,
+        _ place: Int,
         in context: inout FoldContext,
         _ body: (inout MessageRecord) -> Void
     ) {
-        let key = store.key(at: slot)
-        let before = state(at: slot)
-        let answered = store.replyTo(at: slot)
-        store.change(at: slot, body)
+        let key = store.key(at: place)
+        let before = state(at: place)
+        let answered = store.replyTo(at: place)
+        store.change(at: place, body)
         touch(key, in: &context)
-        if state(at: slot) != before { touchAnswers(to: key, in: &context) }
-        if let replyTo = store.replyTo(at: slot), replyTo != answered {
-            connect(slot, key, to: replyTo, in: &context)
+        if state(at: place) != before { touchAnswers(to: key, in: &context) }
+        if let replyTo = store.replyTo(at: place), replyTo != answered {
+            connect(place, key, to: replyTo, in: &context)
         }
     }
 
@@ -123,21 +123,21 @@ extension Messages {
     /// reads touched rows.
     func touchAnswers(to key: MessageKey, in context: inout FoldContext) {
         guard context.notesTouched else { return }
-        answers.forEachAnswer(to: key) { slot in
-            guard store.replyTo(at: slot) == key.id else { return }
-            context.touch(EntityKey(.messages, key.channel, store.cells[slot].id))
+        answers.forEachAnswer(to: key) { place in
+            guard store.replyTo(at: place) == key.id else { return }
+            context.touch(EntityKey(.messages, key.channel, store.cells[place].id))
         }
     }
 
     /// Notes that a message answers another one now, and reports the circle of replies that this closes.
     mutating func connect(
-        _ slot: Int,
+        _ place: Int,
         _ key: MessageKey,
         to replyTo: EntityID,
         in context: inout FoldContext
     ) {
         let parent = MessageKey(channel: key.channel, id: replyTo)
-        answers.add(slot, to: parent)
+        answers.add(place, to: parent)
         // Only a message that is answered already, or by itself, can close a circle.
         guard answers.isAnswered(key) else { return }
         var search = CircleSearch(from: key)
@@ -147,7 +147,7 @@ extension Messages {
     /// The key that a message's current version answers, in the same channel; `nil` if it answers none or is not known.
     /// The answered message need not be known.
     func parent(of key: MessageKey) -> MessageKey? {
-        guard let slot = store.place(of: key), let replyTo = store.replyTo(at: slot) else { return nil }
+        guard let place = store.place(of: key), let replyTo = store.replyTo(at: place) else { return nil }
         return MessageKey(channel: key.channel, id: replyTo)
     }
 }

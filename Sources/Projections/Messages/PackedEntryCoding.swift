@@ -4,7 +4,7 @@ import EventLog
 /// differences to the previous entry. The bytes depend on all entries before, so they are read from the start only.
 struct PackedEntryWriter {
     private(set) var bytes: [UInt8] = []
-    private var last = PackedEntryPlace()
+    private var last = PackedEntryBase()
 
     /// The bits of an entry's tag.
     /// Each says that a field follows, which most entries lack. The upper bits of the happening lie above `tagShift`.
@@ -80,7 +80,7 @@ struct PackedEntryWriter {
 /// After `nil` the position means nothing.
 struct PackedEntryReader {
     private var numbers: NumberReader
-    private var last = PackedEntryPlace()
+    private var last = PackedEntryBase()
 
     init(_ bytes: UnsafeRawBufferPointer) {
         numbers = NumberReader(bytes)
@@ -167,7 +167,7 @@ struct PackedEntryReader {
 }
 
 /// The values of the previous entry or cell, from which the next one's differences count. All begin at 0 in each piece.
-private struct PackedEntryPlace {
+private struct PackedEntryBase {
     var id: UInt64 = 0
     var sequence: UInt64 = 0
     var recordedAt: Int64 = 0

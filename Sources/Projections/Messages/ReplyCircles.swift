@@ -51,7 +51,7 @@ struct ReplyCircles: Codable, Sendable {
     }
 
     /// All issues, by sequence.
-    var snapshot: JSONValue {
+    var normalForm: JSONValue {
         .array(
             reasons.sorted { $0.key < $1.key }
                 .map { .array([.string(String($0.key)), .array($0.value.map { .string($0) })]) }
@@ -60,7 +60,7 @@ struct ReplyCircles: Codable, Sendable {
 
     /// All issues, and the last event seen.
     var facts: JSONValue {
-        .object(["until": .int(last), "said": snapshot])
+        .object(["until": .int(last), "said": normalForm])
     }
 
     /// Takes over what `facts` gave, before any event. Absent facts change nothing.

@@ -9,7 +9,7 @@ final class FoldingQueue: @unchecked Sendable {
     /// The most batches in use at once: one being filled, the others waiting to be folded.
     private static let batchCountMax = 4
 
-    private var state: ReplayedWorkspace
+    private var state: ReplayedState
     private let queue = DispatchQueue(label: "eventlog.fold")
     /// How many more batches may be taken. Begins at 0 and is signalled up to `batchCountMax`, because Dispatch traps
     /// if a semaphore is freed below its first value, and a replay that fails keeps the batch that it was filling.
@@ -17,8 +17,8 @@ final class FoldingQueue: @unchecked Sendable {
     /// Folded batches, empty, to be filled again.
     private let free = Mutex<[ReplayBatch]>([])
 
-    init(_ workspace: Workspace) {
-        state = ReplayedWorkspace(workspace)
+    init(_ logState: LogState) {
+        state = ReplayedState(logState)
         for _ in 0..<Self.batchCountMax { room.signal() }
     }
 
@@ -44,10 +44,10 @@ final class FoldingQueue: @unchecked Sendable {
     }
 
     /// Lends the state after every batch handed over; waits for them. `body` runs while the queue rests.
-    func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) rethrows -> Result {
-        try queue.sync { try state.withWorkspace(body) }
+    func withLogState<Result>(_ body: (inout LogState) throws -> Result) rethrows -> Result {
+        try queue.sync { try state.withLogState(body) }
     }
 
     /// The state after every batch handed over; waits for them.
-    var workspace: Workspace { queue.sync { state.workspace } }
+    var logState: LogState { queue.sync { state.logState } }
 }

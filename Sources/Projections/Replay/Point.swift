@@ -69,8 +69,8 @@ public enum Point: Hashable, Sendable {
         var last = SequenceNumber.zero
         var options = ReplayOptions()
         options.retained = true
-        _ = try Replay.workspace(of: session, options: options) { envelope, workspace in
-            guard workspace.remoteClock.map({ $0 <= time }) ?? true else { return false }
+        _ = try Replay.logState(of: session, options: options) { envelope, logState in
+            guard logState.remoteClock.map({ $0 <= time }) ?? true else { return false }
             last = envelope.sequence
             return true
         }
@@ -93,7 +93,7 @@ extension Timestamp {
     }
 }
 
-extension Workspace {
+extension LogState {
     /// The greatest time that any remote has stated for a change so far; `nil` if none has stated one.
     public var remoteClock: Timestamp? {
         sources.compactMap(\.remoteClock).max()

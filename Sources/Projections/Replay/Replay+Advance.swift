@@ -9,31 +9,31 @@ extension Replay {
     ///   - state: A state of the same log, folded with the same options.
     ///   - point: The last event to fold; nothing is folded if the state contains it already.
     ///   - observe: Called after each event, acts included, with the state so far; returns false to stop.
-    /// - Throws: as `workspace`.
+    /// - Throws: as `logState`.
     public static func advance(
-        _ state: consuming Workspace,
+        _ state: consuming LogState,
         over session: borrowing ReadSession,
         through point: SequenceNumber,
         options: ReplayOptions = ReplayOptions(),
-        observe: ((_ event: Envelope, inout Workspace) throws -> Bool)? = nil
-    ) throws -> Workspace {
+        observe: ((_ event: Envelope, inout LogState) throws -> Bool)? = nil
+    ) throws -> LogState {
         try refusePointBeforeCompaction(point, session: session, options: options)
         guard state.sequence < point else { return state }
         var run = ReplayRun(consume state, options, isObserved: observe != nil, count: point.rawValue)
         _ = try run.fold(session, through: point, observe)
-        return run.workspace
+        return run.logState
     }
 
     /// The state at a point, folded either from `known` or from a state kept beside the log, whichever costs less.
     ///
     /// - Parameter known: A state of the same log, folded with the same options; it does not change.
-    /// - Throws: as `workspace`.
-    public static func workspace(
+    /// - Throws: as `logState`.
+    public static func logState(
         of session: borrowing ReadSession,
         through point: SequenceNumber,
-        from known: Workspace?,
+        from known: LogState?,
         options: ReplayOptions = ReplayOptions()
-    ) throws -> Workspace {
+    ) throws -> LogState {
         if let known, known.sequence <= point {
             let fromKnown = point.rawValue - known.sequence.rawValue
             // Folding from a kept state also keeps new ones, which is worth a quarter more.
@@ -41,19 +41,19 @@ extension Replay {
                 return try advance(known, over: session, through: point, options: options)
             }
         }
-        return try workspace(of: session, through: point, options: options)
+        return try logState(of: session, through: point, options: options)
     }
 
-    /// The cost of `workspace`, in events folded. Loading a kept state counts as 0.3 of folding its events, which is
-    /// the most that it takes (`SnapshotOptions.decodedPercentMax`). Without a kept state, the events after the last
+    /// The cost of `logState`, in events folded. Loading a kept state counts as 0.3 of folding its events, which is
+    /// the most that it takes (`KeptStateOptions.decodedPercentMax`). Without a kept state, the events after the last
     /// compaction's decision count; most of those before it are gone.
     private static func costFromKept(
         _ session: borrowing ReadSession,
         through point: SequenceNumber,
         _ options: ReplayOptions
     ) -> UInt64 {
-        let snapshots = options.checks ? nil : options.keptStates
-        guard let kept = snapshots?.sequences(through: point, in: session).last?.rawValue else {
+        let keeper = options.checks ? nil : options.keeper
+        guard let kept = keeper?.sequences(through: point, in: session).last?.rawValue else {
             return point.rawValue - min(session.decidedAt, point).rawValue
         }
         return point.rawValue - kept + kept / 10 * 3

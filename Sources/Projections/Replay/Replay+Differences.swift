@@ -11,7 +11,7 @@ extension Replay {
     ///   - first: The point of the first state.
     ///   - second: The point of the second state, before or after the first.
     ///   - progress: Called now and then with the last event that was folded.
-    /// - Throws: as `workspace`, for either point.
+    /// - Throws: as `logState`, for either point.
     public static func differences(
         of session: borrowing ReadSession,
         from first: SequenceNumber,
@@ -20,7 +20,7 @@ extension Replay {
         progress: ((SequenceNumber) -> Void)? = nil
     ) throws -> [StateDifference] {
         let points = (earlier: min(first, second), later: max(first, second))
-        let earlier = try workspace(of: session, through: points.earlier, options: options, progress: progress)
+        let earlier = try logState(of: session, through: points.earlier, options: options, progress: progress)
         var touched = TouchedRows()
         var isTold = 0
         let later = try advance(earlier, over: session, through: points.later, options: options) { event, state in

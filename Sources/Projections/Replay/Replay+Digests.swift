@@ -1,13 +1,13 @@
 public import EventLog
 
 extension Replay {
-    /// The digest after each event: what `Workspace.digest()` gives to an observer of `workspace`.
+    /// The digest after each event: what `LogState.digest()` gives to an observer of `logState`.
     ///
     /// If the options allow a second thread, this one folds and hashes rows while the other keeps the trie of these
     /// hashes. `body`, which this thread calls, then gets each event some hundred events late.
     ///
     /// - Parameter body: Gets each folded event, acts included, in order; returns false to stop.
-    /// - Throws: as `workspace`, and what `body` throws.
+    /// - Throws: as `logState`, and what `body` throws.
     public static func digests(
         of session: borrowing ReadSession,
         through point: SequenceNumber? = nil,
@@ -15,11 +15,11 @@ extension Replay {
         _ body: @escaping (_ event: Envelope, _ digest: Hash256) throws -> Bool
     ) throws {
         guard options.decodesAhead else {
-            _ = try workspace(of: session, through: point, options: options) { try body($0, $1.digest()) }
+            _ = try logState(of: session, through: point, options: options) { try body($0, $1.digest()) }
             return
         }
         var batches = DigestBatches(body)
-        _ = try workspace(of: session, through: point, options: options) { event, state in
+        _ = try logState(of: session, through: point, options: options) { event, state in
             try batches.add(event, state: &state)
         }
         try batches.finish()
@@ -41,7 +41,7 @@ private struct DigestBatches {
     }
 
     /// Takes an event and the state after it; false once `body` wants no more, which shows some batches late.
-    mutating func add(_ event: Envelope, state: inout Workspace) throws -> Bool {
+    mutating func add(_ event: Envelope, state: inout LogState) throws -> Bool {
         // The first trie contains the changes of this event and all before it, so this event adds no changes of its
         // own.
         if queue == nil { queue = DigestQueue(state.startDigest()) }

@@ -8,7 +8,7 @@ extension Replay {
     /// - Parameters:
     ///   - progress: Called now and then, on the way to the range, with the last event folded.
     ///   - body: Gets each folded event of the range, acts included, and its differences; returns false to stop.
-    /// - Throws: as `workspace`, for the point before the range.
+    /// - Throws: as `logState`, for the point before the range.
     public static func steps(
         of session: borrowing ReadSession,
         in range: ClosedRange<SequenceNumber>,
@@ -17,7 +17,7 @@ extension Replay {
         _ body: (_ event: Envelope, _ differences: [StateDifference]) throws -> Bool
     ) throws {
         let start = SequenceNumber(max(range.lowerBound.rawValue, 1) - 1)
-        let before = try workspace(of: session, through: start, options: options, progress: progress)
+        let before = try logState(of: session, through: start, options: options, progress: progress)
         try steps(from: before, over: session, through: range.upperBound, options: options, body)
     }
 
@@ -29,7 +29,7 @@ extension Replay {
     ///   - body: As in `steps(of:in:)`.
     /// - Throws: `EventLogError` if the log cannot be read, or a checked event is not as it was appended.
     public static func steps(
-        from state: Workspace,
+        from state: LogState,
         over session: borrowing ReadSession,
         through last: SequenceNumber,
         options: ReplayOptions = ReplayOptions(),
@@ -63,7 +63,7 @@ private struct RowName: Hashable {
     let second: String?
 }
 
-extension Workspace {
+extension LogState {
     /// The rows that the last event of the state touched, each once; none for an act. As texts, because `before` and
     /// `after` intern new names on their own.
     fileprivate func touchedRows(by envelope: Envelope) -> [RowName] {

@@ -22,7 +22,7 @@ public struct ReplayOptions: Sendable {
     public var checks = false
     /// How a replay without an observer uses and keeps states beside the log; `nil` for neither. The state is the same
     /// (I19).
-    public var snapshots: SnapshotOptions?
+    public var keeping: KeptStateOptions?
     /// Whether issues are condensed as they come, so that they do not fill the memory of a compaction.
     var condensesIssues = false
     /// How many events are folded between two calls of `progress`; after each, a state may be due to be kept.
@@ -31,11 +31,11 @@ public struct ReplayOptions: Sendable {
     /// Makes options for a canonical replay of everything.
     public init() {}
 
-    /// The kept states that a replay may begin from; `nil` if `snapshots` is.
-    var keptStates: Snapshots? {
-        snapshots.map {
+    /// The kept states that a replay may begin from; `nil` if `keeping` is.
+    var keeper: KeptStateKeeper? {
+        keeping.map {
             let readsAll = sources == nil && without.isEmpty
-            return Snapshots($0, rules: rules, keeps: readsAll, before: without.min() ?? SequenceNumber(.max))
+            return KeptStateKeeper($0, rules: rules, keeps: readsAll, before: without.min() ?? SequenceNumber(.max))
         }
     }
 }
@@ -44,7 +44,7 @@ public struct ReplayOptions: Sendable {
 /// never after it has returned.
 public enum Replay {
     /// The name under which a compaction stores its facts.
-    public static let factName = Workspace.factName
+    public static let factName = LogState.factName
 
     /// The state at a sequence. O(events since the nearest kept state, or all).
     ///
@@ -56,36 +56,36 @@ public enum Replay {
     ///   - progress: Called now and then with the last event that was folded.
     /// - Throws: `ProjectionError.compactedAway` if the point lies before the last compaction and `options.retained` is
     ///   not set; `EventLogError` if the log cannot be read, or a checked event is not as it was appended.
-    public static func workspace(
+    public static func logState(
         of session: borrowing ReadSession,
         through point: SequenceNumber? = nil,
         options: ReplayOptions = ReplayOptions(),
-        observe: ((_ event: Envelope, inout Workspace) throws -> Bool)? = nil,
+        observe: ((_ event: Envelope, inout LogState) throws -> Bool)? = nil,
         progress: ((SequenceNumber) -> Void)? = nil
-    ) throws -> Workspace {
+    ) throws -> LogState {
         let last = point ?? session.head
         try refusePointBeforeCompaction(last, session: session, options: options)
         if options.checks { _ = try session.checkTree(through: last) }
         // An observer must see every event, and a check must read every one.
-        var snapshots = observe == nil && !options.checks ? options.keptStates : nil
-        defer { snapshots?.finish() }
-        var workspace =
-            try snapshots?.nearest(through: last, in: session)
-            ?? Workspace(before: session, rules: options.rules)
+        var keeper = observe == nil && !options.checks ? options.keeper : nil
+        defer { keeper?.finish() }
+        var logState =
+            try keeper?.nearest(through: last, in: session)
+            ?? LogState(before: session, rules: options.rules)
         // Kept states do not contain the key of their log.
-        try workspace.begin(session)
-        workspace.condensesIssues = options.condensesIssues
-        if let sources = options.sources { workspace.keepOnly(sources) }
-        var run = ReplayRun(consume workspace, options, isObserved: observe != nil, count: last.rawValue)
+        try logState.begin(session)
+        logState.condensesIssues = options.condensesIssues
+        if let sources = options.sources { logState.keepOnly(sources) }
+        var run = ReplayRun(consume logState, options, isObserved: observe != nil, count: last.rawValue)
         while run.sequence < last {
             let end = min(last, SequenceNumber(run.sequence.rawValue + options.chunkEvents))
             guard try run.fold(session, through: end, observe) else { break }
-            if let due = snapshots?.isDue(at: end, folded: run.takeByteCount()), due {
-                try run.withWorkspace { try snapshots?.keep(&$0, in: session) }
+            if let due = keeper?.isDue(at: end, folded: run.takeByteCount()), due {
+                try run.withLogState { try keeper?.keep(&$0, in: session) }
             }
             progress?(end)
         }
-        return run.workspace
+        return run.logState
     }
 
     /// Throws for a point before the last compaction, unless what is left may be folded: an earlier state needs dropped

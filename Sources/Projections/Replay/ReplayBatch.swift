@@ -13,7 +13,7 @@ final class ReplayBatch: @unchecked Sendable {
         /// The number of the event's lane.
         var lane: Int
         /// Where to look for its message; found for `stride` steps at a time, just before they are folded.
-        var spot: MessageSpot?
+        var lookup: MessageLookup?
     }
 
     private enum Kind: BitwiseCopyable {
@@ -73,7 +73,7 @@ final class ReplayBatch: @unchecked Sendable {
     }
 
     /// Folds the events in order and empties the batch. `kinds` tells from which of the two lists the next event comes.
-    func fold(into workspace: inout ReplayedWorkspace, _ lanes: [ReplayLanes.Lane?]) {
+    func fold(into logState: inout ReplayedState, _ lanes: [ReplayLanes.Lane?]) {
         let (count, plainCount) = (count, plainCount)
         var (nextPlain, nextOther) = (0, 0)
         for index in 0..<count {
@@ -81,12 +81,12 @@ final class ReplayBatch: @unchecked Sendable {
             case .plain:
                 if nextPlain.isMultiple(of: Self.stride) {
                     let end = min(nextPlain + Self.stride, plainCount)
-                    workspace.findSpots(UnsafeMutableBufferPointer(rebasing: steps[nextPlain..<end]))
+                    logState.prepareLookups(UnsafeMutableBufferPointer(rebasing: steps[nextPlain..<end]))
                 }
-                workspace.apply(plain + nextPlain, lanes)
+                logState.apply(plain + nextPlain, lanes)
                 nextPlain += 1
             case .other:
-                workspace.apply(others[nextOther].envelope, payload: others[nextOther].payload)
+                logState.apply(others[nextOther].envelope, payload: others[nextOther].payload)
                 nextOther += 1
             }
         }

@@ -63,17 +63,17 @@ final class ReplayLanes {
     }
 }
 
-/// A workspace that a replay fills; it maps lanes to sources. For one thread at a time.
-struct ReplayedWorkspace {
-    private(set) var workspace: Workspace
-    /// The index of each lane's source in the workspace, by the lane's number; `nil` until the lane's first plain
+/// A state that a replay fills; it maps lanes to sources. For one thread at a time.
+struct ReplayedState {
+    private(set) var logState: LogState
+    /// The index of each lane's source in the state, by the lane's number; `nil` until the lane's first plain
     /// frame. Indexes never change, as sources are only added.
     private var sources: [Int?] = []
     /// Takes the results of reading ahead, which nobody uses: reads without a use would be optimized away.
     private var lastRead: UInt64 = 0
 
-    init(_ workspace: Workspace) {
-        self.workspace = workspace
+    init(_ logState: LogState) {
+        self.logState = logState
     }
 
     /// Applies a plain frame of a lane.
@@ -82,49 +82,50 @@ struct ReplayedWorkspace {
         let number = step.pointee.lane
         if number >= sources.count || sources[number] == nil { add(number, lanes) }
         guard let source = sources[number], let lane = lanes[number] else { return }
-        workspace.applyPlain(
+        logState.applyPlain(
             step.pointee.frame,
             step.pointee.event,
             source: source,
             connection: lane.connection,
-            spot: step.pointee.spot
+            lookup: step.pointee.lookup
         )
     }
 
-    /// Looks up the spots and authors of many plain frames, one table after another, so that their cache misses
+    /// Looks up the lookups and authors of many plain frames, one table after another, so that their cache misses
     /// overlap: looked up frame by frame, each would wait for memory alone.
     ///
-    /// Only a hint: a channel or author that is new here gets no spot or place, and folding finds it itself.
-    mutating func findSpots(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
+    /// Only a hint: a channel or author that is new here gets no lookup or place, and folding finds it itself.
+    mutating func prepareLookups(_ steps: UnsafeMutableBufferPointer<ReplayBatch.Step>) {
         // Each step initializes one hash at most, and only initialized ones are read. Hashes of neighbouring steps of
         // one source are read ahead together.
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: steps.count) { hashes in
             var (start, count, last) = (0, 0, -1)
             for index in steps.indices {
                 let lane = steps[index].lane
-                steps[index].spot = nil
+                steps[index].lookup = nil
                 guard lane < sources.count, let source = sources[lane] else { continue }
-                guard let spot = workspace.sources[source].parts.messages.store.spot(of: steps[index].frame.key) else {
+                guard let lookup = logState.sources[source].parts.messages.store.lookup(of: steps[index].frame.key)
+                else {
                     continue
                 }
-                steps[index].spot = spot
+                steps[index].lookup = lookup
                 if source != last {
                     readAhead(hashes[start..<count], last)
                     (start, last) = (count, source)
                 }
-                hashes.initializeElement(at: count, to: spot.hash)
+                hashes.initializeElement(at: count, to: lookup.hash)
                 count += 1
             }
             readAhead(hashes[start..<count], last)
         }
         for index in steps.indices {
-            guard let spot = steps[index].spot, let source = sources[steps[index].lane] else { continue }
+            guard let lookup = steps[index].lookup, let source = sources[steps[index].lane] else { continue }
             let id = steps[index].frame.id
-            steps[index].spot?.place = workspace.sources[source].parts.messages.store.place(of: id, at: spot)
+            steps[index].lookup?.place = logState.sources[source].parts.messages.store.place(of: id, at: lookup)
         }
         for index in steps.indices where steps[index].frame.happening == .written {
-            guard steps[index].spot != nil, let source = sources[steps[index].lane] else { continue }
-            steps[index].spot?.author = workspace.sources[source].parts.messages.store.authors.knownPlace(
+            guard steps[index].lookup != nil, let source = sources[steps[index].lane] else { continue }
+            steps[index].lookup?.author = logState.sources[source].parts.messages.store.authors.knownPlace(
                 id: steps[index].frame.author,
                 name: steps[index].frame.authorName
             )
@@ -135,24 +136,24 @@ struct ReplayedWorkspace {
     private mutating func readAhead(_ hashes: Slice<UnsafeMutableBufferPointer<UInt64>>, _ source: Int) {
         if hashes.isEmpty { return }
         let hashes = UnsafeBufferPointer(rebasing: hashes)
-        lastRead = workspace.sources[source].parts.messages.store.readAhead(hashes)
+        lastRead = logState.sources[source].parts.messages.store.readAhead(hashes)
     }
 
     /// Applies an event the long way, as a value tree and changes.
     mutating func apply(_ envelope: Envelope, payload: UnsafeRawBufferPointer) {
-        workspace.applyLong(envelope, payload: payload)
+        logState.applyLong(envelope, payload: payload)
     }
 
-    /// Lends the workspace to an observer.
-    mutating func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) rethrows -> Result {
-        try body(&workspace)
+    /// Lends the state to an observer.
+    mutating func withLogState<Result>(_ body: (inout LogState) throws -> Result) rethrows -> Result {
+        try body(&logState)
     }
 
-    /// Finds the source of a lane at its first plain frame; the source is added to the workspace if it is new.
+    /// Finds the source of a lane at its first plain frame; the source is added to the state if it is new.
     @inline(never)
     private mutating func add(_ number: Int, _ lanes: [ReplayLanes.Lane?]) {
         assert(lanes[number] != nil, "a lane is known before its frames are folded")
         while sources.count <= number { sources.append(nil) }
-        if let lane = lanes[number] { sources[number] = workspace.sourceIndex(of: lane.source) }
+        if let lane = lanes[number] { sources[number] = logState.sourceIndex(of: lane.source) }
     }
 }

@@ -4,7 +4,7 @@ import EventLog
 ///
 /// With an observer, each event is folded as soon as it is read. Without one, events are read in batches and folded in
 /// the order of the log; with two threads, this one reads while the other folds. All three ways give the same state
-/// (I18). The session must last until `workspace` was read or a fold has thrown: batches point into its map.
+/// (I18). The session must last until `logState` was read or a fold has thrown: batches point into its map.
 struct ReplayRun {
     /// The fewest events for which a second thread is worth starting.
     private static let aheadCountMin: UInt64 = 16_384
@@ -16,46 +16,46 @@ struct ReplayRun {
     /// The payload bytes read since `takeByteCount` was last called. Not counted with an observer.
     private var byteCount = 0
     /// The state, unless a second thread folds; then an empty one.
-    private var here: ReplayedWorkspace
+    private var here: ReplayedState
     /// The one batch used without a second thread.
     private let spare: ReplayBatch
     /// The second thread; `nil` without one.
     private let ahead: FoldingQueue?
 
     /// - Parameters:
-    ///   - workspace: the state to fold into.
+    ///   - state: the state to fold into.
     ///   - isObserved: whether `fold` will get an observer; must be right, as rows are noted accordingly.
     ///   - count: the sequence of the last event to fold; decides whether a second thread is worth starting.
-    init(_ workspace: Workspace, _ options: ReplayOptions, isObserved: Bool, count: UInt64) {
-        sequence = workspace.sequence
+    init(_ logState: LogState, _ options: ReplayOptions, isObserved: Bool, count: UInt64) {
+        sequence = logState.sequence
         lanes = ReplayLanes(options)
         checks = options.checks
-        var workspace = workspace
-        workspace.notesTouched = isObserved || workspace.digestKeeper.isBuilt
+        var logState = logState
+        logState.notesTouched = isObserved || logState.digestKeeper.isBuilt
         let usesTwo = !isObserved && options.decodesAhead && count - min(count, sequence.rawValue) >= Self.aheadCountMin
-        ahead = usesTwo ? FoldingQueue(workspace) : nil
+        ahead = usesTwo ? FoldingQueue(logState) : nil
         spare = ReplayBatch(count: 256)
-        here = ReplayedWorkspace(usesTwo ? Workspace() : workspace)
+        here = ReplayedState(usesTwo ? LogState() : logState)
     }
 
     /// The state after everything folded so far; waits for the second thread. Its sequence is the end of the range,
     /// even if the last events were left out.
-    var workspace: Workspace {
-        var workspace = ahead?.workspace ?? here.workspace
-        workspace.sequence = max(workspace.sequence, sequence)
-        workspace.notesTouched = true
-        return workspace
+    var logState: LogState {
+        var logState = ahead?.logState ?? here.logState
+        logState.sequence = max(logState.sequence, sequence)
+        logState.notesTouched = true
+        return logState
     }
 
-    /// Lends the state after everything folded so far; waits for the second thread. Copies nothing, unlike `workspace`.
-    mutating func withWorkspace<Result>(_ body: (inout Workspace) throws -> Result) throws -> Result {
+    /// Lends the state after everything folded so far; waits for the second thread. Copies nothing, unlike `logState`.
+    mutating func withLogState<Result>(_ body: (inout LogState) throws -> Result) throws -> Result {
         let sequence = sequence
-        func lend(_ workspace: inout Workspace) throws -> Result {
-            workspace.sequence = max(workspace.sequence, sequence)
-            return try body(&workspace)
+        func lend(_ logState: inout LogState) throws -> Result {
+            logState.sequence = max(logState.sequence, sequence)
+            return try body(&logState)
         }
-        if let ahead { return try ahead.withWorkspace(lend) }
-        return try here.withWorkspace(lend)
+        if let ahead { return try ahead.withLogState(lend) }
+        return try here.withLogState(lend)
     }
 
     /// The bytes of the payloads folded since the last call; always 0 with an observer.
@@ -69,7 +69,7 @@ struct ReplayRun {
     mutating func fold(
         _ session: borrowing ReadSession,
         through last: SequenceNumber,
-        _ observe: ((_ event: Envelope, inout Workspace) throws -> Bool)?
+        _ observe: ((_ event: Envelope, inout LogState) throws -> Bool)?
     ) throws -> Bool {
         let range = sequence.next...last
         if let observe {
@@ -84,7 +84,7 @@ struct ReplayRun {
     private mutating func fold(
         _ session: borrowing ReadSession,
         _ range: ClosedRange<SequenceNumber>,
-        _ observe: (_ event: Envelope, inout Workspace) throws -> Bool
+        _ observe: (_ event: Envelope, inout LogState) throws -> Bool
     ) throws -> Bool {
         var goesOn = true
         try session.forEachEvent(in: range) { event in
@@ -95,7 +95,7 @@ struct ReplayRun {
                 spare.add(event, payload: payload, lane: lane, mayBePlain: lanes.mayBePlain(lane))
                 spare.fold(into: &here, lanes.lanes)
             }
-            goesOn = try here.withWorkspace { try observe(event.envelope, &$0) }
+            goesOn = try here.withLogState { try observe(event.envelope, &$0) }
             if !goesOn { sequence = event.sequence }
             return goesOn
         }

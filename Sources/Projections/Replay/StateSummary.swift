@@ -7,7 +7,7 @@ public struct StateSummary: Hashable, Sendable {
     /// The state's digest.
     public let digest: Hash256
 
-    init(_ state: inout Workspace) {
+    init(_ state: inout LogState) {
         rowCounts = Section.allCases.map { state.rowCount(in: $0) }
         digest = state.digest()
     }
@@ -27,19 +27,19 @@ extension Replay {
     ///
     /// If the options allow kept states, the summary is kept beside the log too, so that a log that has not grown needs
     /// no replay.
-    /// - Throws: as `workspace`.
+    /// - Throws: as `logState`.
     public static func summary(
         of session: borrowing ReadSession,
         options: ReplayOptions = ReplayOptions(),
         progress: ((SequenceNumber) -> Void)? = nil
     ) throws -> StateSummary {
-        let snapshots = options.keepsSummaries ? options.snapshots : nil
-        if let kept = snapshots.flatMap({ KeptSummary(session, build: $0.build) }), kept.sequence == session.head {
+        let keeping = options.keepsSummaries ? options.keeping : nil
+        if let kept = keeping.flatMap({ KeptSummary(session, build: $0.build) }), kept.sequence == session.head {
             return kept.summary
         }
-        var state = try workspace(of: session, options: options, progress: progress)
+        var state = try logState(of: session, options: options, progress: progress)
         let summary = StateSummary(&state)
-        if let snapshots { try? KeptSummary.keep(summary, in: session, snapshots) }
+        if let keeping { try? KeptSummary.keep(summary, in: session, keeping) }
         return summary
     }
 }
@@ -70,7 +70,7 @@ struct KeptSummary {
     /// Reads what a build of the program has kept; `nil` if it has kept nothing, or nothing of this log.
     init?(_ session: borrowing ReadSession, build: String) {
         guard let derived = try? session.existingDerivedStore(),
-            let table = try? derived.table(Self.name, version: SnapshotOptions.tableVersion(build)),
+            let table = try? derived.table(Self.name, version: KeptStateOptions.tableVersion(build)),
             let bytes = try? table.value(at: Self.key),
             let stored = try? StateDecoder.value(Stored.self, from: bytes),
             stored.rowCounts.count == Section.allCases.count, stored.sequence <= session.head.rawValue,
@@ -84,7 +84,7 @@ struct KeptSummary {
     static func keep(
         _ summary: StateSummary,
         in session: borrowing ReadSession,
-        _ options: SnapshotOptions
+        _ options: KeptStateOptions
     ) throws {
         guard session.head.rawValue >= UInt64(options.eventsMin) else { return }
         let stored = Stored(
@@ -93,7 +93,7 @@ struct KeptSummary {
             rowCounts: summary.rowCounts,
             digest: summary.digest
         )
-        let version = SnapshotOptions.tableVersion(options.build)
+        let version = KeptStateOptions.tableVersion(options.build)
         let table = try session.derivedStore().table(name, version: version)
         try table.put([(key, try StateEncoder.bytes(of: stored))])
     }

@@ -1,11 +1,11 @@
 import EventLog
 
-/// Computes the digest of a workspace, and keeps it up to date from the first call after a change on (I12).
+/// Computes the digest of a state, and keeps it up to date from the first call after a change on (I12).
 ///
 /// Most states have their digest read once. So the first call hashes all rows without a trie and keeps only the hash;
 /// only a second call, after a change, makes a trie.
 struct DigestKeeper: Sendable {
-    /// How much is known. It only moves down this list; `Workspace.retain` begins anew with another keeper.
+    /// How much is known. It only moves down this list; `LogState.retain` begins anew with another keeper.
     private enum Standing {
         /// The digest was never read.
         case unasked
@@ -30,7 +30,7 @@ struct DigestKeeper: Sendable {
     /// Whether a trie exists, so that changed rows must be noted.
     var isBuilt: Bool { standing == .kept }
 
-    /// Remembers rows that may have changed. `source` is the index of their source in the workspace, which must not
+    /// Remembers rows that may have changed. `source` is the index of their source in the state, which must not
     /// change from here on.
     @inline(__always)
     mutating func note(_ touched: [EntityKey], source: Int) {

@@ -1,9 +1,9 @@
 import EventLog
 
-/// The rows of a workspace that may have changed since a trie was made, and which row of each message the trie
+/// The rows of a state that may have changed since a trie was made, and which row of each message the trie
 /// contains.
 ///
-/// Knows sources by their index in the workspace and messages by their place in the store. Both must stay as they are:
+/// Knows sources by their index in the state and messages by their place in the store. Both must stay as they are:
 /// a compaction begins with a new value.
 struct DigestRows: Sendable {
     /// A row or a message. A message, live or deleted, has the section `messages`.

@@ -31,7 +31,7 @@ package enum IdentityDiff {
     /// kind, source and id of the side that has them.
     ///
     /// Cost: reads all histories of both states twice, and keeps a hash of each entry of one side.
-    package static func differences(_ first: Workspace, _ second: Workspace) -> [IdentityDifference] {
+    package static func differences(_ first: LogState, _ second: LogState) -> [IdentityDifference] {
         lacking(.second, having: first, other: Known(second)) + lacking(.first, having: second, other: Known(first))
     }
 
@@ -39,7 +39,7 @@ package enum IdentityDiff {
     /// other side must have as many.
     private static func lacking(
         _ side: IdentityDifference.Side,
-        having state: Workspace,
+        having state: LogState,
         other: Known
     ) -> [IdentityDifference] {
         var other = other
@@ -56,7 +56,7 @@ package enum IdentityDiff {
     }
 
     fileprivate static func forEachHistory(
-        in state: Workspace,
+        in state: LogState,
         _ body: (EntityReference, [HistoryEntry]) -> Void
     ) {
         for kind in lasting {
@@ -69,7 +69,7 @@ package enum IdentityDiff {
     private struct Known {
         private var counts: [Hash256: Int] = [:]
 
-        init(_ state: Workspace) {
+        init(_ state: LogState) {
             IdentityDiff.forEachHistory(in: state) { entity, entries in
                 counts[Self.hash(entity, nil)] = 1
                 for entry in entries { counts[Self.hash(entity, entry), default: 0] += 1 }

@@ -24,7 +24,7 @@ struct SourceParts: Codable, Sendable {
     var rows = Rows()
 
     /// Passes every part to a visitor: decoders first, then folds in the order in which they apply a change. The names
-    /// are those of snapshots and facts; facts are stored in logs, so a name must never change.
+    /// are those of normal forms and facts; facts are stored in logs, so a name must never change.
     @inline(__always)
     mutating func visit<Visitor: SourcePartVisitor>(
         _ visitor: Visitor,
@@ -69,10 +69,10 @@ protocol SourcePartVisitor {
     associatedtype Context
     associatedtype Failure: Error
 
-    /// Visits a part. `name` is its name in snapshots and facts.
+    /// Visits a part. `name` is its name in normal forms and facts.
     func visit<Part: StatePart>(_ name: String, _ part: inout Part, _ context: inout Context) throws(Failure)
 
-    /// Visits a fold; by default like any other part. `name` is its name in snapshots and facts.
+    /// Visits a fold; by default like any other part. `name` is its name in normal forms and facts.
     func visit<Part: Fold>(fold name: String, _ part: inout Part, _ context: inout Context) throws(Failure)
 }
 

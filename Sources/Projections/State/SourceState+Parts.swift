@@ -17,18 +17,18 @@ extension SourceState {
 
     /// The whole state of the source, hidden parts included, as small values, so that no document of all messages is
     /// held in memory. `remoteClock` is left out: no row of the document contains it.
-    func snapshot(into take: (JSONValue) -> Void) {
+    func normalForm(into take: (JSONValue) -> Void) {
         take(
             .object([
                 "source": .string(name.rawValue),
                 "clock": .text(clock?.description),
-                "issues": issues.snapshot,
+                "issues": issues.normalForm,
                 "issuesThrough": .string(String(issues.toldThrough)),
             ])
         )
         for (name, part) in parts.all {
             take(.string(name))
-            part.snapshot(names: context.names, into: take)
+            part.normalForm(names: context.names, into: take)
         }
     }
 

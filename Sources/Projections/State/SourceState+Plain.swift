@@ -6,13 +6,13 @@ extension SourceState {
     ///
     /// - Parameters:
     ///   - connection: the attribute `connection` of the frame's event, for finding repeats.
-    ///   - spot: the place of the frame's message, if looked up in advance.
+    ///   - lookup: the place of the frame's message, if looked up in advance.
     @inline(__always)
     mutating func applyPlain(
         _ frame: PlainFrame,
         _ event: EventReference,
         connection: String?,
-        spot: MessageSpot? = nil
+        lookup: MessageLookup? = nil
     ) {
         begin(event)
         context.rules = []
@@ -21,23 +21,23 @@ extension SourceState {
             return finish(remoteTime: nil)
         }
         if frame.guild != .none { name(frame.guild, with: frame.channel) }
-        if !takePlain(frame, spot: spot) { spread(frame.change) }
+        if !takePlain(frame, lookup: lookup) { spread(frame.change) }
         finish(remoteTime: frame.remoteTime)
     }
 
     /// Applies a frame to the folds that it concerns: the messages, and the channels once for each channel. False if
     /// the messages need the long way; the channel is known then, which the long way only repeats.
     @inline(__always)
-    private mutating func takePlain(_ frame: PlainFrame, spot: MessageSpot?) -> Bool {
+    private mutating func takePlain(_ frame: PlainFrame, lookup: MessageLookup?) -> Bool {
         // `??` would capture the store in a closure and so copy it.
-        guard let spot else { return takePlain(frame, spot: parts.messages.store.addedSpot(of: frame.key)) }
-        let channel = spot.channel
+        guard let lookup else { return takePlain(frame, lookup: parts.messages.store.addedLookup(of: frame.key)) }
+        let channel = lookup.channel
         if !parts.messages.store.channels[channel].isKnown {
             // Naming a channel again changes nothing, so the fold is told once.
             parts.channels.apply(.channel(.named(frame.channel, guild: nil)), in: &context)
             parts.messages.store.channels[channel].isKnown = true
         }
-        return parts.messages.takePlain(frame, at: spot, in: &context)
+        return parts.messages.takePlain(frame, at: lookup, in: &context)
     }
 
     /// Tells the folds a channel's guild, unless the last frames named the same one: naming a known pair again changes

@@ -6,7 +6,7 @@ extension StateDiff {
     /// The digests' leaves show which rows differ, and only these rows are made. Cost: O(rows) to hash, O(n log n) to
     /// order the messages of a channel, O(differing rows) to compare; 64 bytes for each row of a source while it is
     /// compared.
-    public static func differences(_ a: Workspace, _ b: Workspace) -> [StateDifference] {
+    public static func differences(_ a: LogState, _ b: LogState) -> [StateDifference] {
         var touched = (TouchedRows(), TouchedRows())
         for name in Set((a.sources + b.sources).map(\.name)) {
             // A source that one state lacks differs in all its rows.

@@ -180,7 +180,7 @@ private struct Link: Equatable, Sendable {
     }
 }
 
-/// An array whose freed slots are reused, the last freed first. It does not notice the use of a freed slot.
+/// An array whose freed places are reused, the last freed first. It does not notice the use of a freed place.
 private struct Arena<Element: Sendable>: Sendable {
     private var elements: [Element] = []
     private var free: [Int] = []

@@ -11,7 +11,7 @@ struct TouchedRows {
 
     /// Adds the rows that the last event touched. They are also valid for every earlier state of the same fold: handles
     /// mean the same in all of them, and earlier states only lack some. Acts touch nothing.
-    mutating func add(_ event: Envelope, of state: Workspace) {
+    mutating func add(_ event: Envelope, of state: LogState) {
         guard !event.isAct, let source = state.state(of: event.source) else { return }
         for key in source.context.touched { add(key, of: event.source) }
     }
@@ -29,7 +29,7 @@ struct TouchedRows {
 
     /// These rows of a state, in the document's order, and all issues. O(rows of the touched sections, of messages
     /// those in the touched channels).
-    func part(of state: Workspace) -> StateDiff.Part {
+    func part(of state: LogState) -> StateDiff.Part {
         var sections: [Section: [JSONValue]] = [:]
         var orders = MessageOrders()
         let sources = state.sources.filter { keys[$0.name] != nil || channels[$0.name] != nil }.sorted {

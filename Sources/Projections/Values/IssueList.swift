@@ -113,7 +113,7 @@ extension IssueList {
     }
 
     /// Each issue as `["sequence", "reason", count]`, without a count of one.
-    var snapshot: JSONValue { .array(inOrder.map(Self.value(of:))) }
+    var normalForm: JSONValue { .array(inOrder.map(Self.value(of:))) }
 
     /// The issues that a replay of the events in `kept` does not give again: issues of dropped events, and issues up to
     /// `toldThrough`, which `append` passes over.

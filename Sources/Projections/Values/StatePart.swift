@@ -1,7 +1,7 @@
 /// The common part of decoders and folds: how they are saved, compared and compacted (I13).
 ///
 /// A compaction keeps the events of `collectNeeded`, stores `facts`, and then proves that facts and kept events give a
-/// part with the same `snapshot`.
+/// part with the same `normalForm`.
 protocol StatePart: Codable, Sendable {
     /// Adds the sequence of every event that this state, or a later event, needs.
     func collectNeeded(into sequences: inout Set<UInt64>)
@@ -10,7 +10,7 @@ protocol StatePart: Codable, Sendable {
     ///
     /// The values do not depend on handles, on hash seeds, or on an order of arrival that decides nothing. Two parts
     /// behave alike for any later events exactly if their values are equal.
-    func snapshot(names: Names, into take: (JSONValue) -> Void)
+    func normalForm(names: Names, into take: (JSONValue) -> Void)
 
     /// The facts that a compaction stores: all of this (retained) state that the events in `kept` do not give.
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue

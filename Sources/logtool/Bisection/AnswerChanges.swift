@@ -15,7 +15,7 @@ struct AnswerChanges {
     let start: Bool
     private(set) var changes: [Change] = []
 
-    init(_ expression: StateExpression, at state: Workspace) {
+    init(_ expression: StateExpression, at state: LogState) {
         self.expression = expression
         start = (try? expression.holds(in: state)) ?? false
         holds = start
@@ -24,7 +24,7 @@ struct AnswerChanges {
     /// Takes the state after an event. The expression is evaluated only if the event touches what it reads.
     ///
     /// - Throws: `Failure` if the expression has no answer.
-    mutating func add(_ event: Envelope, _ state: Workspace) throws {
+    mutating func add(_ event: Envelope, _ state: LogState) throws {
         guard expression.dependsOnTime || state.touches(expression.sections, by: event) else { return }
         let answer: Bool
         do {

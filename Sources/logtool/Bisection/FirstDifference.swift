@@ -27,7 +27,7 @@ struct FirstDifference {
         let decided = try stores.map { try $0.read { $0.decidedAt } }.max() ?? .zero
         var place = min(decided, end)
         var states = try zip(stores, queries).map { store, query in
-            Optional(try store.read { try Replay.workspace(of: $0, through: place, options: query.replayOptions) })
+            Optional(try store.read { try Replay.logState(of: $0, through: place, options: query.replayOptions) })
         }
         try checkThatAllIsTheSame(&states, at: place)
         while place < end {
@@ -52,12 +52,12 @@ struct FirstDifference {
     /// Folds one event into a state. The caller gives up its reference, so the fold copies nothing. It does not decode
     /// ahead, which costs more than one event.
     private static func advance(
-        _ state: Workspace?,
+        _ state: LogState?,
         _ store: EventStore,
         _ query: StateQuery,
         to place: SequenceNumber,
-        _ observe: @escaping (Envelope, Workspace) -> Void
-    ) throws -> Workspace? {
+        _ observe: @escaping (Envelope, LogState) -> Void
+    ) throws -> LogState? {
         guard let state else { return nil }
         var options = query.replayOptions
         options.decodesAhead = false
@@ -70,7 +70,7 @@ struct FirstDifference {
     }
 
     /// Compares the two states from which the walk begins.
-    private static func checkThatAllIsTheSame(_ states: inout [Workspace?], at place: SequenceNumber) throws {
+    private static func checkThatAllIsTheSame(_ states: inout [LogState?], at place: SequenceNumber) throws {
         guard place > .zero else { return }
         let documents = states.indices.compactMap { states[$0]?.document() }
         guard StateDiff.differences(documents[0], documents[1]).isEmpty else {
@@ -81,7 +81,7 @@ struct FirstDifference {
     }
 
     /// The rows that a state shows of a thing; empty if it has none.
-    private static func rows(_ thing: EntityReference, _ state: Workspace) -> [JSONValue] {
+    private static func rows(_ thing: EntityReference, _ state: LogState) -> [JSONValue] {
         state.document(of: thing).object?.members.compactMap { $0.value.array }.flatMap { $0 } ?? []
     }
 

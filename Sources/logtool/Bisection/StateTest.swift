@@ -12,7 +12,7 @@ enum StateTest {
     /// The answer for one state.
     ///
     /// - Throws: `Failure` if a command ends in a way that git's rules do not allow, or an expression has no answer.
-    func verdict(_ state: Workspace, options: DocumentOptions) throws -> Verdict {
+    func verdict(_ state: LogState, options: DocumentOptions) throws -> Verdict {
         switch self {
         case .expression(let expression):
             do {
@@ -62,7 +62,7 @@ struct StatePartQuery {
     var channel: EntityReference?
 
     /// The document with one member a line and a LF at the end, the same for the same state.
-    func bytes(of state: Workspace, options: DocumentOptions) throws -> [UInt8] {
+    func bytes(of state: LogState, options: DocumentOptions) throws -> [UInt8] {
         var state = state
         let document: JSONValue
         if let entity {
@@ -99,7 +99,7 @@ struct BisectedTest {
     }
 
     /// The answer for one state.
-    func verdict(_ state: Workspace, options: DocumentOptions) throws -> Verdict {
+    func verdict(_ state: LogState, options: DocumentOptions) throws -> Verdict {
         #if Recorders
         if let trial, case .command(var command, let part) = test {
             return try trial.serving(through: state.sequence) { address in

@@ -45,7 +45,7 @@ struct CacheComparison {
     /// digits in an INTEGER column must become the same number on both sides.
     ///
     /// - Throws: `Failure` if the cache lacks a table or column, or is no readable database.
-    init(of state: borrowing Workspace, _ map: CacheMap, with cache: SQLiteConnection, at path: String) throws {
+    init(of state: borrowing LogState, _ map: CacheMap, with cache: SQLiteConnection, at path: String) throws {
         let log = try SQLiteConnection(path, .building)
         try cache.checkIsReadable()
         for table in map.tables {
@@ -66,7 +66,7 @@ struct CacheComparison {
     ///
     /// - Throws: `Failure` with exit code 2 if the cache cannot be read.
     static func compare(
-        _ state: borrowing Workspace,
+        _ state: borrowing LogState,
         _ map: CacheMap,
         with path: String,
         _ body: (Difference) throws -> Bool

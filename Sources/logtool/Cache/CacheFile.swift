@@ -75,13 +75,13 @@ struct CacheFile {
     ///   cache is then unchanged.
     @discardableResult
     func replace<Result>(
-        holding held: CachePlace? = nil,
+        holding held: CacheFolder? = nil,
         isWanted: (String) throws -> Bool = { _ in true },
         _ build: (String) throws -> Result
     ) throws -> Result {
         let place = try held ?? lock()
         let old = try place.numberedFiles()
-        let name = CachePlace.name((old.map(\.number).max() ?? 0) + 1)
+        let name = CacheFolder.name((old.map(\.number).max() ?? 0) + 1)
         let isDatabase = if case .database = try occupant() { true } else { false }
         let result: Result
         do {
@@ -98,7 +98,7 @@ struct CacheFile {
         // The file that was in use stays for `--back`; older ones go. Files that no rebuild filled are never removed.
         let before = linkedName
         if isDatabase {
-            try copyIn(name, place, keptAs: CachePlace.name((old.map(\.number).max() ?? 0) + 2))
+            try copyIn(name, place, keptAs: CacheFolder.name((old.map(\.number).max() ?? 0) + 2))
         } else {
             try place.link(name, at: path)
             try place.removeAll(old.map(\.name).filter { $0 != before && isFilledByRebuild(place.folder.path(of: $0)) })
@@ -117,7 +117,7 @@ struct CacheFile {
             throw Failure("rebuild \"\(path)\": there is no earlier cache to go back to", exitCode: Outcome.no)
         }
         if case .database = try occupant() {
-            try copyIn(other.name, place, keptAs: CachePlace.name(other.number + 1))
+            try copyIn(other.name, place, keptAs: CacheFolder.name(other.number + 1))
         } else {
             try place.link(other.name, at: path)
         }
@@ -128,7 +128,7 @@ struct CacheFile {
 
     /// Saves the pages at the path under the name `kept`, copies another database over them, then removes that
     /// database. The saved pages come first, so that a kill in between loses nothing.
-    private func copyIn(_ name: String, _ place: CachePlace, keptAs kept: String) throws {
+    private func copyIn(_ name: String, _ place: CacheFolder, keptAs kept: String) throws {
         try place.make(kept) { saved in
             try SQLiteConnection.copyPages(from: path, to: saved)
         }
@@ -140,8 +140,8 @@ struct CacheFile {
     /// Locks the cache against other rebuilds until the result is released.
     ///
     /// - Throws: `Failure` with exit code 11 while another rebuild of the same cache runs.
-    func lock() throws -> CachePlace {
-        try CachePlace(self, parent: place.parent, folderName: folderName)
+    func lock() throws -> CacheFolder {
+        try CacheFolder(self, parent: place.parent, folderName: folderName)
     }
 
     /// Returns true if a rebuild filled the database: it has our application id, or a meta table of ours where the
@@ -165,7 +165,7 @@ struct CacheFile {
         let text = String(decoding: target.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let parts = text.split(separator: "/").suffix(2)
         guard parts.count == 2, parts.first.map(String.init) == folderName, let name = parts.last.map(String.init),
-            CachePlace.number(of: name) != nil
+            CacheFolder.number(of: name) != nil
         else { return nil }
         return name
     }
@@ -193,7 +193,7 @@ struct CacheFile {
 
 /// The folder beside a cache: numbered files, greatest number newest. It stays locked against other rebuilds as long as
 /// this object lives.
-final class CachePlace {
+final class CacheFolder {
     let folder: Folder
     private let parent: Folder
     private let folderName: String

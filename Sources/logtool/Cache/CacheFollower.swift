@@ -24,7 +24,7 @@ struct CacheFollower {
     /// `ReadSession.decidedAt` of the log when the state was folded: where its last compaction was decided.
     private let decidedAt: SequenceNumber
     /// The state that the cache holds.
-    private(set) var state: Workspace
+    private(set) var state: LogState
     private(set) var meta: CacheMeta
 
     /// Starts from the state that a cache holds.
@@ -38,7 +38,7 @@ struct CacheFollower {
     init(
         _ map: CacheMap,
         at path: String,
-        state: Workspace,
+        state: LogState,
         meta: CacheMeta,
         decidedAt: SequenceNumber,
         options: ReplayOptions

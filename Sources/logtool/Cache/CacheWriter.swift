@@ -20,7 +20,7 @@ struct CacheWriter {
     /// - Returns: The rows of each table.
     /// - Throws: `Failure` that names the file, or the schema's line.
     func write(
-        _ state: borrowing Workspace,
+        _ state: borrowing LogState,
         meta: CacheMeta,
         to path: String,
         by plan: RebuildPlan
@@ -44,7 +44,7 @@ struct CacheWriter {
 
     /// Writes rows from the log, rows of renewed sources, then copies the others.
     private func writeRows(
-        of state: borrowing Workspace,
+        of state: borrowing LogState,
         by plan: RebuildPlan,
         _ connection: SQLiteConnection
     ) throws -> RowCounts {

@@ -58,7 +58,7 @@ final class MappedTables {
     /// - Parameter progress: Called every 16,384 rows.
     /// - Throws: `Failure` that names table and row if a row breaks a rule of the schema.
     func insertAll(
-        of state: borrowing Workspace,
+        of state: borrowing LogState,
         progress: (_ rows: Int) -> Void = { _ in },
         where isWanted: @escaping @Sendable (JSONValue) -> Bool = { _ in true }
     ) throws {

@@ -42,7 +42,7 @@ struct StateFile {
     /// - Parameter overwrites: Whether a file that no rebuild wrote may be replaced.
     /// - Returns: How many rows each list has.
     /// - Throws: `Failure` with exit code 4 if such a file exists and may not be replaced.
-    func write(_ state: inout Workspace, meta: CacheMeta, overwrites: Bool) throws -> CacheWriter.RowCounts {
+    func write(_ state: inout LogState, meta: CacheMeta, overwrites: Bool) throws -> CacheWriter.RowCounts {
         let file = try OutputFile(path, overwrites: overwrites || isOurs)
         var options = DocumentOptions()
         options.profile = Profile(rawValue: meta.profile) ?? .canonical
@@ -63,7 +63,7 @@ struct StateFile {
 
     /// Writes the state document. It is in memory as a whole, unlike rows that are written line by line.
     private func writeDocument(
-        _ state: inout Workspace,
+        _ state: inout LogState,
         _ options: DocumentOptions,
         to file: OutputFile
     ) throws -> CacheWriter.RowCounts {
@@ -73,8 +73,7 @@ struct StateFile {
     }
 
     /// Writes a header line, then each row with the name of its list as its first member.
-    private func writeLines(_ state: Workspace, _ meta: CacheMeta, to file: OutputFile) throws -> CacheWriter.RowCounts
-    {
+    private func writeLines(_ state: LogState, _ meta: CacheMeta, to file: OutputFile) throws -> CacheWriter.RowCounts {
         let header: JSONObject = [
             "format": .string("eventlog.rows/1"), "identity": .string(meta.identity),
             "sequence": .string(meta.sequence.description), "asOf": .string(meta.asOf),

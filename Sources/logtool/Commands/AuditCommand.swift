@@ -64,7 +64,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     func run() throws {
         let store = try log.open(isQuiet: output.quiet)
         let progress = output.progress("replaying")
-        let state = try StateLoader(store: store, progress: progress).workspace(for: StateQuery())
+        let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery())
         let printer = try printer()
         let summary = try store.read { session in
             let chosen = try AuditSelection(selection, in: session)
@@ -81,7 +81,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
 
     /// Prints the selected changes and counts them.
     private func list(
-        _ state: Workspace,
+        _ state: LogState,
         _ chosen: AuditSelection,
         _ session: borrowing ReadSession,
         with printer: some AuditPrinter
@@ -146,7 +146,7 @@ struct AuditCommand: ParsableCommand, ExplainedCommand {
     }
 
     /// The error for an empty audit. It counts changes of other kinds: a log of lists or rows has no messages.
-    private func nothingFits(in state: Workspace) -> Failure {
+    private func nothingFits(in state: LogState) -> Failure {
         var others = 0
         let kinds = AuditOptions.auditable.filter { !selection.kinds.contains($0) }
         state.forEachChange(

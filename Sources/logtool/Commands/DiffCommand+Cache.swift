@@ -13,7 +13,7 @@ extension DiffCommand {
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let query = StateQuery(point: point, profile: profile, source: selectors.source)
-        let state = try loader.workspace(for: query)
+        let state = try loader.logState(for: query)
         progress.begin("comparing")
         let output = output.paged(unless: lists.form)
         let printer = CacheListPrinter(output: output, form: lists.form, countMax: selectors.count ?? .max)

@@ -113,7 +113,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
             return StateDiff.differences(states[0], states[1])
         }
         guard path == otherPath, profile == otherProfile else {
-            return StateDiff.differences(try workspace(one, progress).state, try workspace(other, progress).state)
+            return StateDiff.differences(try logState(one, progress).state, try logState(other, progress).state)
         }
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
@@ -150,7 +150,7 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
     /// their sources have other names.
     private func compareByIdentity() throws {
         let progress = output.progress("replaying")
-        let (first, second) = try (workspace(one, progress), workspace(other, progress))
+        let (first, second) = try (logState(one, progress), logState(other, progress))
         progress.begin("comparing histories")
         let differences = IdentityDiff.differences(first.state, second.state).filter { selectors.isAbout($0.entity) }
         let output = output.paged(unless: lists.form)
@@ -165,15 +165,14 @@ struct DiffCommand: ParsableCommand, ExplainedCommand {
         if !differences.isEmpty { throw Outcome.no }
     }
 
-    private func workspace(_ reference: StateReference, _ progress: Progress) throws -> (name: String, state: Workspace)
-    {
+    private func logState(_ reference: StateReference, _ progress: Progress) throws -> (name: String, state: LogState) {
         guard case .log(let path, let point, let profile) = reference else {
             throw Failure("diff --match identity: a state document has no histories; name two logs")
         }
         let store = try EventStore.open(at: path, options: .withProgress(isQuiet: output.quiet))
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
         let query = StateQuery(point: point, profile: profile, source: selectors.source)
-        return (path, try loader.workspace(for: query))
+        return (path, try loader.logState(for: query))
     }
 
     /// True if neither state comes from a log. Logs know their sources and have checked the name.

@@ -31,7 +31,7 @@ struct GapsCommand: ParsableCommand, ExplainedCommand {
         let progress = output.progress("replaying")
         // A misspelt source must not look like one without gaps.
         try store.read { try KnownNames($0).check(source: selectors.source) }
-        let state = try StateLoader(store: store, progress: progress).workspace(for: StateQuery(retained: true))
+        let state = try StateLoader(store: store, progress: progress).logState(for: StateQuery(retained: true))
         let gaps = try store.read { try chosen(state.gaps, in: $0) }
         progress.end()
         let output = output.paged(unless: lists.form)

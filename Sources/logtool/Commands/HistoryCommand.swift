@@ -58,7 +58,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
         let store = try log.open(isQuiet: output.quiet)
         let loader = StateLoader(store: store, progress: output.progress("replaying"))
         if let text = match.text {
-            let state = try loader.workspace(for: StateQuery(profile: reading.profile))
+            let state = try loader.logState(for: StateQuery(profile: reading.profile))
             let output = output.paged(unless: lists.form)
             try printMatches(of: text, in: state, store, to: output)
             try output.flush()
@@ -111,7 +111,7 @@ struct HistoryCommand: ParsableCommand, ExplainedCommand {
     /// Prints each thing whose history contains the text, with the entries that do.
     ///
     /// - Throws: `Failure` with exit code 1 if there is none. A JSON document is complete even then.
-    private func printMatches(of text: TextMatch, in state: Workspace, _ store: EventStore, to output: StandardOutput)
+    private func printMatches(of text: TextMatch, in state: LogState, _ store: EventStore, to output: StandardOutput)
         throws
     {
         let printer = MatchPrinter(output: output, match: text)

@@ -70,14 +70,14 @@ struct Rebuild {
     }
 
     /// The state at a point, read by the profile of the options; at the head for `nil`.
-    func state(_ store: EventStore, at point: Point?, _ progress: Progress) throws -> Workspace {
+    func state(_ store: EventStore, at point: Point?, _ progress: Progress) throws -> LogState {
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
-        return try loader.workspace(for: StateQuery(point: point, profile: options.reading.profile))
+        return try loader.logState(for: StateQuery(point: point, profile: options.reading.profile))
     }
 
     /// The meta table of a cache of this state and schema. A schema whose SQL does not run has no table hashes;
     /// building it reports the error.
-    func meta(of state: inout Workspace, _ store: EventStore) throws -> CacheMeta {
+    func meta(of state: inout LogState, _ store: EventStore) throws -> CacheMeta {
         let identity = try store.read { try $0.identity() }
         return CacheMeta(
             of: &state,
@@ -96,11 +96,11 @@ struct Rebuild {
     /// - Parameter place: The locked folder, if the caller holds it.
     /// - Parameter complete: Called with the new file before it is compared and swapped in.
     func build(
-        _ state: borrowing Workspace,
+        _ state: borrowing LogState,
         _ meta: CacheMeta,
         _ progress: Progress,
         by plan: RebuildPlan,
-        holding place: CachePlace? = nil,
+        holding place: CacheFolder? = nil,
         _ complete: (_ path: String, CacheWriter.RowCounts) throws -> Built
     ) throws -> Built {
         var writer = CacheWriter(schema: schema, progress: progress)
@@ -175,7 +175,7 @@ extension Rebuild {
     /// from the log are brought up, too, because they are of the base's state.
     private func bringUp(
         _ path: String,
-        _ state: Workspace,
+        _ state: LogState,
         _ meta: CacheMeta,
         _ counts: CacheWriter.RowCounts,
         to base: RebuildPlan.Base?,
@@ -200,7 +200,7 @@ extension Rebuild {
     /// - Throws: `Failure` if the log was compacted since the plan was made.
     private func follow(
         _ path: String,
-        _ state: Workspace,
+        _ state: LogState,
         _ meta: CacheMeta,
         to base: RebuildPlan.Base,
         _ store: EventStore
@@ -338,7 +338,7 @@ extension Rebuild {
     }
 
     /// A follower of the current cache, or of a new one.
-    private func begin(_ store: EventStore, _ place: CachePlace) throws -> CacheFollower {
+    private func begin(_ store: EventStore, _ place: CacheFolder) throws -> CacheFollower {
         let progress = output.progress("replaying")
         defer { progress.end() }
         // Before the state is folded, so that a compaction in between is noticed.
@@ -367,14 +367,14 @@ extension Rebuild {
         var query = StateQuery(profile: options.reading.profile)
         query.point = Point(meta.sequence.description)
         let loader = StateLoader(store: store, progress: progress, isQuiet: output.quiet)
-        var state = try loader.workspace(for: query)
+        var state = try loader.logState(for: query)
         // The digest included: a cache that holds something else is built anew.
         guard try self.meta(of: &state, store) == meta else { return nil }
         return try follower(state, meta, decidedAt)
     }
 
     private func follower(
-        _ state: Workspace,
+        _ state: LogState,
         _ meta: CacheMeta,
         _ decidedAt: SequenceNumber,
         at path: String? = nil

@@ -97,7 +97,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
         case (true, _, _): try printSteps(of: loader, query, to: output)
         case (_, true, true): try printDigests(of: loader, query, to: output)
         case (_, true, false):
-            var state = try loader.workspace(for: query)
+            var state = try loader.logState(for: query)
             try output.line(state.digest().hex)
         default: try printState(of: loader, query, to: output)
         }
@@ -137,7 +137,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
             if lists.jsonl { return try printLines(of: document, to: output) }
             return try print(document, ShownChannels(document: document), to: output)
         }
-        var state = try loader.workspace(for: query)
+        var state = try loader.logState(for: query)
         switch lists.form {
         case .document: try state.writeLines(options) { try output.write($0) }
         case .lines: try printLines(of: &state, options, to: output)
@@ -175,7 +175,7 @@ struct ReplayCommand: ParsableCommand, ExplainedCommand {
 
     /// Prints what `printLines` prints of the state's document, without making one.
     private func printLines(
-        of state: inout Workspace,
+        of state: inout LogState,
         _ options: DocumentOptions,
         to output: StandardOutput
     ) throws {

@@ -126,7 +126,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
         let (state, root) = report.isIntact ? ("intact", ", root \(report.root)") : ("damaged", "")
         let line = "\(state): sequences 1 to \(report.head), \(counts.joined(separator: ", "))\(root)"
         guard let deep else { return line }
-        let words = [(deep.states, "kept state"), (deep.journals, "channel journal"), (deep.keys, "key")]
+        let words = [(deep.states, "kept state"), (deep.postings, "posting list"), (deep.keys, "key")]
         let compared = words.map { counted($0, $1) }.joined(separator: ", ")
         return "\(line)\nderived: compared \(compared) with what the events give"
     }
@@ -147,7 +147,7 @@ struct VerifyCommand: ParsableCommand, ExplainedCommand {
             "derivedDamage": .text(report.derivedDamage),
             "unproved": report.provesRemains ? nil : .string(unproved),
             "derived": deep.map { deep in
-                .object(["states": .int(deep.states), "journals": .int(deep.journals), "keys": .int(deep.keys)])
+                .object(["states": .int(deep.states), "journals": .int(deep.postings), "keys": .int(deep.keys)])
             },
         ]
     }

@@ -17,7 +17,7 @@ enum EntityArgument {
     ///   code 2 and the matches if several fit.
     static func only(
         _ reference: EntityReference,
-        in state: Workspace,
+        in state: LogState,
         of session: borrowing ReadSession
     ) throws -> EntityReference {
         let matches = state.find(reference)

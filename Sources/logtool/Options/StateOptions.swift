@@ -48,7 +48,7 @@ struct StateOptions: ParsableArguments {
         name: .customLong("no-snapshots"),
         help: "Fold from the first event on; neither use nor keep states beside the log."
     )
-    var noSnapshots = false
+    var withoutKeptStates = false
 
     @Flag(
         help: "Fold from the first event on, each checked against its leaf hash and all of them against the tree."
@@ -70,7 +70,7 @@ struct StateOptions: ParsableArguments {
             source: source,
             without: without,
             retained: retained,
-            usesSnapshots: !noSnapshots,
+            usesKeptStates: !withoutKeptStates,
             checks: checked
         )
     }

@@ -20,7 +20,7 @@ struct StateQuery: Sendable {
     /// True answers a point before the last compaction from the events that are left; false refuses it.
     var retained = false
     /// False neither uses nor keeps states beside the log.
-    var usesSnapshots = true
+    var usesKeptStates = true
     /// True checks each event against its leaf hash before it is folded.
     var checks = false
 
@@ -33,7 +33,7 @@ struct StateQuery: Sendable {
         options.without = without
         options.retained = retained
         options.checks = checks
-        options.snapshots = usesSnapshots ? SnapshotOptions(build: ProgramIdentity.build) : nil
+        options.keeping = usesKeptStates ? KeptStateOptions(build: ProgramIdentity.build) : nil
         return options
     }
 

@@ -17,7 +17,7 @@ final class PlayStates: Sendable {
 
     /// Calls `body` with the state at a point. The next call folds on from there, so rising points cost only the events
     /// between them. A lower point begins from a kept state or from the first event.
-    func with<Value: Sendable>(at point: SequenceNumber, _ body: (inout Workspace) throws -> Value) throws -> Value {
+    func with<Value: Sendable>(at point: SequenceNumber, _ body: (inout LogState) throws -> Value) throws -> Value {
         try walk.withLock { walk in
             var state = try walk.state(at: point)
             walk.begin(from: state)

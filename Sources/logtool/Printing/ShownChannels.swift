@@ -21,7 +21,7 @@ struct ShownChannels {
     private let contents: (Int) -> Contents
 
     /// The channels of a state, without a document of it.
-    init(state: Workspace, _ options: DocumentOptions) {
+    init(state: LogState, _ options: DocumentOptions) {
         let channels = state.channels(options)
         tellsOfChannels = options.sections?.contains(.channels) ?? true
         count = channels.count

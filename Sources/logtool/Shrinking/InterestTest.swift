@@ -24,8 +24,8 @@ struct InterestTest: Sendable {
     let troubles = TroubleCount()
 
     /// The states before the first event, one for each reading.
-    func start() -> [Workspace] {
-        ([profile] + [other].compactMap { $0 }).map { Workspace(rules: $0.rules) }
+    func start() -> [LogState] {
+        ([profile] + [other].compactMap { $0 }).map { LogState(rules: $0.rules) }
     }
 
     /// The answer for a log of just these events. Cost: folds all of them, once for each reading.
@@ -41,7 +41,7 @@ struct InterestTest: Sendable {
     }
 
     /// The states of all readings after some more events. The readings are folded in parallel; `states` stay unchanged.
-    func folded(_ events: ArraySlice<CandidateEvent>, onto states: [Workspace]) throws -> [Workspace] {
+    func folded(_ events: ArraySlice<CandidateEvent>, onto states: [LogState]) throws -> [LogState] {
         try concurrentMap(states.indices) { index in
             var state = states[index]
             state.apply(events.lazy.map(\.draft))
@@ -49,12 +49,12 @@ struct InterestTest: Sendable {
         }
     }
 
-    private static func issues(of states: [Workspace]) -> Set<String> {
+    private static func issues(of states: [LogState]) -> Set<String> {
         Set(states.flatMap { $0.issues.map { "\($0.source.rawValue) \($0.issue.reason)" } })
     }
 
     /// The answer for the states of all readings.
-    func holds(in states: [Workspace]) throws -> Bool {
+    func holds(in states: [LogState]) throws -> Bool {
         switch question {
         case .command(let command, let part): return try run(command, part, on: states[0])
         case .expression(let expression):
@@ -81,7 +81,7 @@ struct InterestTest: Sendable {
     }
 
     /// Runs the command on the state document. Ends by a signal or the time limit count as no.
-    private func run(_ command: TestCommand, _ part: StatePartQuery, on state: Workspace) throws -> Bool {
+    private func run(_ command: TestCommand, _ part: StatePartQuery, on state: LogState) throws -> Bool {
         var options = DocumentOptions()
         options.profile = profile
         options.sections = sections

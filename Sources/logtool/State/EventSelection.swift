@@ -106,7 +106,7 @@ struct EventSelection {
             return Set(message.touches)
         }
         var touched: [EntityReference: Set<SequenceNumber>] = [:]
-        let state = try Replay.workspace(
+        let state = try Replay.logState(
             of: session,
             options: options,
             observe: { envelope, state in

@@ -11,17 +11,17 @@ struct StateLoader {
 
     /// The state document of a query.
     func document(for query: StateQuery) throws -> JSONValue {
-        var state = try workspace(for: query)
+        var state = try logState(for: query)
         return state.document(query.documentOptions)
     }
 
     /// The state of a query.
     ///
     /// - Throws: `Failure` with exit code 1 if the log has no such source, or no event to leave out.
-    func workspace(for query: StateQuery) throws -> Workspace {
+    func logState(for query: StateQuery) throws -> LogState {
         try store.read { session in
             let last = try sequence(of: query, in: session)
-            return try Replay.workspace(
+            return try Replay.logState(
                 of: session,
                 through: last,
                 options: query.replayOptions,
@@ -33,7 +33,7 @@ struct StateLoader {
     /// The differences between two points of the log, which may be in either order; the queries must differ in their
     /// points alone.
     ///
-    /// - Throws: as `workspace`.
+    /// - Throws: as `logState`.
     func differences(from first: StateQuery, to second: StateQuery) throws -> [StateDifference] {
         try store.read { session in
             let points = try [first, second].map { try sequence(of: $0, in: session) }
@@ -64,7 +64,7 @@ struct StateLoader {
             {
                 return (message.reference, message.history)
             }
-            let state = try Replay.workspace(of: session, options: options, progress: progress)
+            let state = try Replay.logState(of: session, options: options, progress: progress)
             let thing = try EntityArgument.only(entity, in: state, of: session)
             return (thing, try state.history(of: thing))
         }

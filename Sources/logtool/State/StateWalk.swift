@@ -10,7 +10,7 @@ import Projections
 struct StateWalk: Sendable {
     let store: EventStore
     let query: StateQuery
-    private var base: Workspace?
+    private var base: LogState?
 
     init(store: EventStore, query: StateQuery) {
         self.store = store
@@ -18,15 +18,15 @@ struct StateWalk: Sendable {
     }
 
     /// The state at a point. It does not become the base, because a search cannot yet know on which side it goes on.
-    func state(at point: SequenceNumber) throws -> Workspace {
+    func state(at point: SequenceNumber) throws -> LogState {
         let (base, options) = (base, query.replayOptions)
         return try store.read { session in
-            try Replay.workspace(of: session, through: point, from: base, options: options)
+            try Replay.logState(of: session, through: point, from: base, options: options)
         }
     }
 
     /// Makes this state the one that later states are folded from.
-    mutating func begin(from state: Workspace) {
+    mutating func begin(from state: LogState) {
         base = state
     }
 

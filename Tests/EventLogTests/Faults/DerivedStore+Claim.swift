@@ -5,11 +5,11 @@ import Foundation
 extension DerivedStore {
     /// Makes a copied folder of derived data one that was made where it lies, as nobody can who only hands it over.
     static func claim(_ path: String) throws {
-        for name in [PlaceStamp.fileName, "checked", "lock.mdb"] {
+        for name in [FolderStamp.fileName, "checked", "lock.mdb"] {
             try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
         let folder = try Folder(at: path)
-        let place = try PlaceStamp.make(in: folder)
+        let place = try FolderStamp.make(in: folder)
         let environment = try Environment(
             folder: folder,
             tables: ["tables", "values"],

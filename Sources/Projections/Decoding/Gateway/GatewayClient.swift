@@ -6,7 +6,7 @@ import EventLog
 /// in it and remove from it. This type remembers the lists, which the canonical state does not contain, and rewrites
 /// the decoder's changes into those that leave the folds with what a client shows.
 ///
-/// It is no part of facts or snapshots: compactions are canonical, and a profile folds what they keep.
+/// It is no part of facts or normal forms: compactions are canonical, and a profile folds what they keep.
 struct GatewayClient: Codable, Sendable {
     /// The listed messages, each with the places of its copies in its channel: element 0 is the message's own id,
     /// element *n* the id `ID#(n+1)`. No value is empty.

@@ -124,7 +124,7 @@ struct GatewayConnections: Codable, Sendable {
     private var settled: UInt64 = 0
     /// The numbers `s` that never arrived.
     private(set) var holes = SequenceHoles()
-    /// Turns duplicate detection off, for input without duplicates: `ChannelFold` sets it, because its journals contain
+    /// Turns duplicate detection off, for input without duplicates: `ChannelFold` sets it, because its postings contain
     /// no repeats. Not saved.
     var takesAll = false
     /// When the current event was recorded. The owner sets it before each event; not saved.
@@ -227,7 +227,7 @@ extension GatewayConnections {
     }
 
     /// Everything, the dispatches of a connection as one hash, for there may be a hundred thousand.
-    func snapshot(into take: (JSONValue) -> Void) {
+    func normalForm(into take: (JSONValue) -> Void) {
         take(.array([.string(String(settled)), holes.facts]))
         for connection in connections {
             take(.object(connection.members))

@@ -66,9 +66,9 @@ struct GatewayDecoder: EventDecoder {
         recordingUser.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
-        connections.snapshot(into: take)
-        take(recordingUser.snapshot { .string(names.text($0)) })
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
+        connections.normalForm(into: take)
+        take(recordingUser.normalForm { .string(names.text($0)) })
     }
 
     /// The dispatches seen: no event is kept for their sake. The kept events give the recording user (`collectNeeded`).
@@ -76,7 +76,7 @@ struct GatewayDecoder: EventDecoder {
 
     mutating func load(facts: JSONValue, names: inout Names) throws {
         guard !facts.isNull else { return }
-        // The facts do not contain the log's key, which the workspace may have set before.
+        // The facts do not contain the log's key, which the state may have set before.
         let key = connections.key
         connections = try GatewayConnections(facts: facts)
         connections.key = key

@@ -3,7 +3,7 @@ import EventLog
 /// What VibeChannel's clients see of a branch's commits. Only profiles use it.
 ///
 /// `reload` decides for each event, in log order, which commits show now; `shown` decides which of their changes show.
-/// It is no part of facts or snapshots.
+/// It is no part of facts or normal forms.
 struct GitClient: Codable, Sendable {
     /// A commit that the client does not see yet.
     struct HeldCommit: Codable, Sendable {

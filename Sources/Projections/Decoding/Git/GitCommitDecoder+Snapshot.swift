@@ -10,7 +10,7 @@ extension GitCommitDecoder {
 
     /// All trees, as their differences, one value a commit in log order; then the tip, the graves beside the trees, and
     /// the rewrites.
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for node in history.nodes { take(GitFact.commit(node, basis: basis(of: node), names)) }
         let keys = orphans.keys.sorted { $0.precedes($1, names) }
         take(

@@ -13,7 +13,7 @@ struct GitCommitDecoder: EventDecoder {
     private static let rewriteKind = "git.rewrite/1"
 
     var history = GitHistory()
-    /// The message files read so far, by blob. Not in facts or snapshots: the kept events give them again. A message
+    /// The message files read so far, by blob. Not in facts or normal forms: the kept events give them again. A message
     /// file's blob that is not here had no text in its event, or its event was dropped.
     var readings: [String: MessageReading] = [:]
     /// The graves of messages that only rewritten branches had, unknown to the tip.

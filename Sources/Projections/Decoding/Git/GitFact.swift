@@ -1,6 +1,6 @@
 import EventLog
 
-/// Writes commits, files and graves into facts and snapshots, as arrays, because they are many.
+/// Writes commits, files and graves into facts and normal forms, as arrays, because they are many.
 ///
 /// commit = `[id, sequence, basis or null, [file difference…], [grave difference…], [[folder, files more]…]]`;
 /// difference = `[channel, id, before, after]`, each sorted by channel and id; file = `[blob, since]`, with a third
@@ -30,9 +30,9 @@ enum GitFact {
     static func grave(_ grave: GitHistory.Grave?) -> JSONValue {
         guard let grave else { return .null }
         return .array([
-            grave.since.snapshot,
+            grave.since.normalForm,
             .string(grave.usable),
-            grave.deletedAt?.snapshot ?? .null,
+            grave.deletedAt?.normalForm ?? .null,
             grave.deletedBy.map { .string($0) } ?? .null,
             .bool(grave.isMoved),
         ])
@@ -102,12 +102,12 @@ extension GitFact {
     }
 
     private static func grave(_ value: JSONValue) -> GitHistory.Grave? {
-        guard let parts = value.array, parts.count == 5, let since = EventReference(snapshot: parts[0]),
+        guard let parts = value.array, parts.count == 5, let since = EventReference(normalForm: parts[0]),
             let usable = parts[1].string, let isMoved = parts[4].bool
         else { return nil }
         return GitHistory.Grave(
             since: since,
-            deletedAt: Timestamp(snapshot: parts[2]),
+            deletedAt: Timestamp(normalForm: parts[2]),
             deletedBy: parts[3].string,
             usable: usable,
             isMoved: isMoved

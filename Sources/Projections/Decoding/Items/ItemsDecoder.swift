@@ -6,7 +6,7 @@ import EventLog
 /// The list is the project that the payload names, else the source. The event's name (`event:`) is ignored: the remote
 /// sends none. Outbound messages are no snapshots.
 ///
-/// Every snapshot replaces a whole list, so canonically the decoder needs no memory: facts and snapshots have nothing
+/// Every snapshot replaces a whole list, so canonically the decoder needs no memory: facts and normal forms have nothing
 /// of it.
 struct ItemsDecoder: EventDecoder {
     /// The project that the client requested last; `nil` canonically and until a request. Only profiles use it.
@@ -47,7 +47,7 @@ struct ItemsDecoder: EventDecoder {
 
     func collectNeeded(into sequences: inout Set<UInt64>) {}
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {}
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {}
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
 

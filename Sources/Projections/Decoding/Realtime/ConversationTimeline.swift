@@ -209,13 +209,13 @@ extension ConversationTimeline {
         }
     }
 
-    /// Everything, for snapshots.
-    func snapshot(names: Names) -> JSONValue {
+    /// Everything, for normal forms.
+    func normalForm(names: Names) -> JSONValue {
         .object([
-            "entries": .array(entries.map(\.entry.snapshot)),
+            "entries": .array(entries.map(\.entry.normalForm)),
             "runs": .array(
                 known.sorted { names.precedes($0, $1) }.map { id in
-                    .array([.string(names.text(id))] + (messages[id]?.runs ?? []).map(\.snapshot))
+                    .array([.string(names.text(id))] + (messages[id]?.runs ?? []).map(\.normalForm))
                 }
             ),
             "places": .array(
@@ -237,12 +237,12 @@ extension ConversationTimeline.Entry {
         )
     }
 
-    fileprivate var snapshot: JSONValue { .array([position.snapshot, .bool(isRowGone)]) }
+    fileprivate var normalForm: JSONValue { .array([position.normalForm, .bool(isRowGone)]) }
 }
 
 extension ConversationTimeline.Run {
-    fileprivate var snapshot: JSONValue {
-        .array([start.snapshot, element.map { .object($0) } ?? .null])
+    fileprivate var normalForm: JSONValue {
+        .array([start.normalForm, element.map { .object($0) } ?? .null])
     }
 }
 

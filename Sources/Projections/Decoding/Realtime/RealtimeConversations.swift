@@ -55,14 +55,14 @@ struct RealtimeConversations: Codable, Sendable {
         for conversation in conversations.values { sequences.formUnion(conversation.identities.values) }
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for id in conversations.keys.sorted(by: { names.precedes($0, $1) }) {
             let identities = (conversations[id]?.identities ?? [:]).sorted { $0.value < $1.value }
             take(
                 .object([
                     "id": .string(names.text(id)),
-                    "register": conversations[id]?.register.snapshot(),
-                    "timeline": conversations[id]?.timeline.snapshot(names: names),
+                    "register": conversations[id]?.register.normalForm(),
+                    "timeline": conversations[id]?.timeline.normalForm(names: names),
                     "identities": .array(identities.map { .array([.string($0.key.hex), .int($0.value)]) }),
                 ])
             )

@@ -49,9 +49,9 @@ struct RealtimeDecoder: EventDecoder {
         tasks.collectNeeded(into: &sequences)
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
-        conversations.snapshot(names: names, into: take)
-        tasks.snapshot(names: names, into: take)
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
+        conversations.normalForm(names: names, into: take)
+        tasks.normalForm(names: names, into: take)
         take(subscriptions.facts)
     }
 

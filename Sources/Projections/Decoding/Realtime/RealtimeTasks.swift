@@ -33,9 +33,9 @@ struct RealtimeTasks: Codable, Sendable {
         for task in tasks.values { sequences.formUnion(task.register.changedAt) }
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for id in tasks.keys.sorted(by: { names.precedes($0, $1) }) {
-            take(.array([.string("task"), .string(names.text(id)), tasks[id]?.register.snapshot() ?? .null]))
+            take(.array([.string("task"), .string(names.text(id)), tasks[id]?.register.normalForm() ?? .null]))
         }
     }
 }

@@ -70,7 +70,7 @@ struct CloudKitDecoder: EventDecoder {
         for version in versions.values { sequences.formUnion(version.sequences) }
     }
 
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
         for (id, version) in versions.sorted(by: { names.precedes($0.key, $1.key) }) {
             let sequences = JSONValue.array(version.sequences.map { .int($0) })
             take(.array([.string(names.text(id)), .int(version.modified), sequences]))

@@ -42,7 +42,7 @@ struct StatusFileDecoder: EventDecoder {
     func collectNeeded(into sequences: inout Set<UInt64>) {}
 
     // Empty: uploads belong to profiles, and compactions are canonical.
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {}
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {}
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
 

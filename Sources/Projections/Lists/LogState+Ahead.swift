@@ -2,7 +2,7 @@ import Dispatch
 package import EventLog
 import Synchronization
 
-extension Workspace {
+extension LogState {
     /// Makes something of the rows of lists and hands it to `body`, in order. A second thread calls `make`, about a
     /// thousand results ahead of `body`, which the calling thread calls. The second thread reads a copy of the state.
     ///

@@ -1,6 +1,6 @@
 public import EventLog
 
-extension Workspace {
+extension LogState {
     /// The digest of the state (I12): O(all rows) at the first call and at the first one after a change, from then on
     /// O(changed rows) since the last call.
     ///

@@ -1,7 +1,7 @@
 import EventLog
 
-extension Workspace {
-    /// Decodes one event without folding it. The state then lacks the event, so use a workspace either to decode or to
+extension LogState {
+    /// Decodes one event without folding it. The state then lacks the event, so use a state either to decode or to
     /// fold.
     mutating func decode(_ envelope: Envelope, payload: UnsafeRawBufferPointer) -> DecodedEvent {
         let index = sourceIndex(of: envelope.source)

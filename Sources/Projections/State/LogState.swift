@@ -4,7 +4,7 @@ public import EventLog
 ///
 /// A value: copies are independent, and equal events give equal states in every process and on every machine (I10). A
 /// copy shares memory until either changes.
-public struct Workspace: Sendable {
+public struct LogState: Sendable {
     /// The last event that the state has seen, acts included.
     public internal(set) var sequence: SequenceNumber = .zero
     /// The greatest `recordedAt` of the remote changes seen, dropped ones included; `nil` before the first.
@@ -83,19 +83,19 @@ public struct Workspace: Sendable {
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 
-    /// Applies one plain frame with the result of `apply`, without an envelope. `spot` is its message's spot, if known.
+    /// Applies one plain frame with the result of `apply`, without an envelope. `lookup` is its message's lookup, if known.
     @inline(__always)
     mutating func applyPlain(
         _ frame: PlainFrame,
         _ event: EventReference,
         source index: Int,
         connection: String?,
-        spot: MessageSpot? = nil
+        lookup: MessageLookup? = nil
     ) {
         sequence = event.sequence
         // Written only if it grows: this is the path of nearly all events.
         if let known = clock, known >= event.recordedAt {} else { clock = event.recordedAt }
-        sources[index].applyPlain(frame, event, connection: connection, spot: spot)
+        sources[index].applyPlain(frame, event, connection: connection, lookup: lookup)
         digestKeeper.note(sources[index].context.touched, source: index)
     }
 

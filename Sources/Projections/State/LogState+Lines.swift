@@ -1,6 +1,6 @@
 import EventLog
 
-extension Workspace {
+extension LogState {
     /// Writes the document in the form of `logtool replay --json`: one member per line, arrays with one canonical
     /// element per line. The JSON equals `document`. No list of rows is held in memory, but the places of a section's
     /// messages are.

@@ -1,13 +1,13 @@
 import EventLog
 
-extension Workspace {
+extension LogState {
     /// Encodes the state as pieces for `SavedState`, in order: everything but messages, then the messages of each
     /// source. All pieces are in memory at once.
     ///
     /// - Parameter whole: false for only the messages that came or changed since `noteSaved`.
     func pieces(whole: Bool) throws -> [[UInt8]] {
         let rest = try StateEncoder.bytes(
-            of: SavedWorkspace(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
+            of: SavedLogState(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
         )
         var pieces = stride(from: 0, to: rest.count, by: SavedState.pieceBytes).map { start in
             SavedState.piece(of: rest[start..<min(start + SavedState.pieceBytes, rest.count)])
@@ -29,7 +29,7 @@ extension Workspace {
     }
 }
 
-/// Rebuilds a workspace from the pieces of one saving, or of consecutive ones. Pieces of a source follow one another,
+/// Rebuilds a state from the pieces of one saving, or of consecutive ones. Pieces of a source follow one another,
 /// and sources come in one order in all savings: sources are only added.
 struct SavedState {
     private struct Malformed: Error {}
@@ -82,18 +82,18 @@ struct SavedState {
         try stores[source].take(kind, UnsafeRawBufferPointer(rebasing: piece[5...]))
     }
 
-    /// The state after the last saving, without the key of its log (`Workspace.begin`).
+    /// The state after the last saving, without the key of its log (`LogState.begin`).
     ///
     /// - Throws: if a piece is missing or malformed.
-    consuming func workspace() throws -> Workspace {
-        let saved = try StateDecoder.value(SavedWorkspace.self, from: rest)
+    consuming func logState() throws -> LogState {
+        let saved = try StateDecoder.value(SavedLogState.self, from: rest)
         guard saved.sources.count == stores.count else { throw Malformed() }
-        return try Workspace(saved, stores)
+        return try LogState(saved, stores)
     }
 }
 
 /// The bytes of a saving: of packed messages, of messages stored as records, of everything else. They differ in how
-/// long loading takes (`SnapshotOptions.decodedPercentMax`).
+/// long loading takes (`KeptStateOptions.decodedPercentMax`).
 struct SavedByteCounts: Codable, Sendable {
     private(set) var packed = 0
     private(set) var records = 0
@@ -108,8 +108,8 @@ struct SavedByteCounts: Codable, Sendable {
     }
 }
 
-extension Workspace {
-    fileprivate init(_ saved: SavedWorkspace, _ stores: [MessageStoreLoader]) throws {
+extension LogState {
+    fileprivate init(_ saved: SavedLogState, _ stores: [MessageStoreLoader]) throws {
         self.init(rules: saved.rules)
         sequence = saved.sequence
         clock = saved.clock
@@ -122,7 +122,7 @@ extension Workspace {
 }
 
 /// Everything but messages. The digest is not saved: it is made anew from all rows.
-private struct SavedWorkspace: Codable {
+private struct SavedLogState: Codable {
     var rules: ReadingRules
     var sequence: SequenceNumber
     var clock: Timestamp?

@@ -1,7 +1,7 @@
 import EventLog
 import JSON
 
-/// Writes a run of one channel's events, in sequence order, as one block of bytes for `JournalReader`.
+/// Writes a run of one channel's events, in sequence order, as one block of bytes for `PostingReader`.
 ///
 /// A plain frame is written with its content, so that a reader need not fetch it from all over the log; of every other
 /// event only the sequence is written.
@@ -14,12 +14,12 @@ import JSON
 /// Numbers have variable length (LEB128, signed ones zigzag). They are differences to the same number of the entry
 /// before that has one, but for editedAt (to createdAt), the id answered (to the id) and the author (the number
 /// itself). A text is a number, twice its length plus one if it has escapes, and its bytes.
-struct JournalWriter {
+struct PostingWriter {
     /// The kind of an entry: the lowest two bits of its tag. The other bits tell which optional parts follow.
     enum Form: UInt8 {
         /// An event with only its sequence; a reader fetches it from the log.
         case reference
-        /// An event that concerns all channels and is folded from their journal; here it only shows that the channel is
+        /// An event that concerns all channels and is folded from their posting list; here it only shows that the channel is
         /// named.
         case naming
         case written
@@ -35,7 +35,7 @@ struct JournalWriter {
     private(set) var bytes: [UInt8] = []
     /// The sequence of the first entry; zero for an empty block.
     private(set) var first: UInt64 = 0
-    private var last = JournalPlace()
+    private var last = PostingBase()
 
     init() {}
 
@@ -62,7 +62,7 @@ struct JournalWriter {
         last = next
     }
 
-    private mutating func addWritten(_ frame: PlainFrame, _ next: inout JournalPlace) {
+    private mutating func addWritten(_ frame: PlainFrame, _ next: inout PostingBase) {
         next.createdAt = frame.createdAt.rawValue
         bytes.appendNumber(frame.author)
         if let name = frame.authorName { text(name) }
@@ -102,7 +102,7 @@ struct JournalWriter {
 
 /// The last written value of each number; the next entry's numbers are differences to these. Each block begins with
 /// these values.
-struct JournalPlace {
+struct PostingBase {
     var sequence: UInt64 = 0
     var recordedAt: Int64 = 0
     var id: Int64 = 0

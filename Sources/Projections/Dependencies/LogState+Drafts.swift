@@ -1,6 +1,6 @@
 public import EventLog
 
-extension Workspace {
+extension LogState {
     /// Applies drafts in order, as the events with the next sequences: an empty state becomes that of a log of these
     /// events.
     ///

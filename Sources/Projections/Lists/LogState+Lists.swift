@@ -1,6 +1,6 @@
 package import EventLog
 
-extension Workspace {
+extension LogState {
     /// Calls `body` with the rows of a list one after another, sorted by source, then as in the document; issues by
     /// sequence. Except for issues, no list of rows is held in memory.
     package func forEachRow(of list: StateList, asOf: Timestamp, _ body: (JSONValue) throws -> Void) rethrows {
@@ -47,7 +47,7 @@ package struct ChangedThings: Sendable {
     package init() {}
 
     /// Notes what `event`, the last one in `state`, may have changed.
-    package mutating func note(_ state: borrowing Workspace, by event: Envelope) {
+    package mutating func note(_ state: borrowing LogState, by event: Envelope) {
         guard let index = state.indexes[event.source] else { return }
         for key in state.sources[index].context.touched {
             let thing = Thing(source: index, key: key.ofWholeMessage)

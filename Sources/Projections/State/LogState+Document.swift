@@ -17,7 +17,7 @@ public struct DocumentOptions: Sendable {
     public init() {}
 }
 
-extension Workspace {
+extension LogState {
     /// The state document of `replay --json`: its members in the documented order, rows sorted as documented. Holds all
     /// rows in memory; `writeLines` does not.
     ///

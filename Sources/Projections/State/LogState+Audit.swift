@@ -21,7 +21,7 @@ public struct AuditEntry: Sendable {
     public let knownSince: SequenceNumber?
 }
 
-extension Workspace {
+extension LogState {
     /// Lends every edit, deletion, move and restoration in the histories of things, in the order of events.
     ///
     /// The entries are those of `history(of:)`. Memory: the place of each entry; an entry's texts are read when it is

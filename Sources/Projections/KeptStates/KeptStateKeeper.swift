@@ -3,7 +3,7 @@ import EventLog
 import Synchronization
 
 /// How a program keeps states and the index of channels beside a log.
-public struct SnapshotOptions: Sendable {
+public struct KeptStateOptions: Sendable {
     /// Identifies the program's build; states that another build kept are removed.
     public var build: String
     /// The fewest events between two kept states.
@@ -39,8 +39,8 @@ public struct SnapshotOptions: Sendable {
 /// take about a quarter of a log of plain frames. A state that would be slow to load is not kept: this is the rule for
 /// commits and lists, whose state is as large as its events. States are disposable (I19): without them a replay gives
 /// the same.
-struct Snapshots {
-    private let options: SnapshotOptions
+struct KeptStateKeeper {
+    private let options: KeptStateOptions
     private let states: KeptStates
     /// Whether new states are kept: only those that all events were folded into are worth it.
     private let keeps: Bool
@@ -60,7 +60,7 @@ struct Snapshots {
     /// - Parameters:
     ///   - keeps: whether the replay reads all events, so that its states are worth keeping.
     ///   - firstLeftOut: the first event that the replay leaves out; it can begin only from earlier states.
-    init(_ options: SnapshotOptions, rules: ReadingRules, keeps: Bool, before firstLeftOut: SequenceNumber) {
+    init(_ options: KeptStateOptions, rules: ReadingRules, keeps: Bool, before firstLeftOut: SequenceNumber) {
         self.options = options
         states = KeptStates(rules: rules, build: options.build)
         (self.keeps, self.firstLeftOut) = (keeps, firstLeftOut)
@@ -68,7 +68,7 @@ struct Snapshots {
 
     /// The newest state kept at or before a point, and before every event that is left out; `nil` if none is readable.
     /// Removes those that it cannot read, so that they are not tried again.
-    mutating func nearest(through point: SequenceNumber, in session: borrowing ReadSession) -> Workspace? {
+    mutating func nearest(through point: SequenceNumber, in session: borrowing ReadSession) -> LogState? {
         for sequence in sequences(through: point, in: session).reversed() {
             if let (state, kept) = states.state(at: sequence, in: session) {
                 last = kept
@@ -104,7 +104,7 @@ struct Snapshots {
     /// After a failed write, no more states are kept: the next one would lack its base.
     ///
     /// - Throws: if the log cannot be read or the state cannot be encoded.
-    mutating func keep(_ state: inout Workspace, in session: borrowing ReadSession) throws {
+    mutating func keep(_ state: inout LogState, in session: borrowing ReadSession) throws {
         foldedBytes = 0
         guard isWorthKeeping(state), writer.isDone(), let table = states.writableTable(in: session),
             !states.sequences(in: session).contains(state.sequence)
@@ -119,7 +119,7 @@ struct Snapshots {
     }
 
     /// Whether loading the state is much faster than folding its events, estimated from sizes, without encoding it.
-    private func isWorthKeeping(_ state: Workspace) -> Bool {
+    private func isWorthKeeping(_ state: LogState) -> Bool {
         guard let percent = options.decodedPercentMax else { return true }
         // In KiB. Everything but messages is assumed to have grown, since it was last encoded, as the payloads did.
         let rest = (self.rest.bytes >> 10) * (payloadBytes >> 10) / max(1, self.rest.payloadBytes >> 10)

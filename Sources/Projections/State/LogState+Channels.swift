@@ -17,7 +17,7 @@ package struct StateChannel: Sendable {
     }
 }
 
-extension Workspace {
+extension LogState {
     /// The channels of a document: those with rows in its order, then the others with live messages, then the others
     /// with deleted ones. Within each group by source, then in the section's order. O(messages) if messages are
     /// included.

@@ -1,6 +1,6 @@
 public import EventLog
 
-extension Workspace {
+extension LogState {
     /// The state document with only the rows of one thing: a message's in `messages` or `deletedMessages`, and so on.
     ///
     /// The digest is left out, since it covers the whole state. Cost: O(1) if the reference is complete.
@@ -29,7 +29,7 @@ extension Workspace {
         if let state = ChannelState.find(name, in: self).first { return state.document(options) }
         var options = options
         options.sections = []
-        var state = Workspace()
+        var state = LogState()
         (state.sequence, state.clock) = (sequence, clock)
         guard case .object(var document) = state.document(options) else { return .null }
         document["digest"] = nil

@@ -1,6 +1,6 @@
 public import EventLog
 
-extension Workspace {
+extension LogState {
     /// The times in which changes may be missing, by recorders and by frames; ordered by source, then by their
     /// beginnings (I29).
     public var gaps: [(source: SourceName, gap: Gap)] {

@@ -2,19 +2,19 @@
 
 extension StatePart {
     /// The whole state as text.
-    func snapshotLines(_ names: Names) -> [String] {
+    func normalFormLines(_ names: Names) -> [String] {
         var lines: [String] = []
-        snapshot(names: names) { lines.append($0.canonicalText) }
+        normalForm(names: names) { lines.append($0.canonicalText) }
         return lines + ((self as? Messages)?.messageLines(names) ?? [])
     }
 }
 
-extension Workspace {
-    /// What `snapshotHash` covers of the sources, as text. Of messages it holds the text of each, not only their hash.
-    var snapshotLines: [String] {
+extension LogState {
+    /// What `normalFormHash` covers of the sources, as text. Of messages it holds the text of each, not only their hash.
+    var normalFormLines: [String] {
         var lines: [String] = []
         for source in sources.sorted(by: { $0.name < $1.name }) {
-            source.snapshot { lines.append($0.canonicalText) }
+            source.normalForm { lines.append($0.canonicalText) }
             lines += source.parts.messages.messageLines(source.context.names)
         }
         return lines

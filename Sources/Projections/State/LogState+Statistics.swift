@@ -6,7 +6,7 @@ public struct MessageStatistics: Hashable, Sendable {
     public var textBytes = 0
 }
 
-extension Workspace {
+extension LogState {
     /// The messages of all sources, counted. Cost: O(messages).
     public var messageStatistics: MessageStatistics {
         var statistics = MessageStatistics()

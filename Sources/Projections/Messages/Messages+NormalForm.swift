@@ -2,13 +2,13 @@ import EventLog
 
 extension Messages {
     /// One hash stands for all messages, as there may be millions. `answers` is left out: it follows from the messages.
-    func snapshot(names: Names, into take: (JSONValue) -> Void) {
-        take(.string(store.snapshotHash(names).hex))
+    func normalForm(names: Names, into take: (JSONValue) -> Void) {
+        take(.string(store.normalFormHash(names).hex))
         take(
             .object([
                 "compacted": compactedFacts(names),
-                "circles": circles.snapshot,
-                "fates": fates.snapshot(names: names),
+                "circles": circles.normalForm,
+                "fates": fates.normalForm(names: names),
             ])
         )
     }

@@ -5,12 +5,12 @@ import Synchronization
 extension MessageStore {
     /// SHA-256 over everything that the messages remember, in whatever order they became known. Equal messages give
     /// equal hashes, packed or not (I18). Hashed on all processors; reads each message once and keeps 32 bytes of it.
-    func snapshotHash(_ names: Names) -> Hash256 {
+    func normalFormHash(_ names: Names) -> Hash256 {
         // Slices of this size keep the processors busy to the end and take the lock rarely.
         let stride = 4096
         let found = Mutex<[Hash256]>([])
         DispatchQueue.concurrentPerform(iterations: (count + stride - 1) / stride) { part in
-            var writer = MessageSnapshotWriter(names)
+            var writer = MessageNormalFormWriter(names)
             let places = part * stride..<min(count, (part + 1) * stride)
             let hashes = places.map { writer.hash(ofMessageAt: $0, in: self) }
             found.withLock { $0 += hashes }
@@ -30,7 +30,7 @@ extension MessageStore {
 /// and an absent field is a `-`. A packed message is written without its record. Each pair of functions below with the
 /// same name writes the same fields in the same order: one from a record, one from packed values (I18). The bytes are
 /// never stored, so they may change with the program.
-struct MessageSnapshotWriter: ~Copyable {
+struct MessageNormalFormWriter: ~Copyable {
     /// Used again for each message, so that its memory is allocated once.
     private var writer = CanonicalWriter()
     private let names: Names

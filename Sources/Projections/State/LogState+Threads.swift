@@ -11,7 +11,7 @@ public struct ThreadLine: Hashable, Sendable {
     public let lostParent: String?
 }
 
-extension Workspace {
+extension LogState {
     /// The live messages of one channel, each followed by its replies, in the remote's order; none for an unknown
     /// source or channel.
     ///

@@ -1,6 +1,6 @@
 import EventLog
 
-extension Workspace {
+extension LogState {
     /// Calls `body` with each row that a selection may mean, in no particular order, until it returns false. The caller
     /// applies the filter. Rows are judged at the state's clock.
     func forEachRow(in selection: ExpressionSelection, _ body: (ExpressionRow) -> Bool) {

@@ -1,12 +1,12 @@
 import EventLog
 import JSON
 
-/// Reads the entries of a block that a `JournalWriter` has written. Borrows the block's bytes.
+/// Reads the entries of a block that a `PostingWriter` has written. Borrows the block's bytes.
 ///
 /// Safe for any bytes: the first that are no entry end the reading and set `isMalformed`. Every frame that it returns
 /// can be folded: ids are numbers, texts have whole escapes, the rest is one object. Texts are not checked for UTF-8;
 /// the table's checksum covers them.
-struct JournalReader {
+struct PostingReader {
     /// The kind of the entry that `next` has read.
     enum Entry {
         case reference
@@ -18,8 +18,8 @@ struct JournalReader {
     private var numbers: NumberReader
     /// The channel of every frame; entries do not repeat it.
     private let channel: EntityID
-    /// The numbers of the entry read last; mirrors `JournalWriter.last`.
-    private var last = JournalPlace()
+    /// The numbers of the entry read last; mirrors `PostingWriter.last`.
+    private var last = PostingBase()
     /// The last entry's plain frame, valid only if it is `plain`. It borrows from the block.
     private(set) var frame = PlainFrame()
     /// Whether bytes were found that are no entry. Read it after `next` has returned `nil`.
@@ -65,7 +65,7 @@ struct JournalReader {
     @inline(__always)
     private mutating func entry() -> Entry? {
         guard let tag = head() else { return nil }
-        switch JournalWriter.Form(rawValue: tag & 3) {
+        switch PostingWriter.Form(rawValue: tag & 3) {
         case .reference: return .reference
         case .naming: return .naming
         case .written: return readFrame(.written, tag) ? .plain : nil
@@ -80,7 +80,7 @@ struct JournalReader {
         guard let recordedAt = numbers.signed(), let step = numbers.signed() else { return false }
         last.recordedAt &+= recordedAt
         last.id &+= step
-        if tag & JournalWriter.guildBit != 0 {
+        if tag & PostingWriter.guildBit != 0 {
             guard let guild = numbers.signed() else { return false }
             last.guildBits &+= guild
         }
@@ -98,25 +98,25 @@ struct JournalReader {
     private mutating func readWritten(_ tag: UInt8) -> Bool {
         guard let author = numbers.number() else { return false }
         frame.author = author
-        if tag & JournalWriter.nameBit != 0 {
+        if tag & PostingWriter.nameBit != 0 {
             guard let name = text() else { return false }
             frame.authorName = name
         }
         guard let createdAt = numbers.signed() else { return false }
         last.createdAt &+= createdAt
         frame.createdAt = PackedTime(saved: last.createdAt)
-        if tag & JournalWriter.editedBit != 0 {
+        if tag & PostingWriter.editedBit != 0 {
             guard let after = numbers.signed() else { return false }
             frame.editedAt = PackedTime(saved: last.createdAt &+ after)
         }
-        if tag & JournalWriter.replyBit != 0 {
+        if tag & PostingWriter.replyBit != 0 {
             guard let after = numbers.signed() else { return false }
             guard let id = EntityID(number: UInt64(bitPattern: last.id &+ after)) else { return false }
             frame.replyTo = id
         }
         guard let content = text() else { return false }
         frame.content = content
-        return tag & JournalWriter.restBit == 0 || readRest(besides: content)
+        return tag & PostingWriter.restBit == 0 || readRest(besides: content)
     }
 
     /// Reads the object of the members that no decoder knows. Text and object must fit one `PooledText`, with its

@@ -6,7 +6,7 @@ import Testing
 @testable import Projections
 
 /// A replay that begins from a kept state gives what one from the first event gives.
-@Suite struct SnapshotTests {
+@Suite struct KeptStateTests {
     private let directory: TemporaryDirectory
     private let store: EventStore
 
@@ -26,7 +26,7 @@ import Testing
         let kept = try sequences
         #expect(kept.count > 1)
         for point in stride(from: 1, through: head, by: 3) {
-            #expect(try state(at: point, options).snapshotHash == state(at: point).snapshotHash, "at \(point)")
+            #expect(try state(at: point, options).normalFormHash == state(at: point).normalFormHash, "at \(point)")
         }
         // One that cannot be used would have been removed.
         #expect(try Set(kept).isSubset(of: sequences))
@@ -36,13 +36,13 @@ import Testing
         let head = try store.read { $0.head.rawValue }
         let begin = try state(at: 0)
         let whole = try state(at: head, from: begin, options)
-        #expect(try whole.snapshotHash == state(at: head).snapshotHash)
+        #expect(try whole.normalFormHash == state(at: head).normalFormHash)
         #expect(try sequences.count > 1, "the way from the start leaves kept states behind")
         for place in stride(from: 0, through: head, by: 9) {
             let known = try state(at: place)
             for point in stride(from: 1, through: head, by: 41) {
                 let found = try state(at: point, from: known, options)
-                #expect(try found.snapshotHash == state(at: point).snapshotHash, "at \(point) from \(place)")
+                #expect(try found.normalFormHash == state(at: point).normalFormHash, "at \(point) from \(place)")
             }
         }
     }
@@ -50,14 +50,14 @@ import Testing
     /// A state that says nothing shows whether it was begun from.
     @Test func theNearerOfAKnownAndAKeptStateIsBegunFrom() throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head, options).snapshotHash
+        let expected = try state(at: head, options).normalFormHash
         var known = try state(at: 0)
         known.sequence = SequenceNumber(head / 2)
-        #expect(try state(at: head, from: known, options).snapshotHash == expected)
-        #expect(try state(at: head, from: known, ReplayOptions()).snapshotHash != expected, "without kept states")
+        #expect(try state(at: head, from: known, options).normalFormHash == expected)
+        #expect(try state(at: head, from: known, ReplayOptions()).normalFormHash != expected, "without kept states")
         known.sequence = SequenceNumber(head - 1)
-        #expect(try state(at: head, from: known, options).snapshotHash != expected)
-        #expect(try state(at: head - 2, from: known, options).snapshotHash == state(at: head - 2).snapshotHash)
+        #expect(try state(at: head, from: known, options).normalFormHash != expected)
+        #expect(try state(at: head - 2, from: known, options).normalFormHash == state(at: head - 2).normalFormHash)
     }
 
     @Test func aSourceOrLeftOutEventsAreTheSameToo() throws {
@@ -67,13 +67,16 @@ import Testing
         some.sources = [try SourceName("app1")]
         var plain = ReplayOptions()
         plain.sources = some.sources
-        #expect(try state(at: head, some).snapshotHash == state(at: head, plain).snapshotHash)
+        #expect(try state(at: head, some).normalFormHash == state(at: head, plain).normalFormHash)
         for left in stride(from: 1, through: head, by: 7) {
             var some = options
             some.without = [SequenceNumber(left)]
             var plain = ReplayOptions()
             plain.without = some.without
-            #expect(try state(at: head, some).snapshotHash == state(at: head, plain).snapshotHash, "without \(left)")
+            #expect(
+                try state(at: head, some).normalFormHash == state(at: head, plain).normalFormHash,
+                "without \(left)"
+            )
         }
     }
 
@@ -81,7 +84,7 @@ import Testing
     @Test(arguments: [1, 2, 3])
     func whatIsAlteredIsPassedOverAndRemoved(every step: Int) throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotHash
+        let expected = try state(at: head).normalFormHash
         _ = try state(at: head, options)
         let table = try table
         let kept = try sequences
@@ -99,15 +102,15 @@ import Testing
         try store.read { session in
             for sequence in alteredPieces { #expect(states.state(at: sequence, in: session) == nil, "\(sequence)") }
         }
-        #expect(try state(at: head, options).snapshotHash == expected)
-        #expect(try state(at: head, options).snapshotHash == expected)
+        #expect(try state(at: head, options).normalFormHash == expected)
+        #expect(try state(at: head, options).normalFormHash == expected)
         let newest = try #require(try sequences.last)
         #expect(try store.read { states.state(at: newest, in: $0) } != nil)
     }
 
     @Test func aStateGoesWithTheOneThatItIsBasedOn() throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotHash
+        let expected = try state(at: head).normalFormHash
         _ = try state(at: head, options)
         let kept = try sequences
         let lost = kept[kept.count / 2]
@@ -118,7 +121,7 @@ import Testing
                 #expect(isThere == (sequence < lost), "\(sequence)")
             }
         }
-        #expect(try state(at: head, options).snapshotHash == expected)
+        #expect(try state(at: head, options).normalFormHash == expected)
         try store.read { session in
             for sequence in states.sequences(in: session) {
                 #expect(states.state(at: sequence, in: session) != nil, "\(sequence)")
@@ -129,7 +132,7 @@ import Testing
     /// The pieces of two savings of one sequence that are based on different states must not be taken for one.
     @Test func piecesOfAnotherSavingAreTold() throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotHash
+        let expected = try state(at: head).normalFormHash
         _ = try state(at: head, options)
         let kept = try sequences
         let (table, last) = (try table, try #require(kept.last))
@@ -138,20 +141,20 @@ import Testing
             try table.put([(key, try #require(try table.value(at: from)))])
         }
         #expect(try store.read { states.state(at: last, in: $0) } == nil)
-        #expect(try state(at: head, options).snapshotHash == expected)
+        #expect(try state(at: head, options).normalFormHash == expected)
     }
 
     @Test func whatAnotherBuildKeptIsRemoved() throws {
         let head = try store.read { $0.head.rawValue }
-        let expected = try state(at: head).snapshotHash
+        let expected = try state(at: head).normalFormHash
         _ = try state(at: head, options)
         #expect(try sequences.count > 1)
         _ = try store.derivedStore().table(KeptStates.name, version: 0xDEAD)
         #expect(try sequences.isEmpty, "another version of the table takes its place")
-        for _ in 0..<2 { #expect(try state(at: head, options).snapshotHash == expected) }
+        for _ in 0..<2 { #expect(try state(at: head, options).normalFormHash == expected) }
         var other = options
-        other.snapshots?.build = "another build"
-        #expect(try state(at: head, other).snapshotHash == expected)
+        other.keeping?.build = "another build"
+        #expect(try state(at: head, other).normalFormHash == expected)
         #expect(try sequences.isEmpty)
     }
 
@@ -161,16 +164,16 @@ import Testing
         let policy = RetentionPolicy(messagesPerChannel: 1)
         _ = try Compaction.run(store, policy: policy, now: Timestamp(seconds: 1_800_000_000))
         #expect(try sequences.isEmpty)
-        let expected = try state(at: head + 1).snapshotHash
-        for _ in 0..<2 { #expect(try state(at: head + 1, options).snapshotHash == expected) }
+        let expected = try state(at: head + 1).normalFormHash
+        for _ in 0..<2 { #expect(try state(at: head + 1, options).normalFormHash == expected) }
     }
 
     private var options: ReplayOptions {
         var options = ReplayOptions()
-        options.snapshots = SnapshotOptions(build: "test")
-        options.snapshots?.eventsMin = 5
-        options.snapshots?.bytesFactors = (0, 0)
-        options.snapshots?.decodedPercentMax = nil
+        options.keeping = KeptStateOptions(build: "test")
+        options.keeping?.eventsMin = 5
+        options.keeping?.bytesFactors = (0, 0)
+        options.keeping?.decodedPercentMax = nil
         options.chunkEvents = 5
         return options
     }
@@ -194,11 +197,11 @@ import Testing
         return keys
     }
 
-    private func state(at point: UInt64, _ options: ReplayOptions = ReplayOptions()) throws -> Workspace {
-        try store.read { try Replay.workspace(of: $0, through: SequenceNumber(point), options: options) }
+    private func state(at point: UInt64, _ options: ReplayOptions = ReplayOptions()) throws -> LogState {
+        try store.read { try Replay.logState(of: $0, through: SequenceNumber(point), options: options) }
     }
 
-    private func state(at point: UInt64, from known: Workspace, _ options: ReplayOptions) throws -> Workspace {
-        try store.read { try Replay.workspace(of: $0, through: SequenceNumber(point), from: known, options: options) }
+    private func state(at point: UInt64, from known: LogState, _ options: ReplayOptions) throws -> LogState {
+        try store.read { try Replay.logState(of: $0, through: SequenceNumber(point), from: known, options: options) }
     }
 }

@@ -2,7 +2,7 @@ import EventLog
 
 /// The entries that a scan has found and not stored yet, in blocks for each channel and, per source, for all channels.
 /// In memory only; `ChannelIndex.store` writes the blocks.
-struct ChannelJournals {
+struct ChannelPostings {
     /// Whose entries a block holds.
     struct Owner: Hashable {
         let source: Int
@@ -16,7 +16,7 @@ struct ChannelJournals {
 
     /// The owners and, at the same places, their open blocks; `places` finds an owner's place.
     private var owners: [Owner] = []
-    private var open: [JournalWriter] = []
+    private var open: [PostingWriter] = []
     /// Finds an owner's place, with the process's key (I26).
     private var places = PlaceTable()
     /// Closed blocks, in the order in which they were closed.
@@ -26,7 +26,7 @@ struct ChannelJournals {
 
     init() {}
 
-    /// Adds a plain frame to its channel's journal. Events must come in sequence order.
+    /// Adds a plain frame to its channel's posting list. Events must come in sequence order.
     @inline(__always)
     mutating func add(_ frame: PlainFrame, _ event: EventReference, source: Int) {
         let place = place(of: Owner(source: source, channel: frame.channel))
@@ -35,8 +35,8 @@ struct ChannelJournals {
         grew(place, from: before)
     }
 
-    /// Adds an event by its sequence to the journal of a channel, or of all channels.
-    mutating func add(_ form: JournalWriter.Form, at sequence: SequenceNumber, of channel: EntityID?, source: Int) {
+    /// Adds an event by its sequence to the posting list of a channel, or of all channels.
+    mutating func add(_ form: PostingWriter.Form, at sequence: SequenceNumber, of channel: EntityID?, source: Int) {
         let place = place(of: Owner(source: source, channel: channel))
         let before = open[place].bytes.count
         open[place].add(form, at: sequence)
@@ -62,7 +62,7 @@ struct ChannelJournals {
         byteCount += count - before
         guard count >= Self.blockBytesMax else { return }
         closed.append((owners[place], open[place].first, open[place].bytes))
-        open[place] = JournalWriter()
+        open[place] = PostingWriter()
     }
 
     /// See `PlaceTable.stepCount`.
@@ -81,7 +81,7 @@ struct ChannelJournals {
     private mutating func place(of owner: Owner) -> Int {
         if let place = find(owner) { return place }
         owners.append(owner)
-        open.append(JournalWriter())
+        open.append(PostingWriter())
         places.add(hash(owner), place: owners.count - 1)
         return owners.count - 1
     }

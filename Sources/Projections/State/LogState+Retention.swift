@@ -1,11 +1,11 @@
 public import EventLog
 
-extension Workspace {
+extension LogState {
     /// The state that a compaction under the policy leaves (I13). Idempotent. This state stays as it is.
-    public func retained(by policy: RetentionPolicy) -> Workspace {
-        var workspace = self
-        workspace.retain(policy)
-        return workspace
+    public func retained(by policy: RetentionPolicy) -> LogState {
+        var logState = self
+        logState.retain(policy)
+        return logState
     }
 
     /// Reduces the state to what a compaction under the policy leaves.
@@ -31,7 +31,7 @@ extension Workspace {
     ///
     /// Hashes lines of canonical JSON, made one at a time; of messages and of frames seen, a line holds a hash. It
     /// compares states within one run and is not for files, as the lines' content may change with the program.
-    public var snapshotHash: Hash256 {
+    public var normalFormHash: Hash256 {
         var hasher = Hasher256()
         var writer = CanonicalWriter()
         func add(_ value: JSONValue) {
@@ -41,7 +41,7 @@ extension Workspace {
             writer.withBytes { hasher.update($0) }
         }
         add(clock.map { .int($0.microseconds) } ?? .null)
-        for source in sources.sorted(by: { $0.name < $1.name }) { source.snapshot(into: add) }
+        for source in sources.sorted(by: { $0.name < $1.name }) { source.normalForm(into: add) }
         return hasher.finalize()
     }
 

@@ -1,6 +1,6 @@
 public import EventLog
 
-extension Workspace {
+extension LogState {
     /// The full names of the things that a reference can mean, each once, in the order of sources and rows. More than
     /// one if the reference omits parts.
     ///

@@ -12,7 +12,7 @@ import Darwin
 /// the kernel made it (ctime, which no program can set) and the machine's id are hashed. A directory that was packed,
 /// copied or restored has another file, and so another hash. The hash is stored where only this program writes, and is
 /// compared before anything in the directory is trusted.
-enum PlaceStamp {
+enum FolderStamp {
     static let fileName = "place"
 
     /// Makes the file and returns the hash of its place; the directory must not have one yet.
