@@ -175,6 +175,11 @@ package struct JSONReader {
         return scanner.bytes(from: before)
     }
 
+    /// The bytes between an earlier reader of the same text and this one.
+    package func bytes(from start: JSONReader) -> UnsafeRawBufferPointer {
+        scanner.bytes(from: start.scanner)
+    }
+
     /// Checks that nothing but white space follows the one value.
     @inlinable
     package mutating func finish() throws(JSONError) {

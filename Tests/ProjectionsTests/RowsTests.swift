@@ -56,6 +56,50 @@ import Testing
         #expect(source.rows(in: .rows) == row(#"{"content":"second","id":"n1","title":"New"}"#))
     }
 
+    /// Each entry's fields are those of the row after its event, although an entry keeps only what its event changed.
+    @Test func aHistoryShowsTheRowAfterEachEvent() throws {
+        let frames = [
+            Self.insert(1, #"{"id":"n1","title":"Soup","content":"long"}"#),
+            Self.update(2, #"{"id":"n1","title":"Leek"}"#),
+            Self.update(3, #"{"id":"n1","title":"Leek"}"#, errors: #"["Error 413: Payload Too Large"]"#),
+            Self.delete(4),
+            Self.update(5, #"{"id":"n1","title":"Back"}"#),
+            Self.insert(6, #"{"id":"n1","content":null}"#),
+        ]
+        var rows: [String] = []
+        for count in 1...frames.count {
+            // A deleted row shows its last fields.
+            rows.append(
+                try SourceHarness.receiving(Array(frames.prefix(count))).rows(in: .rows).first ?? rows[count - 2]
+            )
+        }
+        let source = try SourceHarness.receiving(frames)
+        let shown = source.historyFields(.rows, "notes", "n1").map { fields in
+            var fields = fields
+            (fields["table"], fields["id"]) = (.string("notes"), .string("n1"))
+            return JSONValue.object(fields).canonicalText
+        }
+        #expect(shown == rows)
+        #expect(source.historyFields(.rows, "notes", "n1", in: 2..<4).count == 2)
+    }
+
+    /// Memory and time grow with the changes: a row whose every change brings a new column keeps one value an entry.
+    @Test func aHistoryKeepsOnlyWhatChanged() throws {
+        func savedBytes(_ count: Int) throws -> Int {
+            let frames = (1...count).map { number in
+                RealtimeFrames.change(
+                    "UPDATE",
+                    seconds: number,
+                    columns: ["c\(number)"],
+                    record: #"{"id":"n1","c\#(number)":1}"#
+                )
+            }
+            return try StateEncoder.bytes(of: SourceHarness.receiving(frames).rows).count
+        }
+        let (few, many) = (try savedBytes(100), try savedBytes(400))
+        #expect(many < 5 * few)
+    }
+
     @Test func aColumnThatWasNeverSeenIsUnknown() throws {
         var source = try SourceHarness.receiving([Self.update(2, #"{"id":"n1","title":"New"}"#)])
         #expect(source.rows(in: .rows) == row(#"{"id":"n1","title":"New"}"#, unknown: #"["content"]"#))

@@ -116,6 +116,18 @@ struct SourceHarness {
         }
     }
 
+    /// The fields of an entity's history entries at some places.
+    func historyFields(
+        _ section: Section,
+        _ first: String,
+        _ second: String,
+        in places: Range<Int> = 0..<Int.max
+    ) -> [JSONObject] {
+        guard let first = names.find(first), let second = names.find(second) else { return [] }
+        let (key, context) = (EntityKey(section, first, second), RowContext(names: names, asOf: clock))
+        return folds.flatMap { $0.history(of: key, in: places, context: context) }.map(\.fields)
+    }
+
     var channelRows: [String] { rows(in: .channels) }
 
     var messageRows: [String] { rows(in: .messages) }

@@ -4,7 +4,17 @@ extension Timestamp {
     /// Accepts lower-case `t` and `z` and any number of fraction digits; cuts off digits beyond the ninth. A leap
     /// second (`:60`) is the first instant of the next minute. `nil` for every other text.
     public init?(rfc3339 text: some StringProtocol) {
-        var reader = DigitReader(Array(text.utf8))
+        // Nearly all texts are contiguous; others are copied.
+        let time =
+            text.utf8.withContiguousStorageIfAvailable { Timestamp(rfc3339: UnsafeRawBufferPointer($0)) }
+            ?? Array(text.utf8).withUnsafeBytes { Timestamp(rfc3339: $0) }
+        guard let time else { return nil }
+        self = time
+    }
+
+    /// Reads the bytes of an RFC 3339 time, as `init(rfc3339:)` of a text does. Allocates nothing.
+    private init?(rfc3339 bytes: UnsafeRawBufferPointer) {
+        var reader = DigitReader(bytes)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2), let date = CivilDate(year: year, month: month, day: day),
             reader.skip("T") || reader.skip("t"),
@@ -23,12 +33,12 @@ extension Timestamp {
     }
 }
 
-/// Reads fixed-width numbers and separators from ASCII bytes.
+/// Reads fixed-width numbers and separators from ASCII bytes. Borrows the bytes.
 private struct DigitReader {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeRawBufferPointer
     private var index = 0
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 

@@ -15,10 +15,10 @@ struct RowChange: Codable, Sendable {
     var committedAt: Timestamp
     /// Identifies a repeat: the hash of the change's canonical text without `columns`.
     var identity: Hash256
-    /// The names that the payload's list of columns contains, in its order; `record` may lack some.
-    var columns: [String]
+    /// The names that the payload's list of columns contains; `record` may lack some.
+    var columns: RowShape
     /// The columns' values as sent; empty for a DELETE.
-    var record: JSONObject
+    var record: RowRecord
     /// True if an error `413` left values out of `record`.
     var isPartial = false
     /// True for a row that was read, not changed. The register ignores it if the remote wrote it before the known row.

@@ -35,9 +35,9 @@ struct RowRegister: Codable, Sendable {
 
     /// The knowledge of one column, by positions: which change gave its value, which named it last, which lacked its
     /// value.
-    fileprivate struct Column: Codable {
+    struct Column: Codable {
         struct Content: Codable {
-            var value: JSONValue
+            var value: StoredJSON
             var position: Position
         }
 
@@ -57,6 +57,29 @@ struct RowRegister: Codable, Sendable {
             guard let content, let lacked else { return false }
             return content.position < lacked
         }
+
+        /// The marks of the column in its row of the document.
+        var marks: Marks { Marks(isUnknown: isUnknown, isStale: isStale) }
+    }
+
+    /// How a row of the document lists a column beside its value.
+    struct Marks: Equatable {
+        var isUnknown = false
+        var isStale = false
+    }
+
+    /// Finds the columns of names that come in ascending order: the next name is mostly that of the next column.
+    private struct ColumnWalk {
+        private var next = 0
+
+        mutating func place(of name: String, in columns: [Column]) -> Int? {
+            if next >= columns.count || !ExactText.areSame(columns[next].name, name) {
+                next = columns[next...].partitioningIndex { !ExactText.precedes($0.name, name) }
+                guard next < columns.count, ExactText.areSame(columns[next].name, name) else { return nil }
+            }
+            next += 1
+            return next - 1
+        }
     }
 
     /// The last INSERT or DELETE in commit order; `nil` if none came yet.
@@ -72,43 +95,48 @@ struct RowRegister: Codable, Sendable {
     /// The sequences of the events whose change had an effect, in order of arrival. A compaction keeps these events.
     private(set) var changedAt: [UInt64] = []
 
-    /// Applies one change; false if it is a repeat or too old to have an effect. Sequences must ascend from call to
-    /// call.
-    mutating func apply(_ change: RowChange, at sequence: UInt64) -> Bool {
+    /// Applies one change; `nil` if it is a repeat or too old to have an effect. Sequences must ascend from call to call.
+    /// Cost: O(columns of the change + log(columns of the row)) for an update of known columns, else O(columns of the row).
+    ///
+    /// - Parameter comparing: false if the caller does not need to know what differs afterwards; the effect's `changed` is
+    ///   meaningless then.
+    mutating func apply(_ change: RowChange, at sequence: UInt64, comparing: Bool = true) -> RowEffect? {
         let position = Position(change, at: sequence)
         guard change.isPlacedByArrival || identities[change.identity] == nil,
             floor.map({ $0.position < position }) ?? true, !isStale(change)
-        else { return false }
+        else { return nil }
+        var effect = RowEffect(wasPresent: isPresent, wasSoftDeleted: comparing && isSoftDeleted)
+        effect.isComparing = comparing
         var isEffective = true
         switch change.operation {
-        case .insert:
-            reset(at: position, isDelete: false)
-            _ = set(change, at: position)
-        case .delete:
-            reset(at: position, isDelete: true)
+        case .insert, .delete:
+            let before = comparing ? columns : []
+            reset(at: position, isDelete: change.operation == .delete)
+            if change.operation == .insert { _ = set(change, at: position, &effect) }
+            if comparing { effect.compare(before, columns) }
         case .update:
-            isEffective = set(change, at: position)
+            isEffective = set(change, at: position, &effect)
             if lastUpdate.map({ $0 < position }) ?? true {
                 lastUpdate = position
                 isEffective = true
             }
         }
-        if isEffective {
-            identities[change.identity] = position
-            changedAt.append(sequence)
-        }
-        return isEffective
+        guard isEffective else { return nil }
+        identities[change.identity] = position
+        changedAt.append(sequence)
+        (effect.isPresent, effect.isSoftDeleted) = (isPresent, comparing && isSoftDeleted)
+        return effect
     }
 
     /// Whether a row that was read is older than the known one: its `updated_at` is earlier, or is not later than the
     /// deletion of the row. A row without a readable `updated_at` is not.
     private func isStale(_ change: RowChange) -> Bool {
-        guard change.isReading, let updatedAt = Self.time(change.record["updated_at"]) else { return false }
+        guard change.isReading, let updatedAt = Self.time(change.record.text(of: "updated_at")) else { return false }
         if let floor, floor.isDelete, lastUpdate == nil { return updatedAt <= floor.position.committedAt }
-        return Self.time(value(of: "updated_at")).map { updatedAt < $0 } ?? false
+        return Self.time(text(of: "updated_at")).map { updatedAt < $0 } ?? false
     }
 
-    private static func time(_ value: JSONValue?) -> Timestamp? {
+    private static func time(_ value: StoredJSON?) -> Timestamp? {
         value?.string.flatMap(RemoteTime.postgres)
     }
 
@@ -130,19 +158,59 @@ struct RowRegister: Codable, Sendable {
         return identities.filter { $0.value.committedAt >= floor.position.committedAt }
     }
 
-    /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none.
-    private mutating func set(_ change: RowChange, at position: Position) -> Bool {
+    /// Takes over the values, and notes the names, for which nothing newer is known; false if there is none. A value that
+    /// is the same JSON as the known one keeps its spelling.
+    private mutating func set(_ change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
+        let hasValues = setValues(of: change.record, at: position, &effect)
+        return setNames(of: change, at: position, &effect) || hasValues
+    }
+
+    private mutating func setValues(
+        of record: RowRecord,
+        at position: Position,
+        _ effect: inout RowEffect
+    ) -> Bool {
         var isEffective = false
-        let members = change.record.members
-        for (member, place) in zip(members, places(of: members.lazy.map(\.name))) {
-            if let known = columns[place].content?.position, known >= position { continue }
-            columns[place].content = Column.Content(value: member.value, position: position)
+        let shape = record.shape
+        addMissing(shape)
+        var walk = ColumnWalk()
+        for index in shape.sorted {
+            guard let place = walk.place(of: shape.names[index], in: columns) else { continue }
+            let marks = columns[place].marks
+            let value = record.values[index]
+            if let known = columns[place].content {
+                if known.position >= position { continue }
+                columns[place].content?.position = position
+                if !effect.isComparing {
+                    columns[place].content?.value = value
+                } else if !known.value.isSame(as: value) {
+                    columns[place].content?.value = value
+                    effect.changed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
+                }
+            } else {
+                columns[place].content = Column.Content(value: value, position: position)
+                effect.changed.append(RowEffect.ColumnChange(name: shape.names[index], value: value))
+            }
             isEffective = true
+            if columns[place].marks != marks { effect.hasNewMarks = true }
         }
-        for (name, place) in zip(change.columns, places(of: change.columns)) {
+        return isEffective
+    }
+
+    /// Notes which columns a change named, and which values it was too large to contain; false if nothing is news.
+    private mutating func setNames(of change: RowChange, at position: Position, _ effect: inout RowEffect) -> Bool {
+        var isEffective = false
+        let shape = change.columns
+        addMissing(shape)
+        var walk = ColumnWalk()
+        for index in shape.sorted {
+            guard let place = walk.place(of: shape.names[index], in: columns) else { continue }
+            let marks = columns[place].marks
             isEffective = Self.raise(&columns[place].named, to: position) || isEffective
-            guard change.isPartial, change.record[name] == nil else { continue }
-            isEffective = Self.raise(&columns[place].lacked, to: position) || isEffective
+            if change.isPartial, change.record.text(of: shape.names[index]) == nil {
+                isEffective = Self.raise(&columns[place].lacked, to: position) || isEffective
+            }
+            if columns[place].marks != marks { effect.hasNewMarks = true }
         }
         return isEffective
     }
@@ -154,32 +222,24 @@ struct RowRegister: Codable, Sendable {
         return true
     }
 
-    /// The places of columns in `columns`, in the order of `names`. New columns are added first, as adding one moves
-    /// the others.
-    private mutating func places(of names: some Collection<String>) -> [Int] {
-        var places: [Int] = []
-        places.reserveCapacity(names.count)
-        for name in names {
-            guard let place = place(of: name) else {
-                add(names)
-                return names.compactMap { self.place(of: $0) }
-            }
-            places.append(place)
+    /// Adds those columns of a shape that are new. Cost: O(columns of the shape), and O(all columns) if one is new.
+    private mutating func addMissing(_ shape: RowShape) {
+        var walk = ColumnWalk()
+        var missing: [String] = []
+        for index in shape.sorted where walk.place(of: shape.names[index], in: columns) == nil {
+            missing.append(shape.names[index])
         }
-        return places
-    }
-
-    /// Adds those columns that are new.
-    private mutating func add(_ names: some Collection<String>) {
-        for name in names.filter({ place(of: $0) == nil }).sorted(by: ExactText.precedes) {
-            if let last = columns.last?.name, ExactText.areSame(last, name) { continue }
-            columns.append(Column(name: name))
-        }
+        guard !missing.isEmpty else { return }
+        columns += missing.map { Column(name: $0) }
         columns.sort { ExactText.precedes($0.name, $1.name) }
     }
 
+    private func insertionPlace(of name: String) -> Int {
+        columns.partitioningIndex { !ExactText.precedes($0.name, name) }
+    }
+
     private func place(of name: String) -> Int? {
-        let place = columns.partitioningIndex { !ExactText.precedes($0.name, name) }
+        let place = insertionPlace(of: name)
         return place < columns.count && ExactText.areSame(columns[place].name, name) ? place : nil
     }
 }
@@ -193,57 +253,41 @@ extension RowRegister.Column {
     }
 }
 
-/// The current content of a row, as its row of the state document has it.
-struct SettledRow: Codable, Sendable {
-    var record: JSONObject
-    /// Columns that exist but whose value was never seen, sorted.
-    var unknownColumns: [String]
-    /// Columns whose known value may be outdated, sorted.
-    var staleColumns: [String]
-
-    /// Whether `deleted_at` is set.
-    var isSoftDeleted: Bool { record["deleted_at"].map { !$0.isNull } ?? false }
-
-    /// The members that the row contributes to its row of the state document.
-    var members: JSONObject {
-        [
-            "state": .string(isSoftDeleted ? "soft_deleted" : "live"),
-            "record": .object(record),
-            "unknownColumns": .array(unknownColumns.map { .string($0) }),
-            "staleColumns": .array(staleColumns.map { .string($0) }),
-        ]
-    }
-
-    /// Whether both give the same row of the document: numbers by value, members in any order, texts by their bytes.
-    func isSame(as other: SettledRow) -> Bool {
-        JSONValue.object(record).isSameJSON(as: .object(other.record))
-            && Self.areSame(unknownColumns, other.unknownColumns) && Self.areSame(staleColumns, other.staleColumns)
-    }
-
-    private static func areSame(_ left: [String], _ right: [String]) -> Bool {
-        left.elementsEqual(right, by: ExactText.areSame)
-    }
-}
-
 extension RowRegister {
     /// Whether the row exists now.
     var isPresent: Bool { lastUpdate != nil || floor?.isDelete == false }
 
-    /// The last value of a column; `nil` if none is known.
-    func value(of name: String) -> JSONValue? {
+    /// Whether `deleted_at` is set.
+    var isSoftDeleted: Bool { text(of: "deleted_at").map { !$0.isNull } ?? false }
+
+    /// The last value of a column, as a text; `nil` if none is known.
+    func text(of name: String) -> StoredJSON? {
         place(of: name).flatMap { columns[$0].content?.value }
     }
+
+    /// The columns that have a value, in the order of their names' UTF-8 bytes.
+    var values: [RowEffect.ColumnChange] {
+        columns.compactMap { column in
+            column.content.map { RowEffect.ColumnChange(name: column.name, value: $0.value) }
+        }
+    }
+
+    /// The columns that exist but whose value was never seen, sorted.
+    var unknownColumns: [String] { columns.filter(\.isUnknown).map(\.name) }
+
+    /// The columns whose known value may be outdated, sorted.
+    var staleColumns: [String] { columns.filter(\.isStale).map(\.name) }
 
     /// The current row; `nil` if it was deleted or never existed.
     var settled: SettledRow? {
         guard isPresent else { return nil }
         let members = columns.compactMap { column in
-            column.content.map { JSONObject.Member(name: column.name, value: $0.value) }
+            column.content.map { JSONObject.Member(name: column.name, value: $0.value.value) }
         }
         return SettledRow(
             record: JSONObject(distinct: members),
-            unknownColumns: columns.filter(\.isUnknown).map(\.name),
-            staleColumns: columns.filter(\.isStale).map(\.name)
+            unknownColumns: unknownColumns,
+            staleColumns: staleColumns
         )
     }
 
@@ -256,7 +300,7 @@ extension RowRegister {
             "columns": .array(
                 columns.map { column in
                     .array([
-                        .string(column.name), column.content?.value ?? .null,
+                        .string(column.name), column.content?.value.value ?? .null,
                         .array(
                             [column.content?.position, column.named, column.lacked].map { $0?.normalForm ?? .null }
                         ),

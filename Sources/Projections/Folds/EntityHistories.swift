@@ -1,13 +1,23 @@
 import EventLog
 
+/// An entry as a fold keeps it, which may be smaller than the entry that it gives.
+protocol KeptHistoryEntry: Codable, Sendable {
+    var sequence: SequenceNumber { get }
+    var entry: HistoryEntry { get }
+}
+
+extension HistoryEntry: KeptHistoryEntry {
+    var entry: HistoryEntry { self }
+}
+
 /// The histories of one fold's entities, each oldest first.
 ///
 /// An entity that is gone keeps its history, so its key stays known for ever.
-struct EntityHistories: Codable, Sendable {
-    private var entries: [EntityKey: [HistoryEntry]] = [:]
+struct EntityHistories<Kept: KeptHistoryEntry>: Codable, Sendable {
+    private var entries: [EntityKey: [Kept]] = [:]
 
     /// The history of one entity; `nil` if it was never known.
-    subscript(key: EntityKey) -> [HistoryEntry]? { entries[key] }
+    subscript(key: EntityKey) -> [HistoryEntry]? { entries[key].map { $0.map(\.entry) } }
 
     /// The keys of all entities of a section that were ever known, by their ids.
     func keys(in section: Section, names: Names) -> [EntityKey] {
@@ -18,7 +28,7 @@ struct EntityHistories: Codable, Sendable {
     var isEmpty: Bool { entries.isEmpty }
 
     /// Appends an entry to an entity's history.
-    mutating func add(_ entry: HistoryEntry, to key: EntityKey) {
+    mutating func add(_ entry: Kept, to key: EntityKey) {
         entries[key, default: []].append(entry)
     }
 
@@ -37,7 +47,7 @@ struct EntityHistories: Codable, Sendable {
                     "section": .string(key.section.rawValue),
                     "first": .string(names.text(key.first)),
                     "second": .string(names.text(key.second)),
-                    "entries": .array((entries[key] ?? []).map(\.normalFormText)),
+                    "entries": .array((entries[key] ?? []).map(\.entry.normalFormText)),
                 ])
             )
         }

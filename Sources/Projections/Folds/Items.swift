@@ -15,7 +15,7 @@ import EventLog
 struct Items: Fold {
     /// By the list's name. A list that became empty stays, with the events that changed it.
     private var lists: [EntityID: ItemList] = [:]
-    private var histories = EntityHistories()
+    private var histories = EntityHistories<HistoryEntry>()
 
     init() {}
 

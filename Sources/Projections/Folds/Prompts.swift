@@ -17,7 +17,7 @@ struct Prompts: Fold {
 
     /// The prompts that exist now, by the name of their file or record.
     private var present: [EntityID: Standing] = [:]
-    private var histories = EntityHistories()
+    private var histories = EntityHistories<HistoryEntry>()
 
     init() {}
 

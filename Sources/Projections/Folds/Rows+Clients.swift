@@ -105,7 +105,7 @@ extension RowChange {
     /// Reads an INSERT or UPDATE of a website; false if the client ignores it.
     private mutating func readWebsite(_ known: SettledRow?, _ rules: ReadingRules) -> Bool {
         if rules.contains(.olderWebsiteUpdateIsIgnored), !isSoftDeletion, let known, !known.isSoftDeleted,
-            let old = known.updatedAt, let new = Self.time(record), new < old
+            let old = known.updatedAt, let new = Self.time(record["updated_at"]), new < old
         {
             return false
         }
@@ -139,13 +139,13 @@ extension RowChange {
     /// Whether the record sets `deleted_at`.
     var isSoftDeletion: Bool { record["deleted_at"].map { !$0.isNull } ?? false }
 
-    fileprivate static func time(_ record: JSONObject) -> Timestamp? {
-        record["updated_at"]?.string.flatMap(RemoteTime.postgres)
+    fileprivate static func time(_ updatedAt: JSONValue?) -> Timestamp? {
+        updatedAt?.string.flatMap(RemoteTime.postgres)
     }
 }
 
 extension SettledRow {
-    fileprivate var updatedAt: Timestamp? { RowChange.time(record) }
+    fileprivate var updatedAt: Timestamp? { RowChange.time(record["updated_at"]) }
 
     /// Whether a client still lists the row although it is soft-deleted.
     func staysListed(in table: EntityID, _ context: RowContext) -> Bool {

@@ -1,5 +1,4 @@
 import EventLog
-import JSON
 
 /// The rows of realtime tables, other than conversations and tasks, and their histories.
 ///
@@ -12,7 +11,8 @@ import JSON
 struct Rows: Fold {
     /// By table and id. A deleted row's register stays, since an older change may still come and must not revive it.
     private(set) var registers: [EntityKey: RowRegister] = [:]
-    private var histories = EntityHistories()
+    /// By table and id, also of rows that are gone.
+    private var histories: [EntityKey: RowHistory] = [:]
     /// The server's list of files, from which one client fetches. Only that client's profile uses it.
     var fileList = RowsFileList()
 
@@ -28,22 +28,22 @@ struct Rows: Fold {
         let key = EntityKey(.rows, change.table, change.id)
         // The register leaves the table during the change: as its only owner, `register` changes without a copy.
         var register = registers.removeValue(forKey: key) ?? RowRegister()
-        let before = register.settled
-        let isEffective = register.apply(change, at: context.event.sequence.rawValue)
-        let after = register.settled
+        let effect = register.apply(change, at: context.event.sequence.rawValue)
         // A change without effect on an unknown row leaves no register.
         if !register.changedAt.isEmpty { registers[key] = register }
-        guard isEffective else { return }
-        note(change, before: before, after: after, key: key, in: &context)
+        // A change may have an effect on the register alone, such as a newer position of an equal value.
+        guard let effect, effect.hasChangedRow else { return }
+        context.touch(key)
+        histories[key, default: RowHistory()].add(effect, of: register, change, at: context.event)
     }
 
     func keys(in section: Section, names: Names) -> [EntityKey] {
         guard section == .rows else { return [] }
-        return registers.filter { $0.value.settled != nil }.keys.sorted { names.precedes($0, $1) }
+        return registers.filter { $0.value.isPresent }.keys.sorted { names.precedes($0, $1) }
     }
 
     func knownKeys(in section: Section, names: Names) -> [EntityKey] {
-        histories.keys(in: section, names: names)
+        section == .rows ? histories.keys.sorted { names.precedes($0, $1) } : []
     }
 
     func row(for key: EntityKey, context: RowContext) -> JSONValue? {
@@ -57,7 +57,12 @@ struct Rows: Fold {
     }
 
     func history(of key: EntityKey, context: RowContext) -> [HistoryEntry]? {
-        key.section == .rows ? histories[key] : nil
+        key.section == .rows ? histories[key]?.entries() : nil
+    }
+
+    func history(of key: EntityKey, in places: Range<Int>, context: RowContext) -> ArraySlice<HistoryEntry> {
+        guard key.section == .rows, let history = histories[key] else { return [] }
+        return history.entries(in: places)[...]
     }
 
     /// Drops nothing: of rows, a compaction drops only repeats and changes that came too late to have an effect.
@@ -78,75 +83,18 @@ struct Rows: Fold {
                 ])
             )
         }
-        histories.normalForm(names: names, into: take)
+        for key in histories.keys.sorted(by: { names.precedes($0, $1) }) {
+            take(
+                .object([
+                    "table": .string(names.text(key.first)),
+                    "id": .string(names.text(key.second)),
+                    "history": histories[key]?.normalForm(),
+                ])
+            )
+        }
     }
 
     func facts(keeping kept: Set<UInt64>, names: Names) -> JSONValue { .null }
 
     mutating func load(facts: JSONValue, names: inout Names) throws {}
-}
-
-extension Rows {
-    /// Adds a history entry if the row differs. A change may have an effect on the register alone, such as a newer
-    /// position of an equal value.
-    private mutating func note(
-        _ change: RowChange,
-        before: SettledRow?,
-        after: SettledRow?,
-        key: EntityKey,
-        in context: inout FoldContext
-    ) {
-        guard let known = after ?? before else { return }
-        var word = "changed"
-        var kinds: [String] = []
-        switch (before, after) {
-        case (nil, _): word = "added"
-        case (_, nil): word = "removed"
-        case (let before?, let after?):
-            if before.isSame(as: after) { return }
-            kinds = before.kinds(of: after)
-        }
-        context.touch(key)
-        let entry = HistoryEntry(
-            at: context.event,
-            change: word,
-            remoteTime: change.committedAt,
-            kinds: kinds,
-            fields: known.members
-        )
-        histories.add(entry, to: key)
-    }
-}
-
-extension SettledRow {
-    /// The kinds of change from this state of a row to the next, never empty.
-    fileprivate func kinds(of next: SettledRow) -> [String] {
-        var kinds: [String] = []
-        if isSoftDeleted != next.isSoftDeleted { kinds.append(next.isSoftDeleted ? "soft_deleted" : "restored") }
-        // `deleted_at` is among them, and its kind is added above.
-        let changed = changedColumns(of: next)
-        // An opening writes no other column; `updated_at` beside it makes it an update.
-        if changed.elementsEqual(["last_opened_at"]) { return ["opened"] }
-        if changed.contains("title") { kinds.append("retitled") }
-        let hasOthers = changed.contains { !Self.namedColumns.contains($0) }
-        return hasOthers || kinds.isEmpty ? kinds + ["updated"] : kinds
-    }
-
-    /// The columns whose changes have kinds of their own, or none.
-    private static let namedColumns = ["title", "deleted_at", "updated_at", "last_opened_at"]
-
-    /// The columns whose values differ. The columns of both records are sorted by name.
-    private func changedColumns(of next: SettledRow) -> [String] {
-        var changed: [String] = []
-        var (old, new) = (record.members[...], next.record.members[...])
-        while let mine = old.first, let theirs = new.first {
-            let order = ExactText.order(mine.name, theirs.name)
-            if order != 0 || !mine.value.isSameJSON(as: theirs.value) {
-                changed.append(order <= 0 ? mine.name : theirs.name)
-            }
-            if order <= 0 { old.removeFirst() }
-            if order >= 0 { new.removeFirst() }
-        }
-        return changed + old.map(\.name) + new.map(\.name)
-    }
 }

@@ -135,8 +135,8 @@ extension Rows {
         var change = cause
         (change.table, change.id) = (key.first, key.second)
         change.operation = row == nil ? .delete : .insert
-        change.record = row?.record ?? JSONObject()
-        change.columns = row.map { $0.record.members.map(\.name) + $0.unknownColumns } ?? []
+        change.record = RowRecord(row?.record ?? JSONObject())
+        change.columns = RowShape(row.map { $0.record.members.map(\.name) + $0.unknownColumns } ?? [])
         change.isPartial = false
         change.isReading = false
         change.isPlacedByArrival = true

@@ -11,7 +11,7 @@ import EventLog
 struct Sessions: Fold {
     /// The last accepted write of each session that exists.
     private var present: [EntityID: Written] = [:]
-    private var histories = EntityHistories()
+    private var histories = EntityHistories<Span>()
     /// The sequences of the last writes before removals. The history shows them, so a compaction keeps them.
     private var lastWrites: Set<UInt64> = []
 
@@ -23,6 +23,33 @@ struct Sessions: Fold {
     private struct Written: Codable {
         var fields: SessionFields
         var sequence: UInt64
+    }
+
+    /// A history entry, kept as the write that it shows: most replays read no history.
+    private struct Span: KeptHistoryEntry {
+        enum Word: String, Codable {
+            case started, changed, ended
+        }
+
+        let sequence: SequenceNumber
+        let recordedAt: Timestamp
+        let word: Word
+        let fields: SessionFields
+
+        init(_ word: Word, _ fields: SessionFields, at event: EventReference) {
+            (sequence, recordedAt) = (event.sequence, event.recordedAt)
+            (self.word, self.fields) = (word, fields)
+        }
+
+        var entry: HistoryEntry {
+            HistoryEntry(
+                at: EventReference(sequence: sequence, recordedAt: recordedAt),
+                change: word.rawValue,
+                // Without a time stamp, `instant` is the time of receipt, which is not the remote's. A removal has none.
+                remoteTime: word == .ended || fields.timestamp == nil ? nil : fields.instant,
+                fields: fields.members
+            )
+        }
     }
 
     init() {}
@@ -99,19 +126,12 @@ extension Sessions {
     /// Takes an accepted write. Only a start or another status makes a history entry; every write renews the session.
     private mutating func observe(_ fields: SessionFields, in context: inout FoldContext) {
         let key = EntityKey(.sessions, fields.id)
-        let before = present[fields.id]?.fields
-        present[fields.id] = Written(fields: fields, sequence: context.event.sequence.rawValue)
+        let written = Written(fields: fields, sequence: context.event.sequence.rawValue)
+        let before = present.updateValue(written, forKey: fields.id)?.fields
         context.touch(key)
         context.touch(Self.aggregateKey)
         if let before, before.status == fields.status { return }
-        let entry = HistoryEntry(
-            at: context.event,
-            change: before == nil ? "started" : "changed",
-            // Without a time stamp, `instant` is the time of receipt, which is not the remote's.
-            remoteTime: fields.timestamp == nil ? nil : fields.instant,
-            fields: fields.members
-        )
-        histories.add(entry, to: key)
+        histories.add(Span(before == nil ? .started : .changed, fields, at: context.event), to: key)
     }
 
     /// Ends a session; does nothing for an unknown one, so a file that is removed twice ends one session once.
@@ -119,7 +139,7 @@ extension Sessions {
         guard let written = present.removeValue(forKey: id) else { return }
         lastWrites.insert(written.sequence)
         let key = EntityKey(.sessions, id)
-        histories.add(HistoryEntry(at: context.event, change: "ended", fields: written.fields.members), to: key)
+        histories.add(Span(.ended, written.fields, at: context.event), to: key)
         context.touch(key)
         context.touch(Self.aggregateKey)
     }

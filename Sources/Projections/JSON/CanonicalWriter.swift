@@ -40,6 +40,15 @@ struct CanonicalWriter: ~Copyable {
         count = 0
     }
 
+    /// The number of bytes written.
+    var byteCount: Int { count }
+
+    /// Takes back everything behind the first `byteCount` bytes.
+    mutating func truncate(to byteCount: Int) {
+        assert(byteCount <= count, "only what was written is taken back")
+        count = min(count, byteCount)
+    }
+
     /// Takes back the last byte, if any, for an object that goes on.
     mutating func dropLast() {
         count = max(0, count - 1)
@@ -127,6 +136,13 @@ extension CanonicalWriter {
     @inline(__always)
     mutating func number(_ number: UInt64) {
         self.number(number, digits: number.digitCount)
+    }
+
+    /// Writes a number that was read from a JSON text, as ECMAScript writes it, whole numbers in full.
+    mutating func number(_ digits: JSONDigits) {
+        // Only negative zero has a whole form of its own.
+        if digits.isWhole, digits.bytes.count != 2 || digits.bytes[0] != UInt8(ascii: "-") { return raw(digits.bytes) }
+        raw(digits.number.canonicalText)
     }
 
     /// Writes the last `digits` (1 to 24) digits of a whole number, with leading zeros.

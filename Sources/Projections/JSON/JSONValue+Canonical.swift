@@ -90,20 +90,25 @@ extension CanonicalWriter {
         members.indices.dropFirst().allSatisfy { precedes(members[$0 - 1].name, members[$0].name) }
     }
 
-    /// Whether one name sorts before another by UTF-16 code units. The order of UTF-8 bytes differs from that only if
-    /// one text has a scalar beyond U+FFFF where the other has one from U+E000 on.
+    /// Whether one name sorts before another by UTF-16 code units.
     private static func precedes(_ left: String, _ right: String) -> Bool {
         var (here, there) = (left, right)
-        let isBefore: Bool? = here.withUTF8 { here in
-            there.withUTF8 { there in
-                for index in 0..<min(here.count, there.count) where here[index] != there[index] {
-                    // 0xEE is the first byte of U+E000. If both bytes are from there on, UTF-16 must decide.
-                    return here[index] < 0xEE || there[index] < 0xEE ? here[index] < there[index] : nil
-                }
-                return here.count < there.count
-            }
+        return here.withUTF8 { here in
+            there.withUTF8 { there in order(UnsafeRawBufferPointer(here), UnsafeRawBufferPointer(there)) < 0 }
         }
-        return isBefore ?? left.utf16.lexicographicallyPrecedes(right.utf16)
+    }
+
+    /// Less than, equal to or greater than 0 as the first text sorts before, like or after the second by UTF-16 code
+    /// units. Both are UTF-8, whose bytes sort differently only if one text has a scalar beyond U+FFFF where the other
+    /// has one from U+E000 on.
+    static func order(_ here: UnsafeRawBufferPointer, _ there: UnsafeRawBufferPointer) -> Int {
+        for index in 0..<min(here.count, there.count) where here[index] != there[index] {
+            // 0xEE is the first byte of U+E000. If both bytes are from there on, UTF-16 must decide.
+            if here[index] < 0xEE || there[index] < 0xEE { return here[index] < there[index] ? -1 : 1 }
+            let (left, right) = (String(decoding: here, as: UTF8.self), String(decoding: there, as: UTF8.self))
+            return left.utf16.lexicographicallyPrecedes(right.utf16) ? -1 : 1
+        }
+        return here.count - there.count
     }
 
     private mutating func string(_ text: String) {

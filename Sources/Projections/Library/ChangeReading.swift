@@ -173,7 +173,7 @@ extension ChangeReading {
             id: names.text(change.id),
             operation: change.operation.rawValue,
             committedAt: change.committedAt,
-            record: change.record,
+            record: change.record.object,
             isPartial: change.isPartial
         )
     }

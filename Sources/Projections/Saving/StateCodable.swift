@@ -93,6 +93,15 @@ extension Dictionary: StateCodable where Key == String, Value: Codable {
     }
 }
 
+extension StoredJSON: StateCodable {
+    func write(to encoder: StateEncoder) { encoder.writeBlock(withBytes { Array($0) }) }
+
+    static func read(from decoder: StateDecoder) throws -> StoredJSON {
+        guard let value = StoredJSON(unchecked: try decoder.readBlock()) else { throw decoder.fault("it is no JSON") }
+        return value
+    }
+}
+
 extension ExactText: StateCodable {
     func write(to encoder: StateEncoder) { encoder.writeText(string) }
     static func read(from decoder: StateDecoder) throws -> ExactText { ExactText(try decoder.readText()) }

@@ -26,13 +26,17 @@ enum RemoteTime {
 
     /// Reads a status file's `timestamp`: exactly `YYYY-MM-DDThh:mm:ss` with `Z` or `±hh:mm`, a real date and time.
     static func statusFile(_ text: String) -> Timestamp? {
-        let bytes = Array(text.utf8)
-        // The length excludes fractions, byte 17 the leap second 60; `Timestamp` checks the rest.
-        guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"), bytes[17] < UInt8(ascii: "6")
-        else { return nil }
-        let zoneStarts = bytes.count == 20 ? "Z".utf8 : "+-".utf8
-        guard zoneStarts.contains(bytes[19]) else { return nil }
-        return Timestamp(rfc3339: text)
+        var text = text
+        let hasForm = text.withUTF8 { bytes in
+            // The length excludes fractions, byte 17 the leap second 60; `Timestamp` checks the rest.
+            guard bytes.count == 20 || bytes.count == 25, bytes[10] == UInt8(ascii: "T"),
+                bytes[17] < UInt8(ascii: "6")
+            else { return false }
+            let zone = bytes[19]
+            return bytes.count == 20
+                ? zone == UInt8(ascii: "Z") : zone == UInt8(ascii: "+") || zone == UInt8(ascii: "-")
+        }
+        return hasForm ? Timestamp(rfc3339: text) : nil
     }
 
     /// Reads a YAML 1.1 time stamp. A date alone needs two digits for month and day; with a time, one is enough.

@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// The versions of each message of one conversation, in order of commit.
 ///
@@ -16,18 +17,33 @@ struct ConversationTimeline: Codable, Sendable {
         /// In the order of the array; each id once. Empty if the row is gone.
         private(set) var ids: [EntityID] = []
         /// The messages of `ids`, at the same indexes.
-        private(set) var elements: [JSONObject] = []
+        private(set) var elements: [StoredJSON] = []
+        /// The ids, once there are so many that comparing with each costs more.
+        private var known: Set<EntityID> = []
+
+        /// The most ids that are compared with each new one.
+        private static let comparedCountMax = 16
+
         /// The index of each id in `ids`.
-        private(set) var places: [EntityID: Int] = [:]
+        var places: [EntityID: Int] { Dictionary(uniqueKeysWithValues: zip(ids, ids.indices)) }
+
+        init(isRowGone: Bool = false) {
+            self.isRowGone = isRowGone
+        }
 
         /// Adds the next message; false if its id occurred before.
-        mutating func add(_ element: JSONObject, id: EntityID) -> Bool {
-            guard places[id] == nil else { return false }
-            places[id] = ids.count
+        mutating func add(_ element: StoredJSON, id: EntityID) -> Bool {
+            if contains(id) { return false }
             ids.append(id)
             elements.append(element)
-            assert(ids.count == places.count, "each id has one message")
+            if ids.count > Self.comparedCountMax { known.insert(id) }
             return true
+        }
+
+        private mutating func contains(_ id: EntityID) -> Bool {
+            if ids.count < Self.comparedCountMax { return ids.contains(id) }
+            if known.isEmpty { known = Set(ids) }
+            return known.contains(id)
         }
     }
 
@@ -40,13 +56,26 @@ struct ConversationTimeline: Codable, Sendable {
     /// A message's content from one entry until the next run.
     struct Run: Codable, Sendable {
         var start: Entry
-        /// The content; `nil` while the message is absent.
-        var element: JSONObject?
+        /// The content, an object; `nil` while the message is absent.
+        var element: StoredJSON?
+
+        /// A run that keeps nothing of the row's text but its own message.
+        init(start: Entry, element: StoredJSON?) {
+            self.start = start
+            self.element = element?.detached
+        }
+
+        /// The message that the run states; `nil` while it is absent.
+        ///
+        /// - Parameter place: the message's index in the array.
+        fileprivate func write(_ key: MessageKey, place: Int) -> MessageWrite? {
+            element?.withMembers { MessageWrite(key, $0, version: start.position.committedAt, place: place) }
+        }
 
         /// Whether this run's content equals another one, both absent included.
-        func saysSame(as other: JSONObject?) -> Bool {
+        func saysSame(as other: StoredJSON?) -> Bool {
             guard let element, let other else { return self.element == nil && other == nil }
-            return JSONValue.object(element).isSameJSON(as: .object(other))
+            return element.isSame(as: other)
         }
     }
 
@@ -88,30 +117,37 @@ struct ConversationTimeline: Codable, Sendable {
         let index = entries.partitioningIndex { $0.entry.position > position }
         let next = index < entries.count ? entries[index].entry : nil
         let previous = index > 0 ? entries[index - 1].ids : []
-        // Most rows state the messages of the row before: these share one array.
-        let ids = statement.ids == previous ? previous : statement.ids
-        entries.insert(StatedEntry(entry: entry, ids: ids), at: index)
-        let oldPlaces = places
-        if next == nil { places = statement.places }
+        // Most rows state the messages of the row before: these share one array, and nothing moves.
+        let isSameArray = statement.ids == previous
+        entries.insert(StatedEntry(entry: entry, ids: isSameArray ? previous : statement.ids), at: index)
+        let order = isSameArray && next == nil ? nil : Order(before: places, stated: statement.places)
+        if let order, next == nil { places = order.stated }
         for id in statement.ids where messages[id] == nil {
             messages[id] = Message(rank: known.count)
             known.append(id)
         }
         var changes: [MessageChange] = []
-        func state(_ id: EntityID, _ element: JSONObject?) {
+        func state(_ id: EntityID, _ element: StoredJSON?, index: Int) {
             let key = MessageKey(channel: channel, id: id)
             // A message that the last entry lacks has no place there; its own statement's place serves for its old
             // versions.
-            let place = places[id] ?? statement.places[id] ?? 0
-            let hasMoved = next == nil && oldPlaces[id] != places[id]
+            let place = order == nil ? index : places[id] ?? index
+            let hasMoved = next == nil && order.map { $0.before[id] != places[id] } ?? false
             let edit = edit(id, saying: element, at: entry, before: next)
             changes += edit.changes(of: key, place: place, hasMoved: hasMoved, event: event)
         }
-        for (id, element) in zip(statement.ids, statement.elements) { state(id, element) }
+        for (index, id) in statement.ids.enumerated() { state(id, statement.elements[index], index: index) }
+        guard let order else { return changes }
         // A message that was absent before stays so.
-        let absent = previous.filter { statement.places[$0] == nil }.compactMap { messages[$0]?.rank }
-        for rank in absent.sorted() { state(known[rank], nil) }
+        let absent = previous.filter { order.stated[$0] == nil }.compactMap { messages[$0]?.rank }
+        for rank in absent.sorted() { state(known[rank], nil, index: 0) }
         return changes
+    }
+
+    /// The index of each message before a statement, and in it.
+    private struct Order {
+        let before: [EntityID: Int]
+        let stated: [EntityID: Int]
     }
 
     /// Inserts one message's part of a statement at its position.
@@ -120,7 +156,7 @@ struct ConversationTimeline: Codable, Sendable {
     ///   - element: the message's content in the statement; `nil` if the statement lacks the message.
     ///   - next: the entry after `entry`, whose content for this message must stay as it is; `nil` if `entry` is the
     ///     last.
-    private mutating func edit(_ id: EntityID, saying element: JSONObject?, at entry: Entry, before next: Entry?)
+    private mutating func edit(_ id: EntityID, saying element: StoredJSON?, at entry: Entry, before next: Entry?)
         -> Edit
     {
         // The usual case, first: a row repeats the messages of the row before it and adds one.
@@ -135,8 +171,9 @@ struct ConversationTimeline: Codable, Sendable {
         let previous = index > 0 ? message.runs[index - 1] : nil
         // Content as in the run before, or absence before the first run, starts no run.
         if previous.map({ !$0.saysSame(as: element) }) ?? (element != nil) {
-            edit.written.append(Run(start: entry, element: element))
-            message.runs.insert(Run(start: entry, element: element), at: index)
+            let run = Run(start: entry, element: element)
+            edit.written.append(run)
+            message.runs.insert(run, at: index)
             let following = index + 1
             // Whether the message changes at the next entry anyway.
             let isRun =
@@ -189,17 +226,12 @@ extension ConversationTimeline {
             guard let last else { return [] }
             var changes: [MessageChange] = []
             for run in written {
-                guard let element = run.element else { continue }
-                var write = MessageWrite(key, element, version: run.start.position.committedAt, place: place)
+                guard var write = run.write(key, place: place) else { continue }
                 if replacedWasWritten { write.replacesVersion = replaced }
                 changes.append(.written(write))
             }
             // The order of a message is part of its version, so a move restates the version that is known already.
-            if written.isEmpty, hasMoved, let element = last.element {
-                changes.append(
-                    .written(MessageWrite(key, element, version: last.start.position.committedAt, place: place))
-                )
-            }
+            if written.isEmpty, hasMoved, let write = last.write(key, place: place) { changes.append(.written(write)) }
             guard !written.isEmpty, last.element == nil else { return changes }
             let deletion = last.start.deletion(of: key)
             changes.append(.deleted(deletion))
@@ -242,7 +274,7 @@ extension ConversationTimeline.Entry {
 
 extension ConversationTimeline.Run {
     fileprivate var normalForm: JSONValue {
-        .array([start.normalForm, element.map { .object($0) } ?? .null])
+        .array([start.normalForm, element?.value ?? .null])
     }
 }
 
@@ -252,22 +284,22 @@ extension MessageWrite {
     /// - Parameters:
     ///   - version: when the row was committed; elements have no versions of their own.
     ///   - place: the index in the array, which is the message's order.
-    fileprivate init(_ key: MessageKey, _ element: JSONObject, version: Timestamp, place: Int) {
-        let createdAt = element["timestamp"]?.string.flatMap { Timestamp(rfc3339: $0) }
+    fileprivate init(_ key: MessageKey, _ members: ObjectView, version: Timestamp, place: Int) {
+        let createdAt = members["timestamp"]?.string.flatMap { Timestamp(rfc3339: $0) }
         var extra = JSONObject()
-        for member in element.members where !member.value.isNull {
+        members.forEach { name, value in
             // A member of another type than a text is no field of the message. It stays in `extra`, so nothing is lost.
-            let isStated = ["id", "role", "content"].contains(member.name) && member.value.string != nil
-            if isStated || (member.name == "timestamp" && createdAt != nil) { continue }
-            extra[member.name] = member.value
+            let isStated = value.kind == .string && (name == "id" || name == "role" || name == "content")
+            if value.kind == .null || isStated || (name == "timestamp" && createdAt != nil) { return }
+            extra[name.string] = value.value
         }
         self.init(
             key: key,
             version: version,
             order: .at(place),
-            author: element["role"]?.string,
+            author: members["role"]?.string,
             createdAt: createdAt,
-            content: element["content"]?.string ?? "",
+            content: members["content"]?.string ?? "",
             extra: extra,
             remoteTime: version
         )

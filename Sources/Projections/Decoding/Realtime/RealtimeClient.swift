@@ -101,7 +101,7 @@ extension RowChange {
 
     fileprivate mutating func turnIntoDeletion() {
         operation = .delete
-        record = JSONObject()
-        columns = []
+        record = RowRecord()
+        columns = .empty
     }
 }

@@ -26,7 +26,7 @@ struct RealtimeConversations: Codable, Sendable {
         guard conversation.identities[change.identity] == nil else { return }
         let sequence = context.event.sequence.rawValue
         let before = Self.standing(conversation.register)
-        let isEffective = conversation.register.apply(change, at: sequence)
+        let isEffective = conversation.register.apply(change, at: sequence, comparing: false) != nil
         // A stale reading changes nothing. A late frame goes on: too old for the register, it may still be a version of
         // its messages.
         if change.isReading, !isEffective { return }
@@ -34,7 +34,7 @@ struct RealtimeConversations: Codable, Sendable {
         let statement = Self.statement(change, context: &context)
         if isEffective || statement != nil { conversation.identities[change.identity] = sequence }
         if let after, before.map({ !$0.isSame(as: after) }) ?? true {
-            let fields = ChannelFields(id: change.id, name: after.title, kind: "conversation")
+            let fields = ChannelFields(id: change.id, name: after.title?.string, kind: "conversation")
             changes.append(.channel(.stated(fields)))
         }
         var messages: [MessageChange] = []
@@ -72,15 +72,18 @@ struct RealtimeConversations: Codable, Sendable {
 
 extension RealtimeConversations {
     /// The fields of a row that its channel shows.
-    private struct Standing: Codable {
-        var title: String?
+    private struct Standing {
+        var title: StoredJSON?
 
-        func isSame(as other: Standing) -> Bool { Sameness.areSame(title, other.title) }
+        func isSame(as other: Standing) -> Bool {
+            if let title, let other = other.title, title.isSame(as: other) { return true }
+            return Sameness.areSame(title?.string, other.title?.string)
+        }
     }
 
     /// The part of the row that the channel shows; `nil` if the row does not exist.
     private static func standing(_ register: RowRegister) -> Standing? {
-        register.isPresent ? Standing(title: register.value(of: "title")?.string) : nil
+        register.isPresent ? Standing(title: register.text(of: "title")) : nil
     }
 
     private static func sortedByTime(_ change: MessageChange) -> MessageChange {
@@ -98,23 +101,21 @@ extension RealtimeConversations {
         context: inout FoldContext
     ) -> ConversationTimeline.Statement? {
         if change.operation == .delete { return ConversationTimeline.Statement(isRowGone: true) }
-        let value = change.record["messages"]
-        if value.map(\.isNull) ?? true {
+        guard let value = change.record.text(of: "messages"), !value.isNull else {
             return change.operation == .insert ? ConversationTimeline.Statement() : nil
         }
-        guard let elements = value?.array else {
+        var statement = ConversationTimeline.Statement()
+        var count = 0
+        let isArray = value.forEachElement(textOf: "id") { element, id in
+            count += 1
+            guard let id else { return context.issue("conversation: message \(count): id is missing or no text") }
+            if !statement.add(element, id: context.names.id(id.string)) {
+                context.issue("conversation: message \(count): the id stands twice; the first counts")
+            }
+        }
+        guard isArray else {
             context.issue("conversation: messages is no array")
             return nil
-        }
-        var statement = ConversationTimeline.Statement()
-        for (index, element) in elements.enumerated() {
-            guard let object = element.object, let id = object["id"]?.string else {
-                context.issue("conversation: message \(index + 1): id is missing or no text")
-                continue
-            }
-            if !statement.add(object, id: context.names.id(id)) {
-                context.issue("conversation: message \(index + 1): the id stands twice; the first counts")
-            }
         }
         return statement
     }

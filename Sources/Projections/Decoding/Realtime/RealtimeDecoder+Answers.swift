@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Answers of PostgREST: `realtime.rest/1`, attributes `table`, `path` and `status`.
 extension RealtimeDecoder {
@@ -19,10 +20,10 @@ extension RealtimeDecoder {
         guard let table = envelope.attributes["table"] ?? Self.table(ofPath: envelope.attributes["path"]) else {
             return context.issue("rows: table is missing")
         }
-        guard var rows = (try? JSONValue.parse(payload))?.array else { return context.issue("rows: no array") }
-        if context.rules.contains(.oldestHundredAreListed) { rows = Self.oldestHundred(of: rows) }
+        guard var rows = Self.rows(payload) else { return context.issue("rows: no array") }
+        if context.rules.contains(.oldestHundredAreListed) { rows = oldestHundred(of: rows) }
         for (index, row) in rows.enumerated() {
-            guard let record = row.object, let id = RowChange.idText(record["id"]) else {
+            guard let record = record(row), let id = RowChange.idText(record["id"]) else {
                 context.issue("rows: row \(index + 1): id is missing")
                 continue
             }
@@ -31,11 +32,33 @@ extension RealtimeDecoder {
         }
     }
 
+    /// The texts of the rows; `nil` for bytes that are no array.
+    private static func rows(_ payload: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer]? {
+        var rows: [UnsafeRawBufferPointer] = []
+        var reader = JSONReader(payload)
+        do throws(JSONError) {
+            try reader.enterArray()
+            while try reader.nextElement() {
+                rows.append(UnsafeRawBufferPointer(rebasing: payload[try reader.range()]))
+            }
+            try reader.finish()
+        } catch {
+            return nil
+        }
+        return rows
+    }
+
+    /// The columns of a row; `nil` if it is no object.
+    private mutating func record(_ row: UnsafeRawBufferPointer) -> RowRecord? {
+        try? RowRecord(row, &shapes)
+    }
+
     /// The hundred rows with the earliest `created_at`, sorted by it; rows without a readable one are the earliest, and
     /// ties keep their order.
-    private static func oldestHundred(of rows: [JSONValue]) -> [JSONValue] {
+    private mutating func oldestHundred(of rows: [UnsafeRawBufferPointer]) -> [UnsafeRawBufferPointer] {
         let aged = rows.enumerated().map { index, row in
-            (made: row["created_at"]?.string.flatMap(RemoteTime.postgres) ?? Timestamp(seconds: .min), index: index)
+            let made = record(row)?.text(of: "created_at")?.string.flatMap(RemoteTime.postgres)
+            return (made: made ?? Timestamp(seconds: .min), index: index)
         }
         return aged.sorted { ($0.made, $0.index) < ($1.made, $1.index) }.prefix(100).map { rows[$0.index] }
     }
@@ -43,14 +66,15 @@ extension RealtimeDecoder {
     /// The row as an update at the time of the answer. `isReading` lets the register refuse a row older than the known
     /// one.
     private static func change(
-        of record: JSONObject,
+        of record: RowRecord,
         id: String,
         table: String,
         context: inout FoldContext
     ) -> RowChange {
         // The sequence belongs to the identity: equal rows of two answers are two readings, not a repeat.
         let said = JSONValue.object([
-            "answer": .string(context.event.sequence.description), "table": .string(table), "record": .object(record),
+            "answer": .string(context.event.sequence.description), "table": .string(table),
+            "record": .object(record.object),
         ])
         return RowChange(
             table: context.names.id(table),
@@ -58,7 +82,7 @@ extension RealtimeDecoder {
             operation: .update,
             committedAt: context.event.recordedAt,
             identity: said.canonicalHash,
-            columns: record.members.map(\.name),
+            columns: record.shape,
             record: record,
             isReading: true
         )

@@ -12,6 +12,10 @@ struct RealtimeDecoder: EventDecoder {
     private var subscriptions = RealtimeSubscriptions()
     /// A client's memory beside the state; empty under the canonical profile.
     private var client = RealtimeClient()
+    /// Saves reading only: it changes no result and is not saved, so a loaded state begins with an empty one.
+    var shapes = RowShapes()
+
+    private enum CodingKeys: CodingKey { case conversations, tasks, subscriptions, client }
 
     init() {}
 
@@ -64,20 +68,20 @@ struct RealtimeDecoder: EventDecoder {
 
     private mutating func read(_ row: RealtimeRow?, into changes: inout [Change], context: inout FoldContext) {
         guard let row else { return context.issue("realtime change: data is no object") }
-        switch RowChange.read(row, names: &context.names) {
+        switch RowChange.read(row, names: &context.names, shapes: &shapes) {
         case .failure(let fault):
             context.issue("realtime change: \(fault.reason)")
-        case .success(let change) where Self.passesOver(change, row.members, context.rules): break
+        case .success(let change) where Self.passesOver(change, row, context.rules): break
         case .success(let change):
-            apply(change, of: row.members["table"]?.string, into: &changes, context: &context)
+            apply(change, of: row.table, into: &changes, context: &context)
         }
     }
 
     /// Whether a client ignores a deletion because `old_record` contains the primary key alone, not the channel. That
     /// is what Postgres sends unless the table has `REPLICA IDENTITY FULL`.
-    private static func passesOver(_ change: RowChange, _ data: JSONObject, _ rules: ReadingRules) -> Bool {
+    private static func passesOver(_ change: RowChange, _ row: RealtimeRow, _ rules: ReadingRules) -> Bool {
         guard change.operation == .delete, rules.contains(.keyOnlyDeletionIsNotRead) else { return false }
-        return data["old_record"]?["channel_id"] == nil
+        return !row.hadColumn("channel_id")
     }
 
     /// Applies a change of a row: under the canonical profile at once, else when the client notices it.

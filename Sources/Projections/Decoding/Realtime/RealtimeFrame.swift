@@ -4,8 +4,7 @@ import JSON
 /// One frame of a Phoenix channel: an object (version 1.0.0) or `[join_ref, ref, topic, event, payload]` (2.0.0).
 /// Borrows the frame's bytes.
 ///
-/// Builds no value of the whole frame. Of a change of a row it keeps only `data`, as a slice, and the names in
-/// `columns`.
+/// Builds no value of the whole frame. Of a change of a row it keeps `data` as a slice.
 enum RealtimeFrame {
     case message(topic: String, event: String, payload: RealtimePayload)
     /// A binary frame; its first byte is its kind, 0 … 4. Row changes never come in one.
@@ -88,8 +87,8 @@ struct RealtimePayload {
     private(set) var `extension`: String?
     /// `ok` or `error`, of a `system` message or a reply; `nil` in other payloads.
     private(set) var status: String?
-    /// The `data` of a change of a row.
-    private var data: UnsafeRawBufferPointer?
+    /// The change of a row; `nil` if `data` is no object.
+    private(set) var change: RealtimeRow?
 
     init() {}
 
@@ -101,7 +100,7 @@ struct RealtimePayload {
         try reader.enterObject()
         while let name = try reader.nextMember() {
             if name == "data" {
-                data = try reader.slice()
+                change = try RealtimeRow(&reader)
             } else if name == "extension" {
                 `extension` = try reader.text()
             } else if name == "status" {
@@ -111,34 +110,85 @@ struct RealtimePayload {
             }
         }
     }
-
-    /// The change of a row; `nil` if `data` is no object.
-    var change: RealtimeRow? {
-        data.flatMap { try? RealtimeRow($0) }
-    }
 }
 
-/// The `data` of a change of a row. Owns its values, unlike the frame that it was read from.
+/// The `data` of a change of a row. Borrows the frame's bytes, which are known to be well-formed; of a repeated member,
+/// the last counts.
 struct RealtimeRow {
-    /// All members but `columns`.
-    let members: JSONObject
-    /// The names in `columns`, in order.
-    let columns: [String]
+    /// The whole object.
+    private var data = UnsafeRawBufferPointer(start: nil, count: 0)
+    private(set) var schema: String?
+    /// The table as written; `nil` if it is no text.
+    private(set) var table: String?
+    private(set) var type: String?
+    private(set) var committedAt: String?
+    /// True if an error says that values were too large to send.
+    private(set) var isPartial = false
+    /// The objects of the row after and before the change, and the list of its columns; `nil` if they are missing or of
+    /// another type.
+    private(set) var record: UnsafeRawBufferPointer?
+    private(set) var oldRecord: UnsafeRawBufferPointer?
+    private(set) var columns: UnsafeRawBufferPointer?
 
-    /// - Throws: `JSONError` for bytes that are no object.
-    fileprivate init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
-        var reader = JSONReader(bytes)
-        var members: [JSONObject.Member] = []
-        var columns: [String] = []
-        try reader.forEachMember { name, reader throws(JSONError) in
-            if name == "columns" {
-                columns = try reader.columnNames()
-            } else {
-                members.append(JSONObject.Member(name: name.string, value: try reader.value()))
-            }
+    /// Reads the next value of a frame; `nil`, behind the value, if it is no object.
+    fileprivate init?(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.kind() == .object else {
+            try reader.skip()
+            return nil
         }
-        self.members = JSONObject(members: members)
-        self.columns = columns
+        let start = reader
+        try reader.enterObject()
+        while let name = try reader.nextMember() { try read(name, &reader) }
+        data = reader.bytes(from: start)
+    }
+
+    private mutating func read(_ name: JSONText, _ reader: inout JSONReader) throws(JSONError) {
+        if name == "record" {
+            record = try reader.slice(of: .object)
+        } else if name == "old_record" {
+            oldRecord = try reader.slice(of: .object)
+        } else if name == "columns" {
+            columns = try reader.slice(of: .array)
+        } else if name == "table" {
+            table = try reader.text()
+        } else if name == "type" {
+            type = try reader.text()
+        } else if name == "commit_timestamp" {
+            committedAt = try reader.text()
+        } else if name == "schema" {
+            schema = try reader.text()
+        } else if name == "errors" {
+            isPartial = try reader.hasTooLargeError()
+        } else {
+            try reader.skip()
+        }
+    }
+
+    /// Whether `old_record` has a column.
+    func hadColumn(_ wanted: StaticString) -> Bool {
+        oldRecord.flatMap { old in
+            try? old.memberValue(wanted)
+        } != nil
+    }
+
+    /// The id in `old_record`, as a value.
+    fileprivate var oldID: JSONValue? {
+        oldRecord.flatMap { old in (try? old.memberValue("id")).flatMap { try? JSONValue.parse($0) } }
+    }
+
+    /// The names in `columns`.
+    fileprivate func columnShape(_ shapes: inout RowShapes) throws(JSONError) -> RowShape {
+        guard let columns else { return .empty }
+        return try shapes.shape(of: columns) { bytes throws(JSONError) in
+            var reader = JSONReader(bytes)
+            return try reader.columnNames()
+        }
+    }
+
+    /// Hash of the canonical text without `columns`, which only describe the table.
+    fileprivate var identity: Hash256? {
+        var text = CanonicalText()
+        return try? text.hash(ofObject: data, without: "columns")
     }
 }
 
@@ -150,28 +200,53 @@ extension JSONReader {
         return nil
     }
 
-    /// Calls `body` with the name of each member of an object; it reads or skips the value.
-    fileprivate mutating func forEachMember(
-        _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
-    ) throws(JSONError) {
-        try enterObject()
-        while let name = try nextMember() { try body(name, &self) }
+    /// Passes a value and returns its bytes; `nil` if it is of another kind.
+    fileprivate mutating func slice(of wanted: Kind) throws(JSONError) -> UnsafeRawBufferPointer? {
+        let found = try kind()
+        let bytes = try slice()
+        return found == wanted ? bytes : nil
     }
 
-    /// The names in an array of objects; elements without a name are passed over, and any other value.
+    /// Whether an array contains the error by which Supabase says that it left large values out of a record: `Error 413:
+    /// Payload Too Large`.
+    fileprivate mutating func hasTooLargeError() throws(JSONError) -> Bool {
+        var isFound = false
+        guard try kind() == .array else { try skip(); return false }
+        try enterArray()
+        while try nextElement() {
+            guard let error = try text() else { continue }
+            if error.utf8.starts(with: "Error 413".utf8) { isFound = true }
+        }
+        return isFound
+    }
+
+    /// The names in an array of objects; elements without a name are passed over.
     fileprivate mutating func columnNames() throws(JSONError) -> [String] {
         var names: [String] = []
-        guard try kind() == .array else { try skip(); return names }
         try enterArray()
         while try nextElement() {
             guard try kind() == .object else { try skip(); continue }
             var name: String?
-            try forEachMember { member, reader throws(JSONError) in
-                if member == "name" { name = try reader.text() } else { try reader.skip() }
+            try enterObject()
+            while let member = try nextMember() {
+                if member == "name" { name = try text() } else { try skip() }
             }
             if let name { names.append(name) }
         }
         return names
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes of a member's value in the text of one object; `nil` if the object lacks it. The last one counts.
+    fileprivate func memberValue(_ wanted: StaticString) throws(JSONError) -> UnsafeRawBufferPointer? {
+        var reader = JSONReader(self)
+        var found: UnsafeRawBufferPointer?
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            if name == wanted { found = try reader.slice() } else { try reader.skip() }
+        }
+        return found
     }
 }
 
@@ -185,21 +260,28 @@ extension RowChange {
     ///
     /// A deletion has its id in `old_record`, and its record counts as empty: what a deleted row contained does not
     /// matter.
-    static func read(_ row: RealtimeRow, names: inout Names) -> Result<RowChange, Fault> {
-        let data = row.members
-        guard let table = data["table"]?.string else { return .failure(Fault(reason: "table is no text")) }
-        guard let operation = data["type"]?.string.flatMap(Operation.init) else {
+    static func read(
+        _ row: RealtimeRow,
+        names: inout Names,
+        shapes: inout RowShapes
+    ) -> Result<RowChange, Fault> {
+        guard let table = row.table else { return .failure(Fault(reason: "table is no text")) }
+        guard let operation = row.type.flatMap(Operation.init) else {
             return .failure(Fault(reason: "type is none of INSERT, UPDATE, DELETE"))
         }
-        guard let committedAt = data["commit_timestamp"]?.string.flatMap(RemoteTime.postgres) else {
+        guard let committedAt = row.committedAt.flatMap(RemoteTime.postgres) else {
             return .failure(Fault(reason: "commit_timestamp is missing or no time"))
         }
-        let record = data["record"]?.object
-        guard let id = idText(record?["id"]) ?? idText(data["old_record"]?["id"]) else {
+        let record = row.record.flatMap { try? RowRecord($0, &shapes) }
+        guard let id = idText(record?["id"]) ?? idText(row.oldID) else {
             return .failure(Fault(reason: "id is missing in record and old_record"))
         }
         if operation != .delete, record == nil { return .failure(Fault(reason: "record is no object")) }
-        let schema = data["schema"]?.string ?? "public"
+        // The frame was read whole before, so there is nothing that these could not read.
+        guard let identity = row.identity, let columns = try? row.columnShape(&shapes) else {
+            return .failure(Fault(reason: "data is no object"))
+        }
+        let schema = row.schema ?? "public"
         return .success(
             RowChange(
                 table: names.id(schema == "public" ? table : "\(schema).\(table)"),
@@ -207,17 +289,12 @@ extension RowChange {
                 operation: operation,
                 committedAt: committedAt,
                 // `commit_timestamp` is part of it, so equal changes of two commits are two changes.
-                identity: JSONValue.object(data).canonicalHash,
-                columns: row.columns,
-                record: operation == .delete ? JSONObject() : record ?? JSONObject(),
-                isPartial: (data["errors"]?.array ?? []).contains { isTooLarge($0) }
+                identity: identity,
+                columns: columns,
+                record: operation == .delete ? RowRecord() : record ?? RowRecord(),
+                isPartial: row.isPartial
             )
         )
-    }
-
-    /// Supabase leaves large values out of a record and reports `Error 413: Payload Too Large`.
-    private static func isTooLarge(_ error: JSONValue) -> Bool {
-        error.string?.utf8.starts(with: "Error 413".utf8) ?? false
     }
 
     /// The text of an id: a text itself or the digits of a whole number; `nil` for anything else. The number 1 and the

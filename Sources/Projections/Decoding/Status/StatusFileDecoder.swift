@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Reads observations of status files: `status.file/1`, attributes `path` and `op` (`write` or `remove`).
 ///
@@ -58,25 +59,25 @@ extension StatusFileDecoder {
         context: inout FoldContext
     ) {
         let id = context.names.id(name)
-        switch StatusText.session(payload) {
-        case .failure(let fault):
-            context.issue("status file: \(fault.reason)")
+        let session: StatusText.Session
+        do throws(StatusText.Fault) {
+            session = try StatusText.session(payload)
+        } catch {
+            context.issue("status file: \(error.reason)")
             uploads.takeFault(of: id, in: context)
             if context.rules.contains(.unreadableFileEndsTheSession) { changes.append(.session(.removed(id))) }
-        case .success(let object):
-            let timestamp = object["timestamp"]?.string
-            let fields = SessionFields(
-                id: id,
-                project: object["project"]?.string ?? "Unknown",
-                status: object["state"]?.string ?? "",
-                timestamp: timestamp,
-                // Staleness needs an instant. A file without a time counts from its receipt, as close as the log can
-                // tell.
-                instant: timestamp.flatMap(RemoteTime.statusFile) ?? context.event.recordedAt,
-                pid: object["pid"]?.number?.wholeInt64
-            )
-            if let uploaded = uploads.take(fields, in: context) { changes.append(.session(.observed(uploaded))) }
+            return
         }
+        let fields = SessionFields(
+            id: id,
+            project: session.members["project"]?.string ?? "Unknown",
+            status: session.status,
+            timestamp: session.members["timestamp"]?.string,
+            // Staleness needs an instant. A file without a time counts from its receipt, as close as the log can tell.
+            instant: session.instant ?? context.event.recordedAt,
+            pid: session.members["pid"]?.number?.wholeInt64
+        )
+        if let uploaded = uploads.take(fields, in: context) { changes.append(.session(.observed(uploaded))) }
     }
 
     /// Reads a prompt's file. A rejected text is an issue, and the prompt unreadable until the next accepted one.
@@ -87,21 +88,23 @@ extension StatusFileDecoder {
         context: inout FoldContext
     ) {
         let id = context.names.id(name)
-        switch StatusText.prompt(payload) {
-        case .failure(let fault):
-            context.issue("prompt file: \(fault.reason)")
+        let members: ObjectView
+        do throws(StatusText.Fault) {
+            members = try StatusText.prompt(payload)
+        } catch {
+            context.issue("prompt file: \(error.reason)")
             if !context.rules.contains(.unreadablePromptIsNone) { changes.append(.prompt(.unreadable(id))) }
-        case .success(let object):
-            if context.rules.contains(.promptIsNotUploaded) { return }
-            let fields = PromptFields(
-                id: uploads.prompt(of: id, in: &context),
-                session: object["session_id"]?.string,
-                project: object["project"]?.string,
-                text: object["prompt_message"]?.string,
-                askedAt: object["timestamp"]?.string.flatMap(RemoteTime.statusFile) ?? context.event.recordedAt
-            )
-            changes.append(.prompt(.asked(fields)))
+            return
         }
+        if context.rules.contains(.promptIsNotUploaded) { return }
+        let fields = PromptFields(
+            id: uploads.prompt(of: id, in: &context),
+            session: members["session_id"]?.string,
+            project: members["project"]?.string,
+            text: members["prompt_message"]?.string,
+            askedAt: members["timestamp"]?.string.flatMap(RemoteTime.statusFile) ?? context.event.recordedAt
+        )
+        changes.append(.prompt(.asked(fields)))
     }
 }
 
@@ -114,14 +117,37 @@ struct StatusFileName {
     /// Compares bytes, so no two spellings of one name in Unicode are one file. `nil` if the file is not directly in
     /// the folder, or belongs to neither a session nor a prompt.
     init?(path: String, folder: String) {
-        let prefix = folder.hasSuffix("/") ? folder : folder + "/"
-        guard path.utf8.starts(with: prefix.utf8) else { return nil }
-        // `nil` only if the cut were within a character; the prefix is whole text, so it is not.
-        let name = String(path.utf8.dropFirst(prefix.utf8.count)) ?? ""
-        guard !name.utf8.contains(UInt8(ascii: "/")), name.utf8.starts(with: "vibestatus-".utf8),
-            name.utf8.suffix(5).elementsEqual(".json".utf8)
-        else { return nil }
-        self.name = name
-        isPrompt = name.utf8.starts(with: "vibestatus-prompt-".utf8)
+        var (path, folder) = (path, folder)
+        let found = path.withUTF8 { path in
+            folder.withUTF8 { Self.name(in: UnsafeRawBufferPointer(path), folder: UnsafeRawBufferPointer($0)) }
+        }
+        guard let found else { return nil }
+        (name, isPrompt) = found
+    }
+
+    /// The name in a path, if it is one of this app's, and whether it is a prompt's.
+    private static func name(
+        in path: UnsafeRawBufferPointer,
+        folder: UnsafeRawBufferPointer
+    ) -> (String, isPrompt: Bool)? {
+        let slash = UInt8(ascii: "/")
+        guard path.starts(with: folder) else { return nil }
+        var rest = path[folder.count...]
+        if folder.last != slash, rest.popFirst() != slash { return nil }
+        let name = UnsafeRawBufferPointer(rebasing: rest)
+        guard name.hasPrefix("vibestatus-"), name.suffix(5).elementsEqual(".json".utf8), !name.contains(slash) else {
+            return nil
+        }
+        return (String(decoding: name, as: UTF8.self), name.hasPrefix("vibestatus-prompt-"))
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func hasPrefix(_ prefix: StaticString) -> Bool {
+        let count = prefix.utf8CodeUnitCount
+        return self.count >= count
+            && UnsafeRawBufferPointer(rebasing: self[..<count]).isSame(
+                UnsafeRawBufferPointer(start: prefix.utf8Start, count: count)
+            )
     }
 }

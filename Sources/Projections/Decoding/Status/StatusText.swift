@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// Reads the text of a status or prompt file.
 enum StatusText {
@@ -7,71 +8,70 @@ enum StatusText {
         let reason: String
     }
 
-    /// The object of a session's file; a fault if it is empty, malformed or rejected.
-    static func session(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
-        accepted(object(payload), unless: sessionFault)
+    /// The members of a session's file, and the instant of its time stamp.
+    struct Session {
+        let members: ObjectView
+        let status: String
+        /// `nil` if the file has no time stamp.
+        let instant: Timestamp?
     }
 
-    /// The object of a prompt's file; a fault if it is empty, malformed or rejected.
-    static func prompt(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
-        accepted(object(payload), unless: promptFault)
-    }
-
-    private static func accepted(
-        _ object: Result<JSONObject, Fault>,
-        unless fault: (JSONObject) -> String?
-    ) -> Result<JSONObject, Fault> {
-        object.flatMap { object in
-            fault(object).map { .failure(Fault(reason: "rejected: \($0)")) } ?? .success(object)
+    /// Reads a session's file; a fault if it is empty, malformed or rejected.
+    static func session(_ payload: UnsafeRawBufferPointer) throws(Fault) -> Session {
+        let members = try object(payload)
+        guard let status = members["state"]?.string, states.contains(status) else {
+            throw rejected("state is none of working, idle, needs_input, not_running")
         }
+        // Stricter than for a prompt: a session's age counts from this time.
+        let timestamp = members.present("timestamp")
+        let instant = timestamp?.string.flatMap(RemoteTime.statusFile)
+        if timestamp != nil, instant == nil {
+            throw rejected("timestamp is no time of the form YYYY-MM-DDThh:mm:ss with a zone")
+        }
+        try requireTexts(["project", "message"], in: members)
+        try requirePid(in: members)
+        return Session(members: members, status: status, instant: instant)
+    }
+
+    /// Reads a prompt's file; a fault if it is empty, malformed or rejected. A `timestamp` may be any text: the time of
+    /// receipt replaces an unreadable one.
+    static func prompt(_ payload: UnsafeRawBufferPointer) throws(Fault) -> ObjectView {
+        let members = try object(payload)
+        let required: [StaticString] = ["session_id", "project", "prompt_message", "notification_type", "timestamp"]
+        for name in required where members[name]?.kind != .string {
+            throw rejected("\(name) is missing or no text")
+        }
+        try requireTexts(["transcript_path", "transcript_excerpt", "transcript_excerpt_base64"], in: members)
+        try requirePid(in: members)
+        return members
     }
 
     /// The payload as an object. An empty file is told from a malformed one: a writer may have emptied it and not
     /// written yet.
-    private static func object(_ payload: UnsafeRawBufferPointer) -> Result<JSONObject, Fault> {
-        if payload.isEmpty { return .failure(Fault(reason: "empty")) }
-        guard let value = try? JSONValue.parse(payload) else {
-            return .failure(Fault(reason: "malformed: not one JSON text"))
+    private static func object(_ payload: UnsafeRawBufferPointer) throws(Fault) -> ObjectView {
+        if payload.isEmpty { throw Fault(reason: "empty") }
+        guard let object = try? ObjectView(payload) else {
+            // Read again, as `try?` gives `nil` for both.
+            let isJSON = (try? JSONValue.parse(payload)) != nil
+            throw Fault(reason: isJSON ? "rejected: no object" : "malformed: not one JSON text")
         }
-        return value.object.map(Result.success) ?? .failure(Fault(reason: "rejected: no object"))
+        return object
     }
 
-    /// Why a session's text is rejected; `nil` if it is accepted. Null counts as absent, except for `state`.
-    private static func sessionFault(in object: JSONObject) -> String? {
-        guard let state = object["state"]?.string, states.contains(state) else {
-            return "state is none of working, idle, needs_input, not_running"
+    /// Refuses a member that is neither a text nor absent. Null counts as absent.
+    private static func requireTexts(_ names: [StaticString], in members: ObjectView) throws(Fault) {
+        for name in names {
+            if let value = members.present(name), value.kind != .string { throw rejected("\(name) is no text") }
         }
-        // Stricter than for a prompt: a session's age counts from this time.
-        if let value = present(object["timestamp"]), value.string.flatMap(RemoteTime.statusFile) == nil {
-            return "timestamp is no time of the form YYYY-MM-DDThh:mm:ss with a zone"
-        }
-        for name in ["project", "message"] {
-            if let value = present(object[name]), value.string == nil { return "\(name) is no text" }
-        }
-        return pidFault(in: object)
     }
 
-    /// Why a prompt's text is rejected; `nil` if it is accepted. A `timestamp` may be any text: the time of receipt
-    /// replaces an unreadable one.
-    private static func promptFault(in object: JSONObject) -> String? {
-        for name in ["session_id", "project", "prompt_message", "notification_type", "timestamp"] {
-            if object[name]?.string == nil { return "\(name) is missing or no text" }
-        }
-        for name in ["transcript_path", "transcript_excerpt", "transcript_excerpt_base64"] {
-            if let value = present(object[name]), value.string == nil { return "\(name) is no text" }
-        }
-        return pidFault(in: object)
+    /// Refuses a process id that is neither absent nor a whole number.
+    private static func requirePid(in members: ObjectView) throws(Fault) {
+        guard let value = members.present("pid") else { return }
+        if value.number?.wholeInt64 == nil { throw rejected("pid is no whole number of 64 bits") }
     }
 
-    /// Why the process id is refused; `nil` if it is accepted or absent.
-    private static func pidFault(in object: JSONObject) -> String? {
-        guard let value = present(object["pid"]) else { return nil }
-        return value.number?.wholeInt64 == nil ? "pid is no whole number of 64 bits" : nil
-    }
-
-    private static func present(_ value: JSONValue?) -> JSONValue? {
-        value?.isNull == true ? nil : value
-    }
+    private static func rejected(_ reason: String) -> Fault { Fault(reason: "rejected: \(reason)") }
 
     static let states: Set<String> = ["working", "idle", "needs_input", "not_running"]
 }

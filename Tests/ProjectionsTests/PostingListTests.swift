@@ -6,7 +6,7 @@ import Testing
 @testable import Projections
 
 /// A block of a channel's entries says again what was written into it, and any other bytes do no harm.
-@Suite struct JournalTests {
+@Suite struct PostingListTests {
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func framesComeBackAsTheyWereWritten(seed: UInt64) throws {
         var writer = PostingWriter()

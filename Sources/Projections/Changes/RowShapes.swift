@@ -1,0 +1,55 @@
+import JSON
+
+/// Finds the shapes and the lists of columns of earlier changes: most changes of a table name the same columns.
+///
+/// A pure cache: equal texts give equal lists. Holds the last few lists of ordinary size, whatever comes.
+struct RowShapes: Sendable {
+    /// The most lists of each kind that are remembered. An app syncs a handful of tables.
+    private static let countMax = 16
+    /// The longest text of a list of columns that is remembered; 100 columns take some 4 KiB.
+    private static let byteCountMax = 64 << 10
+    /// The most names of a shape that is remembered; PostgreSQL allows a table 1,600 columns.
+    private static let nameCountMax = 1600
+
+    private struct Columns {
+        let text: [UInt8]
+        let shape: RowShape
+    }
+
+    private var shapes: [RowShape] = []
+    private var columns: [Columns] = []
+
+    init() {}
+
+    /// The shape of a record with these names in this order; a repeated name counts once.
+    mutating func shape(of names: [JSONText]) -> RowShape {
+        if let known = shapes.first(where: { Self.areSame($0.names, names) }) { return known }
+        let shape = RowShape(names.map(\.string))
+        if shape.names.count <= Self.nameCountMax { Self.remember(shape, in: &shapes) }
+        return shape
+    }
+
+    /// The names in a list of columns; `read` reads them if the list is new.
+    mutating func shape(
+        of list: UnsafeRawBufferPointer,
+        read: (UnsafeRawBufferPointer) throws(JSONError) -> [String]
+    ) throws(JSONError) -> RowShape {
+        if let known = columns.first(where: { $0.text.withUnsafeBytes { list.isSame($0) } }) { return known.shape }
+        let shape = RowShape(try read(list))
+        if list.count <= Self.byteCountMax { Self.remember(Columns(text: Array(list), shape: shape), in: &columns) }
+        return shape
+    }
+
+    /// Adds an element at the front, where the next search begins, and drops the oldest one if there are too many.
+    private static func remember<Element>(_ element: Element, in elements: inout [Element]) {
+        if elements.count >= countMax { elements.removeLast() }
+        elements.insert(element, at: 0)
+    }
+
+    private static func areSame(_ names: [String], _ texts: [JSONText]) -> Bool {
+        names.count == texts.count
+            && zip(names, texts).allSatisfy { name, text in
+                !text.hasEscapes && name.hasBytes(text.bytes.assumingMemoryBound(to: UInt8.self))
+            }
+    }
+}

@@ -1,0 +1,175 @@
+import EventLog
+
+/// The history of one row, oldest entry first.
+///
+/// An entry keeps only what its event changed, so the memory grows with the changes, not with rows times columns. The
+/// row after an event follows from all entries up to it.
+struct RowHistory: Codable, Sendable {
+    /// One event that changed the row.
+    private struct Entry: Codable {
+        let sequence: SequenceNumber
+        let recordedAt: Timestamp
+        let committedAt: Timestamp
+        let kinds: RowKinds
+        /// The values that differ from those of the entry before; of an `added` row, all values.
+        let values: [RowEffect.ColumnChange]
+        /// The unknown and the stale columns; `nil` if they are those of the entry before.
+        let marks: Marks?
+    }
+
+    private struct Marks: Codable {
+        var unknown: [String] = []
+        var stale: [String] = []
+    }
+
+    private var changes: [Entry] = []
+
+    init() {}
+
+    /// Adds an entry for a change that altered the row as it shows.
+    mutating func add(_ effect: RowEffect, of register: RowRegister, _ change: RowChange, at event: EventReference) {
+        let kinds = RowKinds(effect)
+        // A removed row keeps its last fields, which say what is gone.
+        let isRemoved = kinds.contains(.removed)
+        let values = effect.wasPresent ? effect.changed : register.values
+        let hasMarks = !isRemoved && (effect.hasNewMarks || !effect.wasPresent)
+        let marks = hasMarks ? Marks(unknown: register.unknownColumns, stale: register.staleColumns) : nil
+        changes.append(
+            Entry(
+                sequence: event.sequence,
+                recordedAt: event.recordedAt,
+                committedAt: change.committedAt,
+                kinds: kinds,
+                values: isRemoved ? [] : values,
+                marks: marks
+            )
+        )
+    }
+
+    /// All entries with the row's fields after each. Cost: O(entries times columns).
+    func entries() -> [HistoryEntry] {
+        entries(in: changes.indices)
+    }
+
+    /// The entries at some places; places beyond the ends are left out. Cost: O(changes up to the last place), and
+    /// O(columns) for each entry.
+    func entries(in places: Range<Int>) -> [HistoryEntry] {
+        let places = places.clamped(to: changes.indices)
+        var row = ShownRow()
+        return changes[..<places.upperBound].enumerated().compactMap { place, change in
+            row.apply(change)
+            return place >= places.lowerBound ? row.entry(change) : nil
+        }
+    }
+
+    /// Everything, for normal forms.
+    func normalForm() -> JSONValue {
+        .array(
+            changes.map { change in
+                .object([
+                    "sequence": .int(change.sequence.rawValue),
+                    "recordedAt": change.recordedAt.normalFormText,
+                    "committedAt": change.committedAt.normalFormText,
+                    "kinds": .int(change.kinds.rawValue),
+                    "values": .array(
+                        change.values.map { .array([.string($0.name)] + ($0.value.map { [$0.value] } ?? [])) }
+                    ),
+                    "unknown": (change.marks?.unknown).map { .array($0.map { .string($0) }) },
+                    "stale": (change.marks?.stale).map { .array($0.map { .string($0) }) },
+                ])
+            }
+        )
+    }
+}
+
+extension RowHistory {
+    /// The row after some entries.
+    private struct ShownRow {
+        /// Sorted by name.
+        private var columns: [(name: String, value: JSONValue)] = []
+        private var marks = Marks()
+
+        mutating func apply(_ change: Entry) {
+            if change.kinds.contains(.added) { columns = [] }
+            for column in change.values { set(column) }
+            if let marks = change.marks { self.marks = marks }
+        }
+
+        private mutating func set(_ column: RowEffect.ColumnChange) {
+            let place = columns.partitioningIndex { !ExactText.precedes($0.name, column.name) }
+            let isKnown = place < columns.count && ExactText.areSame(columns[place].name, column.name)
+            switch (column.value?.value, isKnown) {
+            case (let value?, true): columns[place].value = value
+            case (let value?, false): columns.insert((column.name, value), at: place)
+            case (nil, true): columns.remove(at: place)
+            case (nil, false): break
+            }
+        }
+
+        func entry(_ change: Entry) -> HistoryEntry {
+            let record = JSONObject(distinct: columns.map { JSONObject.Member(name: $0.name, value: $0.value) })
+            let row = SettledRow(record: record, unknownColumns: marks.unknown, staleColumns: marks.stale)
+            let event = EventReference(sequence: change.sequence, recordedAt: change.recordedAt)
+            return HistoryEntry(
+                at: event,
+                change: change.kinds.change,
+                remoteTime: change.committedAt,
+                kinds: change.kinds.names,
+                fields: row.members
+            )
+        }
+    }
+}
+
+/// What happened to a row: that it came or went, or the kinds of a change in between.
+struct RowKinds: OptionSet, Codable, Sendable {
+    let rawValue: UInt8
+
+    static let added = RowKinds(rawValue: 1)
+    static let removed = RowKinds(rawValue: 2)
+    static let softDeleted = RowKinds(rawValue: 4)
+    static let restored = RowKinds(rawValue: 8)
+    static let opened = RowKinds(rawValue: 16)
+    static let retitled = RowKinds(rawValue: 32)
+    static let updated = RowKinds(rawValue: 64)
+
+    /// The names of the kinds, in the order in which a history lists them.
+    private static let named: [(RowKinds, String)] = [
+        (.softDeleted, "soft_deleted"), (.restored, "restored"), (.opened, "opened"), (.retitled, "retitled"),
+        (.updated, "updated"),
+    ]
+    /// The columns whose changes have kinds of their own, or none.
+    private static let namedColumns = ["title", "deleted_at", "updated_at", "last_opened_at"]
+
+    init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The kinds of a change that altered the row.
+    init(_ effect: RowEffect) {
+        if !effect.wasPresent {
+            self = .added
+        } else if !effect.isPresent {
+            self = .removed
+        } else {
+            self = Self.kinds(of: effect)
+        }
+    }
+
+    private static func kinds(of effect: RowEffect) -> RowKinds {
+        var kinds: RowKinds = []
+        if effect.wasSoftDeleted != effect.isSoftDeleted { kinds = effect.isSoftDeleted ? .softDeleted : .restored }
+        let changed = effect.changed.lazy.map(\.name)
+        // An opening writes no other column; `updated_at` beside it makes it an update.
+        if changed.elementsEqual(["last_opened_at"]) { return .opened }
+        if changed.contains("title") { kinds.insert(.retitled) }
+        let hasOthers = changed.contains { !namedColumns.contains($0) }
+        return hasOthers || kinds.isEmpty ? kinds.union(.updated) : kinds
+    }
+
+    /// The word for the change in a history.
+    var change: String { contains(.added) ? "added" : contains(.removed) ? "removed" : "changed" }
+
+    /// The finer words.
+    var names: [String] { Self.named.filter { contains($0.0) }.map(\.1) }
+}

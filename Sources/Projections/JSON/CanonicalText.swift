@@ -1,0 +1,135 @@
+import EventLog
+import JSON
+
+/// Rewrites JSON texts in canonical form (RFC 8785) without making values of them; see `JSONValue.canonicalBytes` for the
+/// two departures.
+///
+/// Members are written as they come. An object whose members were not in canonical order is put in order at its end, by
+/// moving their written bytes. Cost: O(bytes) for objects in order, else O(bytes) for each level that is not. For one
+/// thread; not copyable, as it owns buffers.
+struct CanonicalText: ~Copyable {
+    /// A member of an open object, as written into `writer`.
+    private struct Member {
+        let name: JSONText
+        /// From the name's quote to the end of the value.
+        let range: Range<Int>
+    }
+
+    private var writer = CanonicalWriter()
+    /// The members of all open objects, outermost first.
+    private var members: [Member] = []
+    /// The members of an object while they are put in order.
+    private var scratch: [UInt8] = []
+
+    /// The most members that are sorted by insertion.
+    private static let insertedCountMax = 24
+
+    init() {}
+
+    /// The hash of the canonical text of an object without the members of one name.
+    ///
+    /// - Throws: `JSONError` for bytes that are no object.
+    mutating func hash(ofObject bytes: UnsafeRawBufferPointer, without omitted: StaticString) throws(JSONError)
+        -> Hash256
+    {
+        writer.reset()
+        var reader = JSONReader(bytes)
+        try object(&reader, without: omitted)
+        try reader.finish()
+        return writer.withBytes { Hasher256.hash($0) }
+    }
+
+    /// Writes the next value. Recursive: the reader limits the depth.
+    private mutating func value(_ reader: inout JSONReader) throws(JSONError) {
+        switch try reader.kind() {
+        case .object: try object(&reader, without: nil)
+        case .array: try array(&reader)
+        case .string: writer.string(try reader.string())
+        case .number: writer.number(try reader.number())
+        case .bool: writer.raw(try reader.bool() ? "true" : "false")
+        case .null:
+            try reader.null()
+            writer.raw("null")
+        }
+    }
+
+    private mutating func array(_ reader: inout JSONReader) throws(JSONError) {
+        writer.raw("[")
+        var isFirst = true
+        try reader.enterArray()
+        while try reader.nextElement() {
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            try value(&reader)
+        }
+        writer.raw("]")
+    }
+
+    private mutating func object(_ reader: inout JSONReader, without omitted: StaticString?) throws(JSONError) {
+        writer.raw("{")
+        let first = members.count
+        let start = writer.byteCount
+        try reader.enterObject()
+        while let name = try reader.nextMember() {
+            if let omitted, name == omitted {
+                try reader.skip()
+                continue
+            }
+            // Every member ends with a comma, so that all can be moved alike; the last one is taken back.
+            let begin = writer.byteCount
+            writer.string(name)
+            writer.raw(":")
+            try value(&reader)
+            writer.raw(",")
+            members.append(Member(name: name, range: begin..<writer.byteCount))
+        }
+        if !isInOrder(from: first) { putInOrder(from: first, start: start) }
+        if members.count > first { writer.dropLast() }
+        members.removeLast(members.count - first)
+        writer.raw("}")
+    }
+
+    /// Whether the members of the innermost object are in canonical order, each name once.
+    private func isInOrder(from first: Int) -> Bool {
+        members[first...].indices.dropFirst().allSatisfy { Self.order(members[$0 - 1].name, members[$0].name) < 0 }
+    }
+
+    /// Sorts the members of the innermost object. Of equal names, the last one counts.
+    private mutating func putInOrder(from first: Int, start: Int) {
+        sort(from: first)
+        scratch.removeAll(keepingCapacity: true)
+        writer.withBytes { bytes in
+            for place in members[first...].indices {
+                let isRepeated =
+                    place + 1 < members.count && Self.order(members[place].name, members[place + 1].name) == 0
+                if !isRepeated { scratch.append(contentsOf: bytes[members[place].range]) }
+            }
+        }
+        writer.truncate(to: start)
+        writer.raw(scratch)
+    }
+
+    /// Sorts the members of the innermost object by name; equal names keep their order.
+    private mutating func sort(from first: Int) {
+        if members.count - first > Self.insertedCountMax {
+            return members[first...].sort {
+                let order = Self.order($0.name, $1.name)
+                return order < 0 || order == 0 && $0.range.lowerBound < $1.range.lowerBound
+            }
+        }
+        for place in members[first...].indices.dropFirst() {
+            var other = place
+            while other > first, Self.order(members[other - 1].name, members[other].name) > 0 {
+                members.swapAt(other - 1, other)
+                other -= 1
+            }
+        }
+    }
+
+    /// Less than, equal to or greater than 0 as the first name sorts before, like or after the second by UTF-16 code
+    /// units.
+    private static func order(_ left: JSONText, _ right: JSONText) -> Int {
+        if !left.hasEscapes && !right.hasEscapes { return CanonicalWriter.order(left.bytes, right.bytes) }
+        return left.withUTF8 { here in right.withUTF8 { CanonicalWriter.order(here, $0) } }
+    }
+}
