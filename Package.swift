@@ -126,7 +126,7 @@ let package = Package(
         .executableTarget(
             name: "benchmark",
             dependencies: [
-                "CBaseline", "EventLog", "EventLogCache", "Ingest", "Projections",
+                "CBaseline", "EventLog", "EventLogCache", "Ingest", "JSON", "Projections",
                 .target(name: "CLibCrypto", condition: .when(platforms: [.linux])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "GRDB", package: "GRDB.swift"),

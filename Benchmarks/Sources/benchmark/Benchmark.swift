@@ -86,6 +86,8 @@ struct Benchmark: AsyncParsableCommand {
         case "query": try QueryBenchmark.answer(arguments)
         case "app-cache": try await AppCacheBenchmark.answer(arguments)
         case "read-cache": try CacheReader.answer(arguments)
+        case "read-json": try PayloadReading.answer(arguments)
+        case "state-size": try StateSize.answer(arguments)
         default: throw ValidationError("there is no errand \"\(errand)\"")
         }
     }

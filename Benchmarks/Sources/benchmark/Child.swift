@@ -27,6 +27,22 @@ enum Child {
         return status
     }
 
+    /// The greatest anonymous memory of a program that is run to its end, looked at every millisecond; `nil` where the system does
+    /// not say.
+    ///
+    /// - Throws: `ValidationError` where it fails.
+    static func peakBytes(_ program: String, _ arguments: [String], output: String) throws -> Int? {
+        let failure = ValidationError("\(program) \(arguments.first ?? "") failed")
+        guard let child = start(program, arguments, output: output) else { throw failure }
+        var (status, most): (Int32, Int?) = (0, nil)
+        while waitpid(child, &status, WNOHANG) == 0 {
+            if let bytes = Memory.anonymousBytes(of: String(child)) { most = max(most ?? 0, bytes) }
+            usleep(1000)
+        }
+        guard status == 0 else { throw failure }
+        return most
+    }
+
     /// What a program took.
     struct Usage {
         /// Of processor time.

@@ -1,11 +1,14 @@
 /// Generated gateway frames: 80 % create, 14 % update, 6 % delete, mean 377 B, 400 channels with skew, 5,000 authors,
-/// one message in six a reply, escapes and non-ASCII in the texts. The same for the same seed on every machine.
+/// one message in six a reply, escapes and non-ASCII in the texts. More than half of them have members that nobody knows today,
+/// unless they are plain. The same for the same seed on every machine.
 struct Corpus {
     /// All frames, one after another.
     private(set) var bytes: [UInt8] = []
     /// Where each frame begins, and the end of the last: one more than there are frames.
     private(set) var offsets: [UInt64] = [0]
 
+    /// Whether no frame has members that nobody knows.
+    private let isPlain: Bool
     private var random: SplitMix
     private var nextID: UInt64 = 153_833_649_995_911_168
     private var recent: [Message] = []
@@ -20,7 +23,8 @@ struct Corpus {
 
     var count: Int { offsets.count - 1 }
 
-    init(seed: UInt64) {
+    init(seed: UInt64, isPlain: Bool = false) {
+        self.isPlain = isPlain
         random = SplitMix(state: seed)
     }
 
@@ -68,8 +72,9 @@ struct Corpus {
 
     private mutating func addDelete() {
         let message = recent.remove(at: roll(recent.count))
-        add("{\"op\":0,\"d\":{\"id\":\"\(message.id)\",\"channel_id\":\"\(Self.channelID(message.channel))\"},\"s\":")
-        add("\(frameNumber),\"t\":\"MESSAGE_DELETE\"}")
+        add("{\"op\":0,\"d\":{\"id\":\"\(message.id)\",\"channel_id\":\"\(Self.channelID(message.channel))\"")
+        addUnknownMembers()
+        add("},\"s\":\(frameNumber),\"t\":\"MESSAGE_DELETE\"}")
     }
 
     private mutating func addMessage(_ message: Message, name: String, edited: Bool) {
@@ -80,7 +85,13 @@ struct Corpus {
         if edited { add("\"edited_at\":\"\(time(at: message.id + UInt64(frameNumber) << 22))\",") }
         add("\"author_username\":\"user\(message.author)\",\"author_display_name\":\"User Nr. \(message.author)\",")
         if let answered = message.answered { add("\"message_reference\":{\"message_id\":\"\(answered)\"},") }
-        add("\"attachments\":null},\"s\":\(frameNumber),\"t\":\"\(name)\"}")
+        add("\"attachments\":null")
+        addUnknownMembers()
+        add("},\"s\":\(frameNumber),\"t\":\"\(name)\"}")
+    }
+
+    private mutating func addUnknownMembers() {
+        if !isPlain { add(UnknownMembers.text(frameNumber)) }
     }
 
     private mutating func addText() {
@@ -115,4 +126,12 @@ struct Corpus {
         "again", "please", "look", "at", "line\\nbreak", "and", "tell", "me", "whether", "it", "works", "for", "you",
         "channel", "message", "sync", "🍰", "tomorrow", "yes", "no", "maybe", "because", "server", "client", "log",
     ]
+}
+
+/// Members that no decoder knows today, as a later version of a server may send them.
+enum UnknownMembers {
+    /// The members of a frame behind its others: eleven frames of twenty have some.
+    static func text(_ number: Int) -> String {
+        number * 7 % 20 < 11 ? ",\"nonce\":\"\(number * 7919)\",\"flags\":0" : ""
+    }
 }

@@ -1,18 +1,19 @@
 import ArgumentParser
+import EventLog
 import Foundation
 
-/// A replay of each kind of traffic, in a process of its own, beside a Python script that keeps the same capture in dictionaries
-/// (`families.py`; `json.loads` and `dict.update`). Processor time of whole processes.
+/// A replay of each kind of traffic, in a process of its own, beside a Python script that keeps the same events in dictionaries
+/// (`families.py`; `json.loads` and `dict.update`), beside JSON readers that drop what they read, and beside itself with a quarter
+/// of the events. Processor time of whole processes.
 struct FamiliesBenchmark {
     let count: Int
     let scratch: Scratch
     /// The logtool that replays.
     let program: String?
-    private let rounds = 3
 
     func run() throws -> [Figure] {
         guard let program else { throw ValidationError("families needs --program, a logtool") }
-        return try Traffic.allCases.flatMap { try figures(of: $0, program) }
+        return try Traffic.allCases.flatMap { try figures(of: $0, program) } + commits(program)
     }
 
     private func figures(of traffic: Traffic, _ program: String) throws -> [Figure] {
@@ -20,26 +21,55 @@ struct FamiliesBenchmark {
         let capture = scratch.fresh("capture.ndjson")
         try traffic.write(count, to: capture)
         let log = scratch.fresh("family.eventlog")
-        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "families.py").path
         _ = try use(program, ["ingest", log, "capture", capture, "--kind", traffic.kind, "-q"])
-        _ = try use(program, ["replay", log, "--digest", "-q"])
-        var (rates, others, again): ([Double], [Double], [Double]) = ([], [], [])
-        var megabytes = 0.0
-        for _ in 0..<rounds {
-            let cold = try use(program, ["replay", log, "--digest", "--no-snapshots", "-q"])
-            rates.append(Double(count) / cold.seconds)
-            others.append(Double(count) / (try use("python3", [script, traffic.kind, capture]).seconds))
-            again.append(Double(count) / (try use(program, ["replay", log, "--digest", "-q"]).seconds))
-            megabytes = max(megabytes, cold.megabytes)
+        let family = FamilyLog(
+            name: traffic.rawValue,
+            log: log,
+            count: count,
+            peer: (traffic.kind, capture),
+            goal: traffic.goal,
+            held: traffic.held,
+            program: program,
+            scratch: scratch
+        )
+        defer { family.remove() }
+        return try family.figures()
+    }
+
+    /// A branch on which each commit changes the file of one chat message.
+    private func commits(_ program: String) throws -> [Figure] {
+        let count = max(500, min(50_000, count / 20))
+        let repository = try GitIngestBenchmark(commits: count, scratch: scratch).makeRepository()
+        let log = scratch.fresh("family.eventlog")
+        _ = try use(program, ["ingest", log, "git", repository, "--branch", "vibechannel", "-q"])
+        let payloads = scratch.fresh("payloads.ndjson")
+        try writePayloads(of: log, to: payloads)
+        let family = FamilyLog(
+            name: "git commits",
+            log: log,
+            count: count,
+            peer: ("git", payloads),
+            goal: nil,
+            rateGoal: 60_000,
+            held: .commits,
+            program: program,
+            scratch: scratch
+        )
+        defer { family.remove() }
+        return try family.figures()
+    }
+
+    /// Writes the payloads of a log, a line each: the Python script reads the recorded commits, not the repository.
+    private func writePayloads(of log: String, to path: String) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try EventStore.open(at: log).read { session in
+            try session.forEachEvent(in: SequenceNumber(1)...session.head) { event in
+                try file.write(contentsOf: event.withPayload { Data($0) } + Data("\n".utf8))
+                return true
+            }
         }
-        try FileManager.default.removeItem(atPath: capture)
-        try FileManager.default.removeItem(atPath: log)
-        let name = "replay, \(traffic.rawValue)"
-        return [
-            Figure(name, events: count, rates: rates, beside: "python3", others, goal: traffic.goal),
-            Figure("\(name), a second time", events: count, rates: again, beside: "the first time", rates, goal: 1),
-            Figure("\(name), MB, the log's pages included", events: count, found: megabytes, allowed: 400),
-        ]
+        try file.close()
     }
 
     private func use(_ program: String, _ arguments: [String]) throws -> Child.Usage {

@@ -129,7 +129,7 @@ extension FrameBenchmark {
                 #"{"op":0,"d":{"id":"\#(153_833_649_995_911_168 + number)","channel_id":"135653857706512384","#
                     + #""author_id":"135283920076935168","content":"\#(String(repeating: "tea at 4 ", count: 15))","#
                     + #""created_at":"2026-03-01T12:00:00.25Z","author_username":"nell","author_display_name":"Nell","#
-                    + #""attachments":null},"s":\#(number + 2),"t":"MESSAGE_CREATE"}"#
+                    + #""attachments":null\#(UnknownMembers.text(number))},"s":\#(number + 2),"t":"MESSAGE_CREATE"}"#
             }
     }
 
@@ -138,7 +138,7 @@ extension FrameBenchmark {
             #"{"topic":"realtime:public:notes","event":"postgres_changes","ref":null,"payload":{"ids":[51220011],"#
                 + #""data":{"schema":"public","table":"notes","type":"UPDATE","errors":null,"#
                 + #""commit_timestamp":"2026-02-01T10:00:00.131Z","columns":[{"name":"id","type":"uuid"},"#
-                + #"{"name":"title","type":"text"}],"record":{"id":"\#(number)","title":"Soup"},"#
+                + #"{"name":"title","type":"text"}],"record":{"id":"\#(number)","title":"Soup"\#(UnknownMembers.text(number))},"#
                 + #""old_record":{"id":"\#(number)"}}}}"#
         }
     }

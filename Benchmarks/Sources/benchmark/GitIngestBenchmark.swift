@@ -46,7 +46,8 @@ struct GitIngestBenchmark {
 }
 
 extension GitIngestBenchmark {
-    private func makeRepository() throws -> String {
+    /// A bare repository with a branch `vibechannel` of so many commits; its path.
+    func makeRepository() throws -> String {
         let path = scratch.fresh("chat.git")
         let stream = scratch.fresh("stream")
         try GeneratedCommits.stream(commits).write(toFile: stream, atomically: false, encoding: .utf8)

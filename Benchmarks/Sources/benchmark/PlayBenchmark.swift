@@ -57,7 +57,8 @@ struct PlayBenchmark {
             frames.append(
                 #"{"op":0,"d":{"id":"\#(153_833_649_995_911_168 + number)","channel_id":"135653857706512384","author_id":"7","#
                     + #""content":"message \#(number)","created_at":"2026-03-01T12:00:00.25Z","author_username":"nell","#
-                    + #""author_display_name":"Nell","attachments":null},"s":\#(number + 2),"t":"MESSAGE_CREATE"}"#
+                    + #""author_display_name":"Nell","attachments":null\#(UnknownMembers.text(number))},"#
+                    + #""s":\#(number + 2),"t":"MESSAGE_CREATE"}"#
             )
         }
         return frames
@@ -116,7 +117,7 @@ private final class Player {
         Task.detached {
             var most = 0.0
             while !Task.isCancelled {
-                most = max(most, memory(of: process))
+                most = max(most, Double(Memory.anonymousBytes(of: String(process)) ?? 0) / 1_048_576)
                 try? await Task.sleep(for: .milliseconds(50))
             }
             return most
@@ -130,12 +131,6 @@ private final class Player {
         process.interrupt()
         process.waitUntilExit()
         return most
-    }
-
-    private static func memory(of process: Int32) -> Double {
-        let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
-        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-        return line.flatMap { Double($0.split(separator: " ").dropFirst().first ?? "") }.map { $0 / 1_024 } ?? 0
     }
 }
 #endif

@@ -9,12 +9,18 @@ struct ReplayBenchmark {
     let scratch: Scratch
     private let rounds = 3
 
+    /// Of frames with members that nobody knows, and of plain ones alone.
     func run() throws -> [Figure] {
+        try run(isPlain: false) + run(isPlain: true)
+    }
+
+    private func run(isPlain: Bool) throws -> [Figure] {
         let bare = try Bare(at: scratch.freshFolder("bare"))
         let path = scratch.fresh("replay.eventlog")
         let store = try EventStore.openOrCreate(at: path)
-        try fill(bare, store)
-        let memory = try bytesPerMessage(store)
+        try fill(bare, store, Corpus(seed: 4, isPlain: isPlain))
+        let name = isPlain ? "replay, plain frames" : "replay"
+        let memory = try bytesPerMessage(store, name)
         _ = try keptReplay(store)
         var rates: [String: [Double]] = [:]
         for _ in 0..<rounds {
@@ -27,11 +33,10 @@ struct ReplayBenchmark {
             rates["each", default: []].append(rate(part, try seconds { try digestEach(store, count: part) }))
             rates["everyday", default: []].append(rate(part, try seconds { try Everyday.replay(store, count: part) }))
         }
-        return figures(rates) + memory + [try derivedBytes(store, path)]
+        return figures(rates, name) + memory + [try derivedBytes(store, path, name)]
     }
 
-    private func fill(_ bare: Bare, _ store: EventStore) throws {
-        var corpus = Corpus(seed: 4)
+    private func fill(_ bare: Bare, _ store: EventStore, _ corpus: consuming Corpus) throws {
         let slice = min(count, 200_000)
         for start in stride(from: 0, to: count, by: slice) {
             corpus.refill(count: min(slice, count - start))
@@ -42,22 +47,22 @@ struct ReplayBenchmark {
         }
     }
 
-    private func figures(_ rates: [String: [Double]]) -> [Figure] {
+    private func figures(_ rates: [String: [Double]], _ name: String) -> [Figure] {
         let one = rates["one"] ?? []
-        func figure(_ name: String, _ rates: [Double]?, beside baseline: String, _ other: [Double]?, goal: Double?)
+        func figure(_ how: String, _ rates: [Double]?, beside baseline: String, _ other: [Double]?, goal: Double?)
             -> Figure
         {
-            Figure(name, events: count, rates: rates ?? [], beside: baseline, other ?? [], goal: goal)
+            Figure("\(name), \(how)", events: count, rates: rates ?? [], beside: baseline, other ?? [], goal: goal)
         }
         return [
-            figure("replay, one core", one, beside: "bare LMDB, every byte", rates["bare"], goal: 0.12),
-            figure("replay, one core", one, beside: "JSONDecoder", rates["everyday"], goal: 15),
-            figure("replay, one core", one, beside: "events a second", [1_200_000], goal: 1),
-            figure("replay, two cores", rates["two"], beside: "one core", one, goal: nil),
-            figure("replay, two cores", rates["two"], beside: "events a second", [1_800_000], goal: 1),
-            figure("replay, from kept states", rates["kept"], beside: "events a second", [5_000_000], goal: 1),
-            figure("replay, final digest", rates["digest"], beside: "events a second", [600_000], goal: 1),
-            figure("replay, each digest", rates["each"], beside: "events a second", [200_000], goal: 1),
+            figure("one core", one, beside: "bare LMDB, every byte", rates["bare"], goal: 0.12),
+            figure("one core", one, beside: "JSONDecoder", rates["everyday"], goal: 15),
+            figure("one core", one, beside: "events a second", [1_200_000], goal: 1),
+            figure("two cores", rates["two"], beside: "one core", one, goal: nil),
+            figure("two cores", rates["two"], beside: "events a second", [1_800_000], goal: 1),
+            figure("from kept states", rates["kept"], beside: "events a second", [5_000_000], goal: 1),
+            figure("final digest", rates["digest"], beside: "events a second", [600_000], goal: 1),
+            figure("each digest", rates["each"], beside: "events a second", [200_000], goal: 1),
         ]
     }
 
@@ -81,13 +86,13 @@ struct ReplayBenchmark {
     }
 
     /// All that is derived, with the index of channels that the first query of one makes.
-    private func derivedBytes(_ store: EventStore, _ path: String) throws -> Figure {
+    private func derivedBytes(_ store: EventStore, _ path: String, _ name: String) throws -> Figure {
         if let channel = EntityReference("channel:gateway/\(Corpus.channelID(0))") {
             _ = try store.read { try Replay.channels(named: channel, of: $0, options: keeping) }
         }
         let log = Double(Scratch.bytes(of: path + "/gen-000001"))
         let derived = Double(Scratch.bytes(of: path + "/cache-000001"))
-        return Figure("replay, derived data beside the log", events: count, found: derived / log, allowed: 0.6)
+        return Figure("\(name), derived data beside the log", events: count, found: derived / log, allowed: 0.6)
     }
 
     private func digest(_ store: EventStore) throws -> Hash256 {
@@ -102,23 +107,16 @@ struct ReplayBenchmark {
     }
 
     /// What the process holds more of after a replay than before, its texts taken off; only where the system tells.
-    private func bytesPerMessage(_ store: EventStore) throws -> [Figure] {
+    private func bytesPerMessage(_ store: EventStore, _ name: String) throws -> [Figure] {
         // The first state takes the room that the corpus gave back; the second one, with the first still there, new room.
         let first = try replay(store)
-        guard let before = Self.anonymousBytes() else { return [] }
+        guard let before = Memory.anonymousBytes() else { return [] }
         let state = try replay(store)
-        let after = withExtendedLifetime(first) { Self.anonymousBytes() }
+        let after = withExtendedLifetime(first) { Memory.anonymousBytes() }
         guard let after else { return [] }
         let statistics = state.messageStatistics
         let bytes = Double(after - before - statistics.textBytes) / Double(max(1, statistics.live))
-        return [Figure("bytes per live message beside its text", events: count, found: bytes, allowed: 120)]
-    }
-
-    private static func anonymousBytes() -> Int? {
-        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
-            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") })
-        else { return nil }
-        return line.split(separator: " ").compactMap { Int($0) }.first.map { $0 * 1024 }
+        return [Figure("\(name), bytes per live message beside its text", events: count, found: bytes, allowed: 120)]
     }
 }
 

@@ -44,14 +44,17 @@ func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
     return used() - start
 }
 
-/// What this process holds in memory that is no file.
+/// What a process holds in memory that is no file.
 enum Memory {
-    /// RssAnon; zero where the system does not say.
-    static var anonymousMegabytes: Double {
-        guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
-        let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-        let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) }
-        return (kilobytes ?? 0) / 1000
+    /// RssAnon in MB; zero where the system does not say.
+    static var anonymousMegabytes: Double { Double(anonymousBytes() ?? 0) / 1_024_000 }
+
+    /// RssAnon of a process; `nil` where the system does not say.
+    static func anonymousBytes(of process: String = "self") -> Int? {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") })
+        else { return nil }
+        return line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
     }
 }
 

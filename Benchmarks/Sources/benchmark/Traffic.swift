@@ -7,14 +7,16 @@ enum Traffic: String, CaseIterable {
     case mixed = "chat, mixed"
     case oneAuthor = "chat, one author with many names"
     case reactions = "chat, reactions"
-    case rows, items
+    case rows
+    case notes = "rows of notes, each a new one"
+    case items
     case status = "status files"
 
     /// The capture's kind.
     var kind: String {
         switch self {
         case .known, .unknown, .mixed, .oneAuthor, .reactions: "gateway"
-        case .rows: "realtime"
+        case .rows, .notes: "realtime"
         case .items: "sse"
         case .status: "status"
         }
@@ -26,6 +28,15 @@ enum Traffic: String, CaseIterable {
         case .rows: 20
         case .items: 300
         default: 5
+        }
+    }
+
+    /// What a state of it holds ever more of, for measurements of memory.
+    var held: FamilyLog.Held? {
+        switch self {
+        case .known, .unknown, .mixed: .messages
+        case .notes: .rows
+        default: nil
         }
     }
 
@@ -77,6 +88,7 @@ private struct TrafficSource {
     mutating func line(_ number: Int) -> String {
         switch traffic {
         case .rows: capture(row(number), number)
+        case .notes: capture(note(number), number)
         case .items: capture(snapshot(number), number)
         case .status: status(number)
         default: capture(frame(number), number)
@@ -141,42 +153,65 @@ private struct TrafficSource {
         let isOne = traffic == .oneAuthor
         let author = isOne ? 7 : message.author
         let authorName = isOne ? "name \(1_000_000 + number)" : "user\(author)"
-        let rest =
-            switch traffic {
-            case .unknown: ",\"nonce\":\"abc\""
-            case .mixed where random.below(2) == 0: ",\"nonce\":\"\(random.below(1 << 40))\",\"flags\":0"
-            default: ""
-            }
         return dispatch(
             name,
             "\"id\":\"\(message.id)\",\"channel_id\":\"\(message.channel + 1)\",\"author_id\":\"\(author)\","
                 + "\"content\":\"\(words(6...25))\",\"created_at\":\"2026-01-01T00:00:00.5Z\",\(edited)"
-                + "\"author_username\":\"\(authorName)\",\"attachments\":null\(rest)",
+                + "\"author_username\":\"\(authorName)\",\"attachments\":null\(traffic == .unknown ? ",\"nonce\":\"abc\"" : "")",
             number
         )
     }
 
     private func dispatch(_ name: String, _ data: String, _ number: Int) -> String {
-        "{\"op\":0,\"d\":{\(data)},\"s\":\(number + 1),\"t\":\"\(name)\"}"
+        "{\"op\":0,\"d\":{\(data)\(unknownMembers(number))},\"s\":\(number + 1),\"t\":\"\(name)\"}"
+    }
+
+    /// Nothing in the two kinds of traffic that are alike throughout.
+    private func unknownMembers(_ number: Int) -> String {
+        traffic == .known || traffic == .unknown ? "" : UnknownMembers.text(number)
     }
 
     // MARK: - Rows, items and files
 
     private mutating func row(_ number: Int) -> String {
         let (id, time) = (random.below(1000), Self.time(number))
-        let names = ["id", "user_id", "title", "messages", "created_at", "updated_at", "deleted_at"]
-        let columns = names.map { "{\"name\":\"\($0)\",\"type\":\"text\"}" }.joined(separator: ",")
         var messages = conversations[id] ?? (0..<3).map { message($0, number) }
         let place = random.below(messages.count)
         messages[place] = message(place, number)
         conversations[id] = messages
         let record =
             "{\"id\":\"c\(id)\",\"user_id\":\"u1\",\"title\":\"\(words(2...5))\",\"messages\":[\(messages.joined(separator: ","))],"
-            + "\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"\(time)\",\"deleted_at\":null}"
+            + "\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"\(time)\",\"deleted_at\":null\(unknownMembers(number))}"
+        return change(
+            of: "conversations",
+            "UPDATE",
+            at: time,
+            columns: ["id", "user_id", "title", "messages", "created_at", "updated_at", "deleted_at"],
+            "\"record\":\(record),\"old_record\":{\"id\":\"c\(id)\"}"
+        )
+    }
+
+    private mutating func note(_ number: Int) -> String {
+        let time = Self.time(number)
+        let record =
+            "{\"id\":\"n\(number)\",\"user_id\":\"u1\",\"title\":\"\(words(2...5))\",\"content\":\"\(words(6...25))\","
+            + "\"created_at\":\"\(time)\",\"updated_at\":\"\(time)\",\"deleted_at\":null\(unknownMembers(number))}"
+        return change(
+            of: "notes",
+            "INSERT",
+            at: time,
+            columns: ["id", "user_id", "title", "content", "created_at", "updated_at", "deleted_at"],
+            "\"record\":\(record)"
+        )
+    }
+
+    private func change(of table: String, _ type: String, at time: String, columns: [String], _ rest: String) -> String
+    {
+        let columns = columns.map { "{\"name\":\"\($0)\",\"type\":\"text\"}" }.joined(separator: ",")
         return
-            "{\"topic\":\"realtime:public:conversations\",\"event\":\"postgres_changes\",\"ref\":null,\"payload\":{\"ids\":[1],"
-            + "\"data\":{\"schema\":\"public\",\"table\":\"conversations\",\"type\":\"UPDATE\",\"commit_timestamp\":\"\(time)\","
-            + "\"errors\":null,\"columns\":[\(columns)],\"record\":\(record),\"old_record\":{\"id\":\"c\(id)\"}}}}"
+            "{\"topic\":\"realtime:public:\(table)\",\"event\":\"postgres_changes\",\"ref\":null,\"payload\":{\"ids\":[1],"
+            + "\"data\":{\"schema\":\"public\",\"table\":\"\(table)\",\"type\":\"\(type)\",\"commit_timestamp\":\"\(time)\","
+            + "\"errors\":null,\"columns\":[\(columns)],\(rest)}}}"
     }
 
     private mutating func message(_ place: Int, _ number: Int) -> String {
@@ -195,14 +230,16 @@ private struct TrafficSource {
         let status = ["open", "in_progress", "closed"][state]
         return
             "{\"ticket\":{\"id\":\"wrk-\(number)\",\"title\":\"\(title)\",\"status\":\"\(status)\",\"type\":\"task\","
-            + "\"priority\":1,\"deps\":[],\"created\":\"2026-01-01T00:00:00Z\",\"modified\":\"\(modified)\"},\"type\":\"ticket\"}"
+            + "\"priority\":1,\"deps\":[],\"created\":\"2026-01-01T00:00:00Z\",\"modified\":\"\(modified)\""
+            + "\(UnknownMembers.text(number))},\"type\":\"ticket\"}"
     }
 
     private mutating func status(_ number: Int) -> String {
         let session = random.below(50)
         let state = ["idle", "working", "needs_input"][random.below(3)]
         let text =
-            "{\"state\":\"\(state)\",\"project\":\"p\(session)\",\"timestamp\":\"\(Self.time(number).prefix(19))Z\",\"pid\":\(session + 1)}\n"
+            "{\"state\":\"\(state)\",\"project\":\"p\(session)\",\"timestamp\":\"\(Self.time(number).prefix(19))Z\",\"pid\":\(session + 1)"
+            + "\(UnknownMembers.text(number))}\n"
         return
             "{\"t_ms\":\(1_767_225_600_000 + number * 50),\"path\":\"/tmp/vibestatus-\(session).json\",\"op\":\"write\","
             + "\"raw\":\(Self.quoted(text))}"

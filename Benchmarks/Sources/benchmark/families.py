@@ -1,4 +1,4 @@
-"""The baseline of `benchmark families`: a state of dictionaries, made of a capture with Python's own JSON reader."""
+"""The baseline of `benchmark families`: a state of dictionaries, made of a capture or of recorded commits with Python's own JSON reader."""
 
 import json
 import sys
@@ -7,6 +7,9 @@ import sys
 def things(kind, line):
     if kind == "status":
         return [(line["path"], json.loads(line["raw"]))]
+    if kind == "git":
+        commit = json.loads(line)
+        return [(commit["commit"], commit)] + [(file["path"], file) for file in commit["files"]]
     if kind == "sse":
         lines = [json.loads(text[6:])["ticket"] for text in line["raw"].split("\n") if text.startswith("data: ")]
         return [(ticket["id"], ticket) for ticket in lines]
@@ -22,6 +25,6 @@ kind, path = sys.argv[1:]
 state = {}
 with open(path, encoding="utf-8") as capture:
     for text in capture:
-        for key, members in things(kind, json.loads(text)):
+        for key, members in things(kind, text if kind == "git" else json.loads(text)):
             state.setdefault(key, {}).update(members)
 print(len(state))

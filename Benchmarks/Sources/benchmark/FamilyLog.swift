@@ -1,0 +1,170 @@
+import Foundation
+
+/// The log of one kind of traffic, and what its replay is measured beside.
+struct FamilyLog {
+    /// What a state holds ever more of, the longer such a log is.
+    enum Held {
+        case messages, rows, commits
+    }
+
+    let name: String
+    let log: String
+    let count: Int
+    /// What the Python script is told: the kind of the events, and the file that has them.
+    let peer: (kind: String, file: String)
+    /// How many times as fast as Python the replay should be.
+    let goal: Double?
+    /// How many events a second it should read.
+    var rateGoal: Double?
+    let held: Held?
+    /// The logtool that replays.
+    let program: String
+    let scratch: Scratch
+    private let rounds = 3
+
+    init(
+        name: String,
+        log: String,
+        count: Int,
+        peer: (kind: String, file: String),
+        goal: Double?,
+        rateGoal: Double? = nil,
+        held: Held?,
+        program: String,
+        scratch: Scratch
+    ) {
+        (self.name, self.log, self.count, self.peer, self.goal) = (name, log, count, peer, goal)
+        (self.rateGoal, self.held, self.program, self.scratch) = (rateGoal, held, program, scratch)
+    }
+
+    func figures() throws -> [Figure] {
+        _ = try use(program, ["replay", log, "--digest", "-q"])
+        let rounds = try (0..<rounds).map { _ in try round() }
+        return speeds(rounds) + (try memory())
+    }
+
+    func remove() {
+        for path in [log, peer.file] { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    // MARK: - Time
+
+    /// What each contender took once, in turns, so that all meet the same machine.
+    private struct Round {
+        let cold, again, python, foundation, reader, start, quarter: Child.Usage
+    }
+
+    private func round() throws -> Round {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "families.py").path
+        return Round(
+            cold: try use(program, coldReplay(through: count)),
+            again: try use(program, ["replay", log, "--digest", "-q"]),
+            python: try use("python3", [script, peer.kind, peer.file]),
+            foundation: try ask("read-json", [log, "foundation"]),
+            reader: try ask("read-json", [log, "reader"]),
+            start: try use(program, coldReplay(through: 1)),
+            quarter: try use(program, coldReplay(through: count / 4))
+        )
+    }
+
+    private func speeds(_ rounds: [Round]) -> [Figure] {
+        func rates(_ of: (Round) -> Child.Usage) -> [Double] { rounds.map { Double(count) / of($0).seconds } }
+        let cold = rates(\.cold)
+        func figure(_ name: String, _ rates: [Double], _ other: String, _ others: [Double], _ goal: Double?) -> Figure {
+            Figure("replay, \(name)", events: count, rates: rates, beside: other, others, goal: goal)
+        }
+        let most = rounds.map(\.cold.megabytes).max() ?? 0
+        var figures = [
+            figure(name, cold, "python3", rates(\.python), goal),
+            figure(name, cold, "JSONSerialization of the payloads", rates(\.foundation), nil),
+            figure(name, cold, "the strict JSON reader alone", rates(\.reader), nil),
+            figure("\(name), a second time", rates(\.again), "the first time", cold, 1),
+            Figure("replay, \(name), MB, the log's pages included", events: count, found: most, allowed: 400),
+            Figure(
+                "replay, \(name), time of an event beside n / 4",
+                events: count,
+                found: growth(rounds),
+                allowed: 1.3
+            ),
+        ]
+        if let rateGoal { figures.insert(figure(name, cold, "events a second", [rateGoal], 1), at: 1) }
+        return figures
+    }
+
+    /// Processor time of an event among all events, divided by that among the first quarter of them. The start of a process is
+    /// taken off: it would hide growth, as it weighs more on fewer events.
+    private func growth(_ rounds: [Round]) -> Double {
+        let start = Figure.median(rounds.map(\.start.seconds))
+        let whole = Figure.median(rounds.map(\.cold.seconds)) - start
+        let quarter = Figure.median(rounds.map(\.quarter.seconds)) - start
+        return (whole / Double(count - 1)) / (quarter / Double(count / 4 - 1))
+    }
+
+    // MARK: - Memory
+
+    /// The growth of the greatest anonymous memory of a replay, from a quarter of the events to all, for each thing that the state
+    /// holds more of, its texts taken off; only where the system tells.
+    private func memory() throws -> [Figure] {
+        guard let held else { return [] }
+        let few = try measured(through: count / 4)
+        let many = try measured(through: count)
+        guard let least = few.bytes, let most = many.bytes else { return [] }
+        let things = max(1, many.size.count(held) - few.size.count(held))
+        let bytes = Double(most - least - (many.size.textBytes - few.size.textBytes)) / Double(things)
+        return [
+            Figure("replay, \(name), bytes of memory \(held.words)", events: count, found: bytes, allowed: held.allowed)
+        ]
+    }
+
+    private func measured(through sequence: Int) throws -> (bytes: Int?, size: StateSize) {
+        let replay = coldReplay(through: sequence)
+        let peaks = try (0..<rounds).map { _ in try Child.peakBytes(program, replay, output: scratch.file("out")) }
+        _ = try ask("state-size", [log, String(sequence)])
+        let size = try JSONDecoder().decode(StateSize.self, from: Data(contentsOf: URL(filePath: scratch.file("out"))))
+        return (peaks.compactMap { $0 }.max(), size)
+    }
+
+    // MARK: - Processes
+
+    private func coldReplay(through sequence: Int) -> [String] {
+        ["replay", log, "--at", String(sequence), "--digest", "--no-snapshots", "-q"]
+    }
+
+    /// Has this program do an errand in a process of its own.
+    private func ask(_ errand: String, _ arguments: [String]) throws -> Child.Usage {
+        try use(CommandLine.arguments[0], ([errand] + arguments).flatMap { ["--answer", $0] })
+    }
+
+    private func use(_ program: String, _ arguments: [String]) throws -> Child.Usage {
+        try Child.use(program, arguments, output: scratch.file("out"))
+    }
+}
+
+extension FamilyLog.Held {
+    /// What is counted.
+    fileprivate var words: String {
+        switch self {
+        case .messages: "a live message beside the texts of its versions"
+        case .rows: "a live row beside its values"
+        case .commits: "a commit beside the texts of its message"
+        }
+    }
+
+    fileprivate var allowed: Double {
+        switch self {
+        case .messages: 250
+        case .rows: 400
+        case .commits: 300
+        }
+    }
+}
+
+extension StateSize {
+    fileprivate func count(_ held: FamilyLog.Held) -> Int {
+        switch held {
+        case .messages: messages
+        case .rows: rows
+        case .commits: events
+        }
+    }
+}
