@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import Projections
+import Synchronization
 import TestSupport
 
 /// A list of events that no recorder made: those of scenarios, left out, doubled, swapped, cut and mutated by a seed.
@@ -15,6 +16,22 @@ struct EventStream {
             return try store.allEvents().map { $0.renamed(source: scenario.testDescription) }
         }
     }
+
+    /// The events of an app's scenarios, but for the one that is there for its size: a stream is folded many times.
+    static func lists(of app: String) throws -> [[RecordedEvent]] {
+        try known.withLock { known in
+            if let lists = known[app] { return lists }
+            let directory = try TemporaryDirectory()
+            let scenarios = Scenario.all.filter { $0.testDescription.hasPrefix(app) }
+            let lists = try whole(of: scenarios, in: directory).filter { events in
+                events.allSatisfy { $0.payload.count <= 1 << 16 }
+            }
+            known[app] = lists
+            return lists
+        }
+    }
+
+    private static let known = Mutex<[String: [[RecordedEvent]]]>([:])
 
     /// Some of the lists, riffled together under one source's name, with the faults of a bad line.
     init(of lists: [[RecordedEvent]], seed: UInt64, mutatingBytes: Bool) {

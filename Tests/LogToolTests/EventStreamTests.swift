@@ -1,6 +1,5 @@
 import EventLog
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -164,7 +163,7 @@ import Testing
         mutatingBytes: Bool = false,
         fails: ([RecordedEvent]) -> Bool
     ) throws {
-        let lists = try Self.lists(of: app)
+        let lists = try EventStream.lists(of: app)
         try #require(!lists.isEmpty)
         for seed in 1...Self.rounds {
             let stream = EventStream(of: lists, seed: seed, mutatingBytes: mutatingBytes)
@@ -174,22 +173,6 @@ import Testing
             return
         }
     }
-
-    /// The events of an app's scenarios, but for the one that is there for its size: a stream is folded many times.
-    private static func lists(of app: String) throws -> [[RecordedEvent]] {
-        try known.withLock { known in
-            if let lists = known[app] { return lists }
-            let directory = try TemporaryDirectory()
-            let scenarios = Scenario.all.filter { $0.testDescription.hasPrefix(app) }
-            let lists = try EventStream.whole(of: scenarios, in: directory).filter { events in
-                events.allSatisfy { $0.payload.count <= 1 << 16 }
-            }
-            known[app] = lists
-            return lists
-        }
-    }
-
-    private static let known = Mutex<[String: [[RecordedEvent]]]>([:])
 
     /// The state that a compaction of these events leaves: from the facts and the kept events alone.
     private static func refolded(_ events: ArraySlice<RecordedEvent>, into state: LogState) throws -> LogState {
