@@ -87,6 +87,7 @@ struct Benchmark: AsyncParsableCommand {
         case "app-cache": try await AppCacheBenchmark.answer(arguments)
         case "read-cache": try CacheReader.answer(arguments)
         case "read-json": try PayloadReading.answer(arguments)
+        case "message-bytes": try ReplayBenchmark.answer(arguments)
         case "state-size": try StateSize.answer(arguments)
         default: throw ValidationError("there is no errand \"\(errand)\"")
         }

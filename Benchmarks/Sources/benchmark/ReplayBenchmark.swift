@@ -20,7 +20,7 @@ struct ReplayBenchmark {
         let store = try EventStore.openOrCreate(at: path)
         try fill(bare, store, Corpus(seed: 4, isPlain: isPlain))
         let name = isPlain ? "replay, plain frames" : "replay"
-        let memory = try bytesPerMessage(store, name)
+        let memory = try bytesPerMessage(path, name)
         _ = try keptReplay(store)
         var rates: [String: [Double]] = [:]
         for _ in 0..<rounds {
@@ -106,17 +106,29 @@ struct ReplayBenchmark {
         }
     }
 
-    /// What the process holds more of after a replay than before, its texts taken off; only where the system tells.
-    private func bytesPerMessage(_ store: EventStore, _ name: String) throws -> [Figure] {
-        // The first state takes the room that the corpus gave back; the second one, with the first still there, new room.
-        let first = try replay(store)
-        guard let before = Memory.anonymousBytes() else { return [] }
-        let state = try replay(store)
+    /// In a process of its own, to which nothing of what was measured before has left room; only where the system tells.
+    private func bytesPerMessage(_ path: String, _ name: String) throws -> [Figure] {
+        let output = scratch.file("message-bytes.json")
+        _ = try Child.use(CommandLine.arguments[0], ["--answer", "message-bytes", "--answer", path], output: output)
+        let bytes = try JSONDecoder().decode(Double?.self, from: Data(contentsOf: URL(filePath: output)))
+        return bytes.map { bytes in
+            [Figure("\(name), bytes per live message beside its text", events: count, found: bytes, allowed: 120)]
+        } ?? []
+    }
+
+    /// What the process holds more of after a replay than before, its texts taken off, for each live message.
+    static func answer(_ arguments: [String]) throws {
+        guard let path = arguments.first else { return }
+        let store = try EventStore.open(at: path)
+        func replay() throws -> LogState { try store.read { try Replay.logState(of: $0) } }
+        // The first state takes the room that the work itself needs; the second one, with the first still there, new room.
+        let first = try replay()
+        let before = Memory.anonymousBytes()
+        let state = try replay()
         let after = withExtendedLifetime(first) { Memory.anonymousBytes() }
-        guard let after else { return [] }
+        guard let before, let after else { return print("null") }
         let statistics = state.messageStatistics
-        let bytes = Double(after - before - statistics.textBytes) / Double(max(1, statistics.live))
-        return [Figure("\(name), bytes per live message beside its text", events: count, found: bytes, allowed: 120)]
+        print(Double(after - before - statistics.textBytes) / Double(max(1, statistics.live)))
     }
 }
 

@@ -25,7 +25,7 @@ enum Traffic: String, CaseIterable {
     /// One event for so many of those that were asked for.
     var share: Int {
         switch self {
-        case .rows: 20
+        case .rows, .notes: 20
         case .items: 300
         default: 5
         }
