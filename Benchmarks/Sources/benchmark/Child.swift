@@ -47,7 +47,7 @@ enum Child {
     struct Usage {
         /// Of processor time.
         let seconds: Double
-        /// The most memory that it held, pages of files included.
+        /// The most memory that it held, pages of files included; on Linux no less than this program itself held when it started it.
         let megabytes: Double
     }
 

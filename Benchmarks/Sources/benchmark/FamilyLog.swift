@@ -20,26 +20,11 @@ struct FamilyLog {
     /// The logtool that replays.
     let program: String
     let scratch: Scratch
-    private let rounds = 3
-
-    init(
-        name: String,
-        log: String,
-        count: Int,
-        peer: (kind: String, file: String),
-        goal: Double?,
-        rateGoal: Double? = nil,
-        held: Held?,
-        program: String,
-        scratch: Scratch
-    ) {
-        (self.name, self.log, self.count, self.peer, self.goal) = (name, log, count, peer, goal)
-        (self.rateGoal, self.held, self.program, self.scratch) = (rateGoal, held, program, scratch)
-    }
+    private static let rounds = 3
 
     func figures() throws -> [Figure] {
         _ = try use(program, ["replay", log, "--digest", "-q"])
-        let rounds = try (0..<rounds).map { _ in try round() }
+        let rounds = try (0..<Self.rounds).map { _ in try round() }
         return speeds(rounds) + (try memory())
     }
 
@@ -118,7 +103,7 @@ struct FamilyLog {
 
     private func measured(through sequence: Int) throws -> (bytes: Int?, size: StateSize) {
         let replay = coldReplay(through: sequence)
-        let peaks = try (0..<rounds).map { _ in try Child.peakBytes(program, replay, output: scratch.file("out")) }
+        let peaks = try (0..<Self.rounds).map { _ in try Child.peakBytes(program, replay, output: scratch.file("out")) }
         _ = try ask("state-size", [log, String(sequence)])
         let size = try JSONDecoder().decode(StateSize.self, from: Data(contentsOf: URL(filePath: scratch.file("out"))))
         return (peaks.compactMap { $0 }.max(), size)
@@ -144,9 +129,9 @@ extension FamilyLog.Held {
     /// What is counted.
     fileprivate var words: String {
         switch self {
-        case .messages: "a live message beside the texts of its versions"
-        case .rows: "a live row beside its values"
-        case .commits: "a commit beside the texts of its message"
+        case .messages: "for a live message beside the texts of its versions"
+        case .rows: "for a live row beside its values"
+        case .commits: "for a commit beside the texts of its message"
         }
     }
 

@@ -25,8 +25,10 @@ struct StateSize: Codable {
     private mutating func count(_ state: LogState) {
         let time = Timestamp(seconds: 0)
         state.forEachRow(of: .section(.messages), asOf: time) { _ in messages += 1 }
-        state.forEachRow(of: .history(.message), asOf: time) {
-            textBytes += $0["fields"]?["content"]?.string?.utf8.count ?? 0
+        // The entry of a deletion repeats the last text.
+        state.forEachRow(of: .history(.message), asOf: time) { entry in
+            guard entry["change"]?.string != "deleted" else { return }
+            textBytes += entry["fields"]?["content"]?.string?.utf8.count ?? 0
         }
         state.forEachRow(of: .section(.rows), asOf: time) { row in
             rows += 1
