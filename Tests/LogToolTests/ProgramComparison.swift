@@ -101,23 +101,25 @@ extension ProgramComparison {
         ]
     }
 
-    /// Asks both programs, each about a copy of its own of the log.
+    /// Asks both programs, each about a copy of its own of the log. A program that fails differs, too: no question is wrong.
     private func difference(_ arguments: [String], _ log: String, in directory: TemporaryDirectory) throws -> String? {
-        let runs = try [("old", old), ("new", new)].map { name, program in
+        let question = "\(arguments.joined(separator: " ")) of \(log)"
+        var outputs: [String] = []
+        for (name, program) in [("old", old), ("new", new)] {
             let copy = "\(log)-\(name)"
             if !FileManager.default.fileExists(atPath: directory.path(copy)) {
                 try FileManager.default.copyItem(atPath: directory.path(log), toPath: directory.path(copy))
             }
             let run = try ToolRun.run(arguments.map { $0 == "LOG" ? copy : $0 }, in: directory, program: program)
-            guard run.exitCode == 0 else { throw Failure(program: program.path, reason: run.errors) }
+            guard run.exitCode == 0 else { return "\(question): \(name) exits with \(run.exitCode)\n\(run.errors)" }
             if arguments == keptCommands.first, !keptStates(of: copy, in: directory) {
-                throw Failure(program: program.path, reason: "no state was kept")
+                throw NoKeptState(program: program.path)
             }
-            return run.output
+            outputs.append(run.output)
         }
         // The report of a compaction tells sizes of files, which builds may lay out in different ways.
-        guard arguments.first != "compact", runs[0] != runs[1] else { return nil }
-        return "\(arguments.joined(separator: " ")) of \(log)\n" + Self.firstDifference(of: runs[0], runs[1])
+        guard arguments.first != "compact", !outputs[0].utf8.elementsEqual(outputs[1].utf8) else { return nil }
+        return "\(question)\n" + Self.firstDifference(of: outputs[0], outputs[1])
     }
 
     /// Whether the derived data of a log are as large as only a kept state makes them.
@@ -127,10 +129,9 @@ extension ProgramComparison {
         return size ?? 0 > 1 << 20
     }
 
-    /// A program that could not be asked.
-    struct Failure: Error {
+    /// A program kept no state, so that the later questions do not show whether it loads one.
+    struct NoKeptState: Error {
         let program: String
-        let reason: String
     }
 
     /// The first line that differs, and of a long line the part around the difference.
