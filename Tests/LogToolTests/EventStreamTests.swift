@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// C15, for the streams as they are and for whatever comes afterwards.
+    /// I13, for the streams as they are and for whatever comes afterwards.
     @Test(arguments: apps)
     func aCompactionChangesNothingThatFollows(app: String) throws {
         let policy = RetentionPolicy(messagesPerChannel: 2)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ingest
 
-/// What every source keeps, whatever it records (contracts C2 to C4). A new source joins by a `ContractRemote`.
+/// What every source keeps, whatever it records (I2 to I4, I15). A new source joins by a `ContractRemote`.
 @Suite(.hangGuard) struct SourceContractTests {
     @Test(arguments: ContractSource.allCases)
     func oneRunRecordsEverythingAsItCame(_ source: ContractSource) async throws {
