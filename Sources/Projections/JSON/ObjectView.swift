@@ -16,6 +16,13 @@ struct ObjectView {
     /// In the order of the text, each name once.
     private let members: [Member]
 
+    /// An object without members.
+    static var empty: ObjectView { ObjectView(members: []) }
+
+    private init(members: [Member]) {
+        self.members = members
+    }
+
     /// Reads one JSON text; `nil` if it is no object.
     ///
     /// - Throws: `JSONError` for bytes that are not one JSON text.
@@ -98,6 +105,29 @@ struct ValueView {
         guard kind == .string else { return nil }
         var reader = JSONReader(bytes)
         return try? reader.string()
+    }
+
+    /// The members, if it is an object.
+    var members: ObjectView? {
+        guard kind == .object else { return nil }
+        return try? ObjectView(bytes)
+    }
+
+    /// The elements, if it is an array.
+    var elements: [ValueView]? {
+        guard kind == .array else { return nil }
+        var elements: [ValueView] = []
+        var reader = JSONReader(bytes)
+        do throws(JSONError) {
+            try reader.enterArray()
+            while try reader.nextElement() {
+                let kind = try reader.kind()
+                elements.append(ValueView(kind: kind, bytes: try reader.slice()))
+            }
+        } catch {
+            return nil
+        }
+        return elements
     }
 
     /// The value, whatever it is.

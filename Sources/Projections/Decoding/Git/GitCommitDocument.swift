@@ -1,4 +1,5 @@
 import EventLog
+import JSON
 
 /// A commit, as far as the projections need its event's payload (`docs/events.md`, "The commit document").
 struct GitCommitDocument {
@@ -63,15 +64,17 @@ extension GitCommitDocument {
     init(_ payload: UnsafeRawBufferPointer) throws(GitDocumentFault) {
         let document = try GitDocument(payload)
         commit = try document.text("commit")
-        author = document.value["author"]?["name"]?.string
-        committedAt = document.value["committer"]?["time"]?.number?.int64.map { Timestamp(seconds: $0) }
-        guard let parents = document.value["parents"]?.array else {
+        author = document.members["author"]?.members?["name"]?.string
+        let time = document.members["committer"]?.members?["time"]?.number
+        committedAt = time?.int64.map { Timestamp(seconds: $0) }
+        guard let parents = document.members["parents"]?.elements else {
             throw GitDocumentFault(reason: "it has no parents")
         }
         self.parents = []
         for parent in parents {
+            let members = parent.members
             self.parents.append(
-                GitParent(commit: parent["commit"]?.string, changes: try GitDocument.changes(of: parent))
+                GitParent(commit: members?["commit"]?.string, changes: try GitDocument.changes(of: members))
             )
         }
         files = document.files
@@ -84,33 +87,34 @@ extension GitRewriteDocument {
         let document = try GitDocument(payload)
         from = try document.text("from")
         to = try document.text("to")
-        changes = try GitDocument.changes(of: document.value)
+        changes = try GitDocument.changes(of: document.members)
         files = document.files
     }
 }
 
 /// The members that both documents share. The recorder wrote the payload, so a member in another form is a fault of the
-/// whole event.
+/// whole event. Borrows the payload.
 private struct GitDocument {
-    let value: JSONValue
+    let members: ObjectView
 
     init(_ payload: UnsafeRawBufferPointer) throws(GitDocumentFault) {
-        do {
-            value = try JSONValue.parse(payload)
+        do throws(JSONError) {
+            // A text that is no object has no members.
+            members = try ObjectView(payload) ?? .empty
         } catch {
             throw GitDocumentFault(reason: "it is no JSON text")
         }
     }
 
-    func text(_ name: String) throws(GitDocumentFault) -> String {
-        guard let text = value[name]?.string else { throw GitDocumentFault(reason: "it has no \(name)") }
+    func text(_ name: StaticString) throws(GitDocumentFault) -> String {
+        guard let text = members[name]?.string else { throw GitDocumentFault(reason: "it has no \(name)") }
         return text
     }
 
     var files: GitFiles {
         var files = GitFiles()
-        for file in value["files"]?.array ?? [] {
-            guard let blob = file["blob"]?.string else { continue }
+        for file in members["files"]?.elements ?? [] {
+            guard let file = file.members, let blob = file["blob"]?.string else { continue }
             files.sizes[blob] = file["size"]?.number?.int64
             files.texts[blob] = file["text"]?.string
         }
@@ -118,19 +122,23 @@ private struct GitDocument {
     }
 
     /// The changed paths, in the order of their bytes, as the recorder wrote them.
-    static func changes(of value: JSONValue) throws(GitDocumentFault) -> [GitPathChange] {
-        guard let entries = value["changes"]?.array else { throw GitDocumentFault(reason: "it has no changes") }
+    static func changes(of members: ObjectView?) throws(GitDocumentFault) -> [GitPathChange] {
+        guard let entries = members?["changes"]?.elements else { throw GitDocumentFault(reason: "it has no changes") }
         var changes: [GitPathChange] = []
         changes.reserveCapacity(entries.count)
         for entry in entries {
-            guard let path = entry["path"]?.string else { throw GitDocumentFault(reason: "a change has no path") }
-            changes.append(GitPathChange(path: path, from: Self.entry(entry["from"]), to: Self.entry(entry["to"])))
+            let entry = entry.members
+            guard let path = entry?["path"]?.string else { throw GitDocumentFault(reason: "a change has no path") }
+            changes.append(
+                GitPathChange(path: path, from: Self.entry(entry?["from"]), to: Self.entry(entry?["to"]))
+            )
         }
         return changes
     }
 
-    private static func entry(_ value: JSONValue?) -> GitEntry? {
-        guard let mode = value?["mode"]?.string, let blob = value?["blob"]?.string else { return nil }
+    private static func entry(_ value: ValueView?) -> GitEntry? {
+        guard let members = value?.members, let mode = members["mode"]?.string, let blob = members["blob"]?.string
+        else { return nil }
         return GitEntry(mode: mode, blob: blob)
     }
 }
@@ -148,14 +156,20 @@ struct VibeChannelPath: Hashable {
     /// Reads a path; `nil` if it is in no channel: at the root, or below a folder whose name begins with a dot. A file
     /// in a subfolder belongs to the channel and is no message.
     init?(_ path: String, rules: ReadingRules) {
-        let parts = path.utf8.split(separator: 0x2F, maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let first = parts[0].first, first != 0x2E, !parts[1].isEmpty else { return nil }
-        channel = String(Substring(parts[0]))
-        let name = parts[1]
-        let isMessage =
-            name.suffix(3).elementsEqual(".md".utf8) && !name.contains(0x2F)
-            && !Self.reserved.contains(Self.lowercased(name))
+        let bytes = path.utf8
+        guard let slash = bytes.firstIndex(of: 0x2F), let first = bytes.first, first != 0x2F, first != 0x2E else {
+            return nil
+        }
+        let name = bytes[bytes.index(after: slash)...]
+        guard !name.isEmpty else { return nil }
+        channel = String(path[..<slash])
+        let isMessage = name.suffix(3).elementsEqual(".md".utf8) && !name.contains(0x2F) && !Self.isReserved(name)
         message = isMessage ? Self.id(inFile: Substring(name), rules: rules) : nil
+    }
+
+    /// Only short names can be those of such files.
+    private static func isReserved(_ name: Substring.UTF8View) -> Bool {
+        name.count <= 9 && reserved.contains(lowercased(name))
     }
 
     private static func id(inFile name: Substring, rules: ReadingRules) -> String {
