@@ -38,4 +38,17 @@ import Testing
         #expect(kept.isEmpty != isKept, "\(kept)")
         #expect(try store.read { try Replay.logState(of: $0, options: options).normalFormHash } == first)
     }
+
+    /// A state of rows is about as large as its events. Finding that out costs no more than encoding what is allowed.
+    @Test func aStateThatIsTooLargeIsNotEncodedWhole() throws {
+        let rows = (0..<1000).map { number in ["id": "row \(number)", "text": String(repeating: "words ", count: 20)] }
+        #expect(throws: StateEncoder.LimitExceeded.self) {
+            try StateEncoder.bytes(of: rows.map { Row(members: $0) }, byteCountMax: 5000)
+        }
+        #expect(try StateEncoder.bytes(of: rows.map { Row(members: $0) }, byteCountMax: 1 << 20).count > 100_000)
+    }
+
+    private struct Row: Encodable {
+        let members: [String: String]
+    }
 }

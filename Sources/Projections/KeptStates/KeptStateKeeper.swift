@@ -106,25 +106,41 @@ struct KeptStateKeeper {
     /// - Throws: if the log cannot be read or the state cannot be encoded.
     mutating func keep(_ state: inout LogState, in session: borrowing ReadSession) throws {
         foldedBytes = 0
-        guard isWorthKeeping(state), writer.isDone(), let table = states.writableTable(in: session),
+        let restMax = restBytesMax(of: state)
+        guard restEstimate <= restMax, writer.isDone(), let table = states.writableTable(in: session),
             !states.sequences(in: session).contains(state.sequence)
         else { return }
-        let saving = try states.saving(of: state, base: last, payloadBytes: payloadBytes, in: session)
+        let saving: KeptStates.Saving
+        do {
+            saving = try states.saving(
+                of: state,
+                base: last,
+                payloadBytes: payloadBytes,
+                restBytesMax: restMax,
+                in: session
+            )
+        } catch is StateEncoder.LimitExceeded {
+            rest = (restMax + 1, payloadBytes)
+            return
+        }
         rest = (saving.kept.byteCounts.rest, payloadBytes)
-        // Again with the real size of everything but messages, which was an estimate before.
-        guard isWorthKeeping(state) else { return }
         state.noteSaved()
         last = saving.kept
         writer.write { [states] in try states.write(saving, to: table) }
     }
 
-    /// Whether loading the state is much faster than folding its events, estimated from sizes, without encoding it.
-    private func isWorthKeeping(_ state: LogState) -> Bool {
-        guard let percent = options.decodedPercentMax else { return true }
-        // In KiB. Everything but messages is assumed to have grown, since it was last encoded, as the payloads did.
-        let rest = (self.rest.bytes >> 10) * (payloadBytes >> 10) / max(1, self.rest.payloadBytes >> 10)
-        let records = (state.messageRecordCount * Self.recordBytes) >> 10
-        return records + rest <= (payloadBytes >> 10) * percent / 100
+    /// How many bytes everything but messages may take, so that loading the state is much faster than folding its
+    /// events; negative if its messages alone take too many.
+    private func restBytesMax(of state: LogState) -> Int {
+        guard let percent = options.decodedPercentMax else { return .max }
+        return payloadBytes / 100 * percent - state.messageRecordCount * Self.recordBytes
+    }
+
+    /// The bytes that everything but messages takes, if it has grown, since it was last encoded, as the payloads did; 0
+    /// before the first time. Spares encoding a state that is too large.
+    private var restEstimate: Int {
+        let (bytes, growth) = (rest.bytes >> 10, payloadBytes >> 10)
+        return bytes * growth / max(1, rest.payloadBytes >> 10) << 10
     }
 
     /// The approximate encoded size of a message stored as a record, in bytes.

@@ -174,10 +174,13 @@ struct KeptStates: Sendable {
     /// - Parameters:
     ///   - base: the saving after which `LogState.noteSaved` was last called, or from which the state was loaded.
     ///   - payloadBytes: as `Kept.payloadBytes`.
+    ///   - restBytesMax: how many bytes everything but messages may take.
+    /// - Throws: `StateEncoder.LimitExceeded` if it takes more; if the log cannot be read.
     func saving(
         of state: LogState,
         base: Kept?,
         payloadBytes: Int,
+        restBytesMax: Int = .max,
         in session: borrowing ReadSession
     ) throws -> Saving {
         let sequence = state.sequence
@@ -193,7 +196,7 @@ struct KeptStates: Sendable {
             payloadBytes: payloadBytes,
             prefixHash: try session.prefixHash(through: sequence)
         )
-        let pieces = try state.pieces(whole: base == nil)
+        let pieces = try state.pieces(whole: base == nil, restBytesMax: restBytesMax)
         for piece in pieces {
             piece.withUnsafeBytes { head.add($0) }
             head.byteCounts.add(piece)

@@ -4,10 +4,14 @@ extension LogState {
     /// Encodes the state as pieces for `SavedState`, in order: everything but messages, then the messages of each
     /// source. All pieces are in memory at once.
     ///
-    /// - Parameter whole: false for only the messages that came or changed since `noteSaved`.
-    func pieces(whole: Bool) throws -> [[UInt8]] {
+    /// - Parameters:
+    ///   - whole: false for only the messages that came or changed since `noteSaved`.
+    ///   - restBytesMax: how many bytes everything but messages may take.
+    /// - Throws: `StateEncoder.LimitExceeded` if it takes more.
+    func pieces(whole: Bool, restBytesMax: Int = .max) throws -> [[UInt8]] {
         let rest = try StateEncoder.bytes(
-            of: SavedLogState(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init))
+            of: SavedLogState(rules: rules, sequence: sequence, clock: clock, sources: sources.map(SavedSource.init)),
+            byteCountMax: restBytesMax
         )
         var pieces = stride(from: 0, to: rest.count, by: SavedState.pieceBytes).map { start in
             SavedState.piece(of: rest[start..<min(start + SavedState.pieceBytes, rest.count)])

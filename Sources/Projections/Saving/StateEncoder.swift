@@ -5,13 +5,25 @@
 /// or, in a `StateCodable` type, with a byte. The form follows from the types alone, so it suits only data that another
 /// version of the program discards. For one thread.
 final class StateEncoder: Encoder {
+    /// The value takes more bytes than allowed.
+    struct LimitExceeded: Error {}
+
     private(set) var bytes: [UInt8] = []
+    /// How many bytes may be written before the next value is refused, so that a large state costs no more than a
+    /// small one to be found too large.
+    private let byteCountMax: Int
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
 
+    init(byteCountMax: Int = .max) {
+        self.byteCountMax = byteCountMax
+    }
+
     /// Encodes one value.
-    static func bytes(of value: some Encodable) throws -> [UInt8] {
-        let encoder = StateEncoder()
+    ///
+    /// - Throws: `LimitExceeded` soon after `byteCountMax` bytes.
+    static func bytes(of value: some Encodable, byteCountMax: Int = .max) throws -> [UInt8] {
+        let encoder = StateEncoder(byteCountMax: byteCountMax)
         try encoder.write(value)
         return encoder.bytes
     }
@@ -57,6 +69,7 @@ final class StateEncoder: Encoder {
 
     /// Writes one value, by `StateCodable` where its type conforms, else by `Codable`.
     func write<Value: Encodable>(_ value: Value) throws {
+        if bytes.count > byteCountMax { throw LimitExceeded() }
         if let value = value as? any StateCodable {
             try value.write(to: self)
         } else {
