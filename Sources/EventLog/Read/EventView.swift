@@ -45,7 +45,12 @@ public struct EventView: ~Copyable {
     public var payloadCount: Int { payload.count }
 
     /// Everything but the payload, copied.
-    public var envelope: Envelope {
+    public var envelope: Envelope { envelope(key: key) }
+
+    /// The envelope without its key, which decides nothing about state: making its text would cost more than all the rest.
+    package var envelopeWithoutKey: Envelope { envelope(key: nil) }
+
+    private func envelope(key: EventKey?) -> Envelope {
         Envelope(
             sequence: sequence,
             recordedAt: recordedAt,

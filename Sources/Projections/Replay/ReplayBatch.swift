@@ -66,7 +66,7 @@ final class ReplayBatch: @unchecked Sendable {
             plainCount += 1
             kinds[count] = .plain
         } else {
-            others.append((event.envelope, payload))
+            others.append((event.envelopeWithoutKey, payload))
             kinds[count] = .other
         }
         count += 1
