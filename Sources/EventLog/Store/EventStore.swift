@@ -42,7 +42,7 @@ public final class EventStore: Sendable {
     /// Commits batches under the write lock.
     let writer: LogCommit
     /// Queues appends under `fast` durability; `nil` under `synced`.
-    let fast: FastQueue?
+    let fast: LateCommitQueue?
 
     private init(core: LogCore, path: String, options: Options) {
         self.core = core
@@ -50,7 +50,7 @@ public final class EventStore: Sendable {
         self.options = options
         let writer = LogCommit(core: core, path: path, wait: options.wait, keysInMemory: options.keysInMemory)
         self.writer = writer
-        fast = options.durability == .fast ? FastQueue { writer.commit($0, separatesKeys: true) } : nil
+        fast = options.durability == .fast ? LateCommitQueue { writer.commit($0, separatesKeys: true) } : nil
     }
 
     deinit {

@@ -18,7 +18,7 @@ struct LifeMarks {
         let time: Timestamp
     }
 
-    let queue: BatchQueue
+    let queue: SourceBatchQueue
     let clock: LiveClock
 
     /// Runs until the task is cancelled.

@@ -19,7 +19,7 @@ public enum LiveRecorder {
         with tools: LiveTools,
         progress: (@Sendable (IngestSummary) -> Void)? = nil
     ) async throws -> IngestSummary {
-        let queue = BatchQueue()
+        let queue = SourceBatchQueue()
         let observer = RecordingObserver(source: source.name, progress: progress)
         let (thread, history) = try await AppendThread.start(
             queue,

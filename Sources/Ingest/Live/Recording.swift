@@ -16,9 +16,9 @@ public struct Recording: Sendable {
     public let http: HTTPAccess
     /// Tells people what the recorder does; never a token, never the text of a message (I14).
     public let log: Logger
-    private let queue: BatchQueue
+    private let queue: SourceBatchQueue
 
-    init(_ source: SourceName, history: RecordedHistory, tools: LiveTools, queue: BatchQueue) {
+    init(_ source: SourceName, history: RecordedHistory, tools: LiveTools, queue: SourceBatchQueue) {
         self.source = source
         self.history = history
         clock = tools.clock.rising()

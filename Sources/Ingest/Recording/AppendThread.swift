@@ -8,7 +8,7 @@ import Synchronization
 /// thread ends once the queue was finished and is empty, or with the first error; so every start must be followed by
 /// `finish`.
 final class AppendThread: Sendable {
-    private let queue: BatchQueue
+    private let queue: SourceBatchQueue
     private let ending: Ending
 
     /// The pause before a batch is tried again while another process holds the log's lock.
@@ -18,7 +18,7 @@ final class AppendThread: Sendable {
     ///
     /// - Throws: as `Recorder.init`.
     static func start(
-        _ queue: BatchQueue,
+        _ queue: SourceBatchQueue,
         store: EventStore,
         source: SourceName,
         observer: RecordingObserver
@@ -41,7 +41,7 @@ final class AppendThread: Sendable {
         return (AppendThread(queue: queue, ending: ending), history)
     }
 
-    private init(queue: BatchQueue, ending: Ending) {
+    private init(queue: SourceBatchQueue, ending: Ending) {
         self.queue = queue
         self.ending = ending
     }
@@ -54,7 +54,7 @@ final class AppendThread: Sendable {
 
     /// Appends until the queue ends. An error ends the queue, so that the tasks that wait for room learn of it.
     private static func appendAll(
-        _ queue: BatchQueue,
+        _ queue: SourceBatchQueue,
         _ recorder: Recorder,
         _ observer: RecordingObserver
     ) throws -> IngestSummary {
@@ -92,7 +92,7 @@ final class AppendThread: Sendable {
         init(count: Int = 0) { self.count = count }
 
         /// Reports the batch as durable; later calls do nothing.
-        mutating func end(_ queue: BatchQueue, _ observer: RecordingObserver) {
+        mutating func end(_ queue: SourceBatchQueue, _ observer: RecordingObserver) {
             guard count > 0 else { return }
             observer.appended(count, in: ContinuousClock.now - start)
             queue.noteStored(count)
@@ -103,7 +103,7 @@ final class AppendThread: Sendable {
     /// Runs `body`, and tries again while another writer holds the log's lock. Meanwhile the queue fills, so the remote
     /// is read no further.
     private static func patiently(
-        _ queue: BatchQueue,
+        _ queue: SourceBatchQueue,
         _ recorder: Recorder,
         _ body: @escaping () throws -> Void
     ) throws {

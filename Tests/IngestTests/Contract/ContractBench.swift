@@ -122,7 +122,7 @@ final class ContractBench: Sendable {
     }
 
     private func items() async throws -> [SourceItem] {
-        let queue = BatchQueue()
+        let queue = SourceBatchQueue()
         let source = try remote.source(follows: false)
         let http = try HTTPAccess()
         let tools = tools(http, StopSignal(), Lease(Gate()))
@@ -133,7 +133,7 @@ final class ContractBench: Sendable {
         return await items
     }
 
-    private static func collect(_ queue: BatchQueue) async -> [SourceItem] {
+    private static func collect(_ queue: SourceBatchQueue) async -> [SourceItem] {
         await withCheckedContinuation { continuation in
             Thread {
                 var items: [SourceItem] = []

@@ -94,7 +94,7 @@ import Testing
     /// A machine that slept, or a process that was stopped, says nothing of a connection that may have died meanwhile.
     @Test func aRecorderThatStoodStillLeavesNoMark() async throws {
         let time = SteppedTime()
-        let queue = BatchQueue()
+        let queue = SourceBatchQueue()
         let clock = LiveClock(now: time.now, elapsed: time.elapsed, sleep: { _ in })
         var ticks = clock
         let count = Counter()

@@ -14,7 +14,7 @@ import Darwin
 /// queued batches, so the remote is read no faster than the log is written. Memory stays within the limits plus one
 /// batch a task. Any task may call `append`, `flush`, `renewBookmark` and `finish`; the methods of the appending
 /// thread's side belong to that thread.
-final class BatchQueue: Sendable {
+final class SourceBatchQueue: Sendable {
     /// The number of waiting pieces from which producers must wait.
     static let itemsMax = 32_768
     /// The weight of waiting pieces (`SourceBatch.weight`), in bytes, from which producers must wait.
@@ -172,7 +172,7 @@ final class BatchQueue: Sendable {
 
 // MARK: - The appending thread's side
 
-extension BatchQueue {
+extension SourceBatchQueue {
     /// Takes all waiting batches once they are due or the oldest has lingered long enough; `nil` at the end. Blocks the
     /// thread.
     func takeBatches() -> [SourceBatch]? {

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Tasks must not block, so a thread of the queue's own commits their batches, under the same rules. It stays awake
 /// while a group is about to complete, because waking it takes a part of a commit's time.
-final class AppendQueue: Sendable {
+final class GroupCommitQueue: Sendable {
     /// Commits batches; returns one result for each, in their order. The batches may be those of other callers: the
     /// options of the store that commits count for all of them.
     typealias Commit = @Sendable ([AppendTicket]) -> [Result<AppendResult, any Error>]

@@ -7,7 +7,7 @@ import Synchronization
 /// until a flush succeeds. A batch that the log refuses for a key can never be committed: it goes, the batches after it do
 /// not wait for it, and appends and the next flush throw the reason. Any thread may call the methods; the queue `thread`
 /// runs one commit at a time.
-final class FastQueue: Sendable {
+final class LateCommitQueue: Sendable {
     /// How long after the first waiting batch a commit begins, so that it is done within 100 ms.
     private static let delay = DispatchTimeInterval.milliseconds(80)
     /// With this many bytes waiting, the caller that adds a batch waits for the commit.
@@ -29,12 +29,12 @@ final class FastQueue: Sendable {
         var done = AppendResult(sequences: [], appended: 0, first: 0)
     }
 
-    private let commit: AppendQueue.Commit
+    private let commit: GroupCommitQueue.Commit
     private let state = Mutex(State())
     private let thread = DispatchQueue(label: "eventlog.fast")
 
     /// - Parameter commit: commits batches, and separates keys that are held with another payload.
-    init(commit: @escaping AppendQueue.Commit) {
+    init(commit: @escaping GroupCommitQueue.Commit) {
         self.commit = commit
     }
 
